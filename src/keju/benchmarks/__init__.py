@@ -1,0 +1,1 @@
+"""What is asked: the catalogues of tasks, as data."""

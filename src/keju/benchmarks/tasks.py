@@ -1,0 +1,44 @@
+"""The declaration of a task, and how one is found."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from keju.items import AnswerForm, Record
+
+CountKind = Literal["items", "items-implied", "images"]
+"""What a task's `count` counts: items printed by the paper, items implied by pages times questions
+a page, or images."""
+
+
+class Query(Record, frozen=True):
+    """One way of asking within a task.
+
+    MCS-Bench and AncientDoc have one query a task, named ``""``; OBI-Bench has several (What,
+    Yes-or-No, How, Where). `template` holds blanks such as ``{question}`` or ``{options}``; its
+    last line is `requirement`, the answer-format sentence, where the benchmark has one.
+    `official` and `strict` name the metrics of each protocol, the main one first.
+    """
+
+    name: str = ""
+    form: AnswerForm
+    template: str
+    requirement: str = ""
+    official: tuple[str, ...]
+    strict: tuple[str, ...]
+    box_convention: str = ""
+
+
+class Task(Record, frozen=True):
+    """One task of a benchmark, as its registry declares it."""
+
+    id: str
+    benchmark: str
+    name_zh: str
+    name_en: str
+    domain: str
+    format: str
+    queries: tuple[Query, ...]
+    count: int
+    count_kind: CountKind
+    note: str = ""

@@ -1,0 +1,1 @@
+"""Items on disk: the working form, its readers, validation and statistics."""

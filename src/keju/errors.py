@@ -1,0 +1,56 @@
+"""What can go wrong, said in one line: the file, the item and the mend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class KejuError(Exception):
+    """Base of every error that keju raises on purpose; its text is one line for a person."""
+
+
+class UsageError(KejuError):
+    """The command or call itself is wrong (exit status 2)."""
+
+
+class DataError(KejuError):
+    """A file or an item in it is not what it must be.
+
+    Args:
+        problem: what is wrong, in a few words.
+        file: the file it was found in.
+        item: the item (or line, or element) in that file.
+        mend: what the user can do about it.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: Path | str | None = None,
+        item: str | None = None,
+        mend: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.file = None if file is None else str(file)
+        self.item = item
+        self.mend = mend
+        place = ": ".join(part for part in (self.file, item) if part)
+        text = f"{place}: {problem}" if place else problem
+        super().__init__(_one_line(f"{text}. {mend}" if mend else text))
+
+
+class PrerequisiteError(KejuError):
+    """A feature needs something that is not installed.
+
+    Args:
+        feature: what was asked for, e.g. ``"the OCR engine 'ppocr'"``.
+        install: the command or step that provides it.
+    """
+
+    def __init__(self, feature: str, install: str) -> None:
+        super().__init__(_one_line(f"{feature} is not available here. Install it with: {install}"))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

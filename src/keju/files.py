@@ -1,0 +1,125 @@
+"""Files on disk: atomic writes, hashes, JSON and JSON-lines that survive a crash."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from keju.errors import DataError
+
+T = TypeVar("T")
+
+_CHUNK = 1 << 20
+
+
+def sha256_bytes(data: bytes) -> str:
+    """SHA-256 of `data`, as 64 hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_file(path: Path) -> str:
+    """SHA-256 of a file's bytes, read in pieces."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def write_atomic(path: Path, data: bytes | str) -> None:
+    """Write a whole file so that a reader sees the old content or the new, never a part."""
+    raw = data.encode() if isinstance(data, str) else data
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    partial = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(raw)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_json(path: Path, shape: type[T]) -> T:
+    """Read a JSON file as `shape`.
+
+    Raises:
+        DataError: the file is missing, is not JSON, or does not fit the shape.
+    """
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=shape)
+    except FileNotFoundError:
+        raise DataError("no such file", file=path) from None
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+        raise DataError(f"not readable as JSON: {error}", file=path) from None
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as indented JSON, atomically."""
+    write_atomic(path, msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+
+
+def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterator[T]:
+    """Yield the records of a JSON-lines file; blank lines are passed over.
+
+    Args:
+        path: the file.
+        shape: what each line must be.
+        appended: keju appends to this file, so a last line without its newline is torn and left
+            out; otherwise it is a record like any other.
+
+    Raises:
+        DataError: a line other than an unfinished last one is not a record of that shape.
+    """
+    decoder = msgspec.json.Decoder(shape)
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if appended and not line.endswith(b"\n"):
+                return
+            if not line.strip():
+                continue
+            try:
+                yield decoder.decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                raise DataError(
+                    f"not a {shape.__name__}: {error}",
+                    file=path,
+                    item=f"line {number}",
+                    mend="Delete that line to go on without it",
+                ) from None
+
+
+def mend_torn_line(path: Path) -> int:
+    """Cut an unfinished last line off a JSON-lines file; returns the number of bytes cut."""
+    if not path.exists():
+        return 0
+    with path.open("rb+") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        end = size
+        while end > 0:
+            start = max(0, end - _CHUNK)
+            stream.seek(start)
+            newline = stream.read(end - start).rfind(b"\n")
+            if newline >= 0:
+                end = start + newline + 1
+                break
+            end = start
+        if end < size:
+            stream.truncate(end)
+        return size - end

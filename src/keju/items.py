@@ -1,0 +1,196 @@
+"""The records that travel through keju, each frozen: item, request, response, score.
+
+Data goes one way: an `Item` (with its answer) is planned into a `Request` (which never carries
+an answer), a model turns that into a `Response`, and scoring turns both into `Score`s.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from msgspec import Struct, field
+
+Point = tuple[float, float]
+
+LineKind = Literal[
+    "main", "note", "title", "author", "head", "foot", "centre", "number", "margin", "seal", "other"
+]
+"""What a text line is on a page: main text, double-row note (one half-row), title, author's name,
+head- or foot-margin note, running title of the centre column (版心), page number, any other
+marginal line, seal legend."""
+
+AnswerForm = Literal[
+    "transcription", "letter", "short", "text", "punctuated", "entities",
+    "number", "boxes", "yes-no", "probability",
+]  # fmt: skip
+"""The shape of answer that a query asks for; it decides how an answer is extracted and scored."""
+
+Setting = Literal["image", "own-ocr", "gold-ocr"]
+"""What a model is shown (MCS-Bench 4.4): the image, its own transcription, or the true one."""
+
+Status = Literal["answered", "empty", "truncated", "filtered", "failed"]
+"""What the wire said. Refusing, looping or off-format answers are verdicts of scoring."""
+
+Protocol = Literal["official", "strict"]
+
+
+class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Base of the records: immutable, built by keyword, defaults left out when written."""
+
+
+class Box(Record, frozen=True):
+    """An axis-parallel box in pixels of the stored image: left, top, right, bottom."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Line(Record, frozen=True):
+    """One text line on a page: a column, or one half-row of a double-row note.
+
+    `polygon` is a closed outline in pixels of the stored image; `kind` is keju's, `source_kind`
+    the word that the source file used; `confidence` is the engine's, in 0..1, if an engine read it.
+    """
+
+    id: str
+    text: str = ""
+    polygon: tuple[Point, ...] = ()
+    kind: LineKind = "main"
+    source_kind: str = ""
+    confidence: float | None = None
+
+
+class ImageRef(Record, frozen=True):
+    """An image of a dataset: its path inside the dataset, and what must be found there."""
+
+    path: str
+    sha256: str
+    width: int
+    height: int
+    size: int
+    """Bytes of the file as stored, which is also what is sent to a model."""
+
+
+class Item(Record, frozen=True):
+    """One question of a benchmark, with its answer.
+
+    `question` is what is asked; where `verbatim` is true it is the whole prompt as released, else
+    it fills the blank ``{question}`` of the task's template and `fields` fill the others.
+    `answer` is in the script of the source (for MCQ the letter); `answer_simplified` is the form
+    that the `official` MCS-Bench protocol reads. `group` is the unit of independence (book, plate,
+    bone). `lines` are the page's lines in reading order, where they are known.
+    """
+
+    id: str
+    benchmark: str
+    task: str
+    query: str = ""
+    images: tuple[ImageRef, ...] = ()
+    question: str = ""
+    verbatim: bool = False
+    fields: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    answer: str = ""
+    answer_simplified: str = ""
+    also_accepted: tuple[str, ...] = ()
+    boxes: tuple[Box, ...] = ()
+    transcription: str | None = None
+    lines: tuple[Line, ...] = ()
+    group: str = ""
+    split: Literal["test", "reference"] = "test"
+    metadata: dict[str, str] = field(default_factory=dict)
+
+
+class Request(Record, frozen=True):
+    """What a model is shown. It never carries an answer.
+
+    `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
+    ``image``); `box_convention` names the coordinates that the prompt asks for.
+    """
+
+    item: str
+    benchmark: str
+    task: str
+    form: AnswerForm
+    prompt: str
+    query: str = ""
+    images: tuple[ImageRef, ...] = ()
+    choices: tuple[str, ...] = ()
+    source: str = ""
+    setting: Setting = "image"
+    round: int = 1
+    box_convention: str = ""
+
+
+class Usage(Record, frozen=True):
+    """Tokens as the server counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    thinking_tokens: int | None = None
+
+
+class Failure(Record, frozen=True):
+    """Why there is no answer: a class of failure, and the server's or system's words."""
+
+    kind: str
+    message: str = ""
+
+
+class Response(Record, frozen=True):
+    """What came back for one request.
+
+    `key` is the hash of everything that decides the answer. `text` is the answer alone,
+    `thinking` what a reasoning model said before it. A failure is in `error`, never in `text`.
+    `lines` are an OCR engine's lines in the order in which it reads them.
+    """
+
+    key: str
+    item: str
+    model: str
+    benchmark: str
+    task: str
+    status: Status
+    query: str = ""
+    setting: Setting = "image"
+    round: int = 1
+    text: str = ""
+    thinking: str = ""
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    attempts: int = 1
+    error: Failure | None = None
+    lines: tuple[Line, ...] = ()
+
+
+class Score(Record, frozen=True):
+    """One metric of one response under one protocol.
+
+    `value` is None where the response is *unscored*, and then `reason` says why; unscored is not
+    wrong. `extracted` is the answer as taken and `extracted_from` where and by which rule.
+    `verdict` is scoring's judgement of the response (``ok``, ``refused``, ``unparsable`` …).
+    `stats` are the sufficient statistics from which `value` and corpus values are summed.
+    """
+
+    key: str
+    item: str
+    model: str
+    benchmark: str
+    task: str
+    protocol: Protocol
+    metric: str
+    value: float | None
+    query: str = ""
+    setting: Setting = "image"
+    round: int = 1
+    group: str = ""
+    status: Status = "answered"
+    verdict: str = "ok"
+    reason: str = ""
+    extracted: str = ""
+    extracted_from: str = ""
+    stats: dict[str, float] = field(default_factory=dict)
+    signature: str = ""

@@ -1,0 +1,1 @@
+"""From boxes to columns to reading order; pure functions on geometry."""

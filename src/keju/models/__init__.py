@@ -1,0 +1,1 @@
+"""Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""

@@ -1,0 +1,1 @@
+"""Asking: plan, ask concurrently, store, resume."""

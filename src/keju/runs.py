@@ -1,0 +1,131 @@
+"""The RUN folder on disk: its manifest, the items asked, the responses, the scores.
+
+::
+
+    RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
+
+`running` writes it; scoring and reports read it. It holds all that they need but the pictures.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from msgspec import field
+
+from keju.datasets.store import read_items, write_items
+from keju.errors import DataError, UsageError
+from keju.files import read_json, read_jsonl, sha256_bytes, write_json
+from keju.items import Item, Record, Response
+
+FORMAT = "keju-run-1"
+
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
+
+
+class RunManifest(Record, frozen=True):
+    """What run.json says: which dataset, which models, which settings, which versions.
+
+    `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
+    `models` maps each model's name to its identity, `settings` each option of the run to its
+    value, `not_asked` each model's name to the reasons and counts of requests it declined.
+    """
+
+    format: str = FORMAT
+    keju: str
+    dataset: str
+    dataset_version: str
+    dataset_hash: str
+    dataset_path: str = ""
+    synthetic: bool = False
+    created: str = ""
+    models: dict[str, dict[str, str]] = field(default_factory=dict)
+    settings: dict[str, str] = field(default_factory=dict)
+    not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
+
+
+def file_name(name: str) -> str:
+    """A name for a folder or file that no model's or task's name can use to leave its place.
+
+    Characters outside ``[A-Za-z0-9._-]`` become ``_``, and then a short hash keeps two different
+    names apart.
+    """
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "_"
+    if plain == name and _PLAIN.fullmatch(name):
+        return name
+    return f"{plain}-{sha256_bytes(name.encode())[:8]}"
+
+
+class RunFolder:
+    """One RUN folder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Open a run that is there.
+
+        Raises:
+            UsageError: there is no run at that path.
+        """
+        folder = cls(path)
+        if not folder.manifest_path.is_file():
+            raise UsageError(f"{path}: not a run (no run.json). Make one with: keju run")
+        return folder
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where the manifest lies."""
+        return self.path / "run.json"
+
+    @property
+    def lock_path(self) -> Path:
+        """The file a writer locks."""
+        return self.path / "run.lock"
+
+    @property
+    def scores_dir(self) -> Path:
+        """Where scoring writes its parquet files."""
+        return self.path / "scores"
+
+    def exists(self) -> bool:
+        """Whether a run was begun here."""
+        return self.manifest_path.is_file()
+
+    def manifest(self) -> RunManifest:
+        """Read run.json."""
+        manifest = read_json(self.manifest_path, RunManifest)
+        if manifest.format != FORMAT:
+            raise DataError(
+                f"format {manifest.format!r}, but this keju reads {FORMAT!r}",
+                file=self.manifest_path,
+                mend="Use the keju version that wrote it",
+            )
+        return manifest
+
+    def write_manifest(self, manifest: RunManifest) -> None:
+        """Write run.json, atomically."""
+        write_json(self.manifest_path, manifest)
+
+    def items(self) -> list[Item]:
+        """The items of this run, with their answers."""
+        return read_items(self.path / "items.parquet")
+
+    def write_items(self, items: list[Item]) -> None:
+        """Store the items of this run."""
+        write_items(self.path / "items.parquet", items)
+
+    def responses_path(self, model: str, task: str) -> Path:
+        """The file that holds one model's responses to one task."""
+        return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
+
+    def responses(self, model: str | None = None) -> Iterator[Response]:
+        """Every stored response, or one model's, file by file in the order they came."""
+        root = self.path / "responses"
+        folders = [root / file_name(model)] if model else sorted(root.glob("*"))
+        for folder in folders:
+            for path in sorted(folder.glob("*.jsonl")):
+                yield from read_jsonl(path, Response, appended=True)

@@ -1,0 +1,1 @@
+"""Text as Chinese scholarship sees it: cleaning, layered normalisation, scripts, Han classes."""
