@@ -1,0 +1,57 @@
+# keju: every target does its own set-up on a machine with only Python (3.11 or newer) and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export KEJU_SHARED ?= $(abspath ../shared)
+
+.PHONY: help install install-semantic demo test lint bench mini clean
+
+help:
+	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
+	@echo "make test               the test suite"
+	@echo "make lint               style, types, import order"
+	@echo "make bench              speed, as ratios within one run"
+	@echo "make install            the pinned environment in $(VENV) (no torch)"
+	@echo "make install-semantic   adds torch and the encoders"
+	@echo "make mini               rebuilds the bundled set from its recipe (needs fonts)"
+
+install: $(VENV)/.base
+install-semantic: $(VENV)/.semantic
+
+$(VENV)/.base: requirements/base.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "keju needs Python 3.11 or newer; set PYTHON=")'
+	@echo "installing the base into $(VENV): the packages of requirements/base.lock (no torch)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/base.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
+	@touch $@
+
+$(VENV)/.semantic: $(VENV)/.base requirements/semantic.lock requirements/torch.lock
+	@echo "adding the encoders: requirements/semantic.lock, then requirements/torch.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/semantic.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.lock
+	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
+	@touch $@
+
+demo: install
+	@$(BIN)/keju demo --out demo-run
+
+test: install
+	@$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
+
+lint: install
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-cache
+
+bench: install
+	@for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part || exit 1; done
+
+mini: install
+	@$(BIN)/keju build synth src/keju/building/recipes/mini.toml --out src/keju/datasets/mini --force
+
+clean:
+	rm -rf $(VENV) demo-run build dist
