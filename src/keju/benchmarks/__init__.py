@@ -1,1 +1,32 @@
 """What is asked: the catalogues of tasks, as data."""
+
+from keju.benchmarks.catalogue import (
+    TaskRow,
+    official_number,
+    printed_metrics,
+    task,
+    task_of_number,
+    task_row,
+    tasks,
+)
+from keju.benchmarks.options import options_in
+from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
+from keju.benchmarks.tasks import CountKind, Query, Task
+
+__all__ = [
+    "CountKind",
+    "Query",
+    "Task",
+    "TaskRow",
+    "choices_of",
+    "official_number",
+    "options_in",
+    "options_of",
+    "printed_metrics",
+    "prompt_of",
+    "query_of",
+    "task",
+    "task_of_number",
+    "task_row",
+    "tasks",
+]

@@ -11,7 +11,7 @@ CountKind = Literal["items", "items-implied", "images"]
 a page, or images."""
 
 
-class Query(Record, frozen=True):
+class Query(Record, frozen=True, kw_only=True):
     """One way of asking within a task.
 
     MCS-Bench and AncientDoc have one query a task, named ``""``; OBI-Bench has several (What,
@@ -29,7 +29,7 @@ class Query(Record, frozen=True):
     box_convention: str = ""
 
 
-class Task(Record, frozen=True):
+class Task(Record, frozen=True, kw_only=True):
     """One task of a benchmark, as its registry declares it."""
 
     id: str

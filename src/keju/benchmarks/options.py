@@ -1,0 +1,85 @@
+"""Finding the options of a multiple-choice question inside its text."""
+
+from __future__ import annotations
+
+import re
+from string import ascii_uppercase
+from typing import NamedTuple
+
+MAX_OPTIONS = len(ascii_uppercase)
+
+_FOLD = str.maketrans({chr(0xFF21 + i): letter for i, letter in enumerate(ascii_uppercase)})
+_LABEL = re.compile(r"[(（\[【]?(?P<letter>[A-Z])\s{0,3}[、.．:：)）\]】]")
+_BEFORE = re.compile(r"[\s。．；;，,、？?！!：:)）\]】]\Z")
+_REQUIREMENT = re.compile(
+    r"(?:(?<!^)要求[：:]|(?<=[\s。])请?(?:只|仅|直接)(?:输出|回答)).*\Z", re.DOTALL
+)
+_EDGE = " \t\r\n\u3000；;，,"
+
+
+class _Label(NamedTuple):
+    letter: str
+    start: int
+    end: int
+
+
+def options_in(question: str) -> tuple[str, ...]:
+    """The options that a question prints, in order of their letters; empty if it prints none.
+
+    Labels count upwards from A, in the forms ``A、xx``, ``A. xx``, ``A．xx``, ``A：xx``,
+    ``(A) xx``, parted by spaces, line breaks or stops. A mark 、 inside an option parts nothing.
+    Left out are the answer-format sentence after the last option and a full stop that ends the
+    whole list. Our reading; MCS-Bench prints ``A、… B、… C、… D、…`` (Figures 17-25).
+    """
+    text = question.translate(_FOLD)
+    labels = [
+        _Label(match["letter"], match.start(), match.end()) for match in _LABEL.finditer(text)
+    ]
+    clear = [label for label in labels if _stands_apart(text, label)]
+    chain = _longest(clear) or _longest(
+        [label for label in labels if not text[label.start - 1 : label.start].isascii()]
+    )
+    if not chain:
+        return ()
+    ends = [label.start for label in chain[1:]] + [len(question)]
+    options = [
+        question[label.end : end].strip(_EDGE) for label, end in zip(chain, ends, strict=True)
+    ]
+    return (*options[:-1], _without_tail(options))
+
+
+def _stands_apart(text: str, label: _Label) -> bool:
+    before = text[max(0, label.start - 1) : label.start]
+    opened = text[label.start] != label.letter
+    return opened or not before or _BEFORE.search(before) is not None
+
+
+def _longest(labels: list[_Label]) -> list[_Label]:
+    """The longest run A, B, C, … of labels; of equal ones the last, since options come last."""
+    following: dict[str, int] = {}
+    length = [1] * len(labels)
+    next_of = [-1] * len(labels)
+    for place in range(len(labels) - 1, -1, -1):
+        after = following.get(chr(ord(labels[place].letter) + 1), -1)
+        if after >= 0:
+            next_of[place] = after
+            length[place] = 1 + length[after]
+        following[labels[place].letter] = place
+    starts = [place for place, label in enumerate(labels) if label.letter == "A"]
+    best = max(starts, key=lambda place: (length[place], place), default=-1)
+    if best < 0 or length[best] < 2:
+        return []
+    chain = []
+    while best >= 0:
+        chain.append(labels[best])
+        best = next_of[best]
+    return chain
+
+
+def _without_tail(options: list[str]) -> str:
+    last = _REQUIREMENT.sub("", options[-1]).strip(_EDGE)
+    if not any("\n" in option for option in options[:-1]):
+        last = last.partition("\n")[0].strip(_EDGE)
+    if not any(option.endswith("。") for option in options[:-1]):
+        last = last.removesuffix("。")
+    return last

@@ -1,0 +1,98 @@
+"""From an item to the text that a model is asked."""
+
+from __future__ import annotations
+
+import re
+from string import ascii_uppercase
+
+from keju.benchmarks.catalogue import task
+from keju.benchmarks.options import MAX_OPTIONS, options_in
+from keju.benchmarks.tasks import Query
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+_BLANK = re.compile(r"\{([a-z_]+)\}")
+
+
+def query_of(item: Item) -> Query:
+    """The query that an item asks.
+
+    Raises:
+        DataError: its task or query is not in the catalogue.
+    """
+    try:
+        queries = task(item.task).queries
+    except UsageError as error:
+        raise DataError(str(error), item=item.id) from None
+    for query in queries:
+        if query.name == item.query:
+            return query
+    names = ", ".join(query.name for query in queries if query.name) or "none, leave it empty"
+    raise DataError(
+        f"task {item.task!r} has no query {item.query!r}", item=item.id, mend=f"Queries: {names}"
+    )
+
+
+def prompt_of(item: Item) -> str:
+    """The whole prompt of an item.
+
+    A verbatim question is the prompt. Else the task's template is filled: ``{question}`` from the
+    item's question, ``{options}`` as ``A、… B、… C、…``, any other blank from its fields. Nothing
+    inside what is filled in counts as a blank.
+
+    Raises:
+        DataError: a blank has nothing to fill it, or there are more options than letters.
+    """
+    query = query_of(item)
+    if item.verbatim:
+        return _filled(item, "question", item.question)
+    return _BLANK.sub(lambda blank: _value(item, blank[1]), query.template)
+
+
+def options_of(item: Item) -> tuple[str, ...]:
+    """The texts of the options on offer: the item's own, else those its verbatim question prints.
+
+    Empty where the query asks for no letter.
+    """
+    if query_of(item).form != "letter":
+        return ()
+    return item.options or (options_in(item.question) if item.verbatim else ())
+
+
+def choices_of(item: Item) -> tuple[str, ...]:
+    """The letters on offer, ``A`` upwards; empty where the query asks for no letter.
+
+    Raises:
+        DataError: there are more options than letters.
+    """
+    return tuple(_letters(item, options_of(item)))
+
+
+def _value(item: Item, blank: str) -> str:
+    if blank == "question":
+        return _filled(item, blank, item.question)
+    if blank == "options" and item.options:
+        letters = _letters(item, item.options)
+        return " ".join(
+            f"{letter}、{text}" for letter, text in zip(letters, item.options, strict=True)
+        )
+    return _filled(item, blank, item.fields.get(blank, ""))
+
+
+def _filled(item: Item, blank: str, value: str) -> str:
+    if not value:
+        where = (
+            f"the item's {blank}" if blank in {"question", "options"} else f"its fields: {blank}"
+        )
+        raise DataError(
+            f"nothing fills the blank {{{blank}}} of task {item.task!r}",
+            item=item.id,
+            mend=f"Give {where}",
+        )
+    return value
+
+
+def _letters(item: Item, options: tuple[str, ...]) -> str:
+    if len(options) > MAX_OPTIONS:
+        raise DataError(f"{len(options)} options, but letters end at Z", item=item.id)
+    return ascii_uppercase[: len(options)]
