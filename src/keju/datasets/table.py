@@ -1,0 +1,173 @@
+"""Items as a parquet table, every field in a column of declared type, exact both ways."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from keju.errors import DataError
+from keju.files import write_atomic
+from keju.items import Item
+
+_ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
+
+_COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
+    "id": pl.String,
+    "benchmark": pl.String,
+    "task": pl.String,
+    "query": pl.String,
+    "images": pl.List(
+        pl.Struct(
+            {
+                "path": pl.String,
+                "sha256": pl.String,
+                "width": pl.Int64,
+                "height": pl.Int64,
+                "size": pl.Int64,
+            }
+        )
+    ),
+    "question": pl.String,
+    "verbatim": pl.Boolean,
+    "fields": _ENTRIES,
+    "options": pl.List(pl.String),
+    "answer": pl.String,
+    "answer_simplified": pl.String,
+    "also_accepted": pl.List(pl.String),
+    "boxes": pl.List(
+        pl.Struct({"x0": pl.Float64, "y0": pl.Float64, "x1": pl.Float64, "y1": pl.Float64})
+    ),
+    "transcription": pl.String,
+    "lines": pl.List(
+        pl.Struct(
+            {
+                "id": pl.String,
+                "text": pl.String,
+                "polygon": pl.List(pl.List(pl.Float64)),
+                "kind": pl.String,
+                "source_kind": pl.String,
+                "confidence": pl.Float64,
+            }
+        )
+    ),
+    "group": pl.String,
+    "split": pl.String,
+    "metadata": _ENTRIES,
+}
+SCHEMA = pl.Schema(_COLUMNS)
+"""The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
+
+
+def write_items(path: Path, items: list[Item]) -> None:
+    """Write items as parquet, atomically.
+
+    Raises:
+        DataError: an item holds something that cannot be stored, as `as_stored` says.
+    """
+    rows = [_row(as_stored(item)) for item in items]
+    try:
+        frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
+        raise DataError(f"items that cannot be stored: {error}", file=path) from None
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    write_atomic(path, buffer.getvalue())
+
+
+def read_items(path: Path) -> list[Item]:
+    """Read items that `write_items` wrote.
+
+    Raises:
+        DataError: the file is missing, damaged, or is not a table of items.
+    """
+    frame = _read_frame(path)
+    _check_columns(path, frame.schema)
+    items = []
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        try:
+            items.append(msgspec.convert(_plain(row), Item))
+        except (msgspec.ValidationError, TypeError) as error:
+            raise DataError(
+                f"not an item: {error}", file=path, item=f"row {number} ({row['id']})"
+            ) from None
+    return items
+
+
+def as_stored(item: Item) -> Item:
+    """The item as it comes back from disk: lists as tuples, whole coordinates as floats.
+
+    Raises:
+        DataError: text that is no Unicode (a lone surrogate), a coordinate that is no number, a
+            value of the wrong type.
+    """
+    try:
+        return msgspec.json.decode(msgspec.json.encode(item), type=Item)
+    except (UnicodeEncodeError, TypeError, msgspec.MsgspecError) as error:
+        raise DataError(
+            f"cannot be stored: {error}", item=ascii(item.id), mend="Clean it at its source"
+        ) from None
+
+
+def _row(item: Item) -> dict[str, object]:
+    row = {name: getattr(item, name) for name in SCHEMA}
+    row["images"] = [msgspec.structs.asdict(ref) for ref in item.images]
+    row["boxes"] = [msgspec.structs.asdict(box) for box in item.boxes]
+    row["lines"] = [
+        msgspec.structs.asdict(line) | {"polygon": [list(point) for point in line.polygon]}
+        for line in item.lines
+    ]
+    row["options"] = list(item.options)
+    row["also_accepted"] = list(item.also_accepted)
+    row["fields"] = _entries(item.fields)
+    row["metadata"] = _entries(item.metadata)
+    return row
+
+
+def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in mapping.items()]
+
+
+def _plain(row: dict[str, Any]) -> dict[str, object]:
+    """A row as `msgspec.convert` expects an item: dicts whole again, absent values left out."""
+    out = {name: value for name, value in row.items() if value is not None}
+    for name in ("fields", "metadata"):
+        out[name] = {entry["key"]: entry["value"] for entry in row[name] or ()}
+    return out
+
+
+def _read_frame(path: Path) -> pl.DataFrame:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError("no such file", file=path) from None
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+    try:
+        return pl.read_parquet(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).splitlines()), "")
+        raise DataError(
+            f"not readable as parquet: {reason}", file=path, mend="Make the file again"
+        ) from None
+
+
+def _check_columns(path: Path, found: pl.Schema) -> None:
+    missing = [name for name in ("id", "benchmark", "task") if name not in found]
+    if missing or not set(found) <= set(SCHEMA):
+        raise DataError(
+            f"not a table of items: expected the columns {_names(SCHEMA)}; found {_names(found)}",
+            file=path,
+        )
+    for name, kind in found.items():
+        if kind != SCHEMA[name]:
+            raise DataError(f"column {name!r} must be {SCHEMA[name]}, but is {kind}", file=path)
+
+
+def _names(schema: Iterable[str]) -> str:
+    names = list(schema)
+    return ", ".join(names[:20]) + (" …" if len(names) > 20 else "")
