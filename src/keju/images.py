@@ -26,6 +26,9 @@ _EXTENSIONS = {
     "JPEG2000": "jp2", "GIF": "gif", "BMP": "bmp",
 }  # fmt: skip
 _FORMATS = tuple(name for name in _EXTENSIONS if name != "MPO")  # opened as JPEG
+EXTENSIONS = frozenset({*_EXTENSIONS.values(), "jpeg", "tiff"})
+"""File extensions of the formats that keju reads, small letters, without the point."""
+
 _ORIENTATION = 0x0112
 _BITS_PER_SAMPLE = 258
 _WHITE = (255, 255, 255)

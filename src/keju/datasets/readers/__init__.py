@@ -1,0 +1,81 @@
+"""Readers: sources of many forms made into datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.readers import pages
+from keju.datasets.readers.base import Options, Reader
+from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.errors import UsageError
+
+__all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
+
+
+def _by_name(*readers: Reader) -> dict[str, Reader]:
+    return {reader.name: reader for reader in readers}
+
+
+FORMATS: Mapping[str, Reader] = _by_name(
+    Reader("pages", "page images with .txt files", pages.LAYOUT, pages.read_pages, pages.OPTIONS),
+)
+"""What can be imported, by name."""
+
+
+class Imported(NamedTuple):
+    """What an import made, and what the user should know about it."""
+
+    manifest: DatasetManifest
+    notes: tuple[str, ...]
+
+
+def import_dataset(
+    format: str,  # noqa: A002 - the name of the command's argument
+    src: Path,
+    out: Path,
+    *,
+    name: str,
+    version: str,
+    licence: str,
+    source: str,
+    options: Options | None = None,
+) -> Imported:
+    """Read a source into a new dataset.
+
+    Args:
+        format: a name in `FORMATS`.
+        src: the file or folder to read.
+        out: the folder of the dataset, new, empty or unfinished.
+        name: the dataset's name.
+        version: its version.
+        licence: under which it may be used; mandatory.
+        source: where it comes from; mandatory.
+        options: of this format, as its `Reader` lists them.
+
+    Raises:
+        UsageError: no such format or option, or `out` holds something else.
+        DataError: the source is not as the format's layout says.
+    """
+    reader = FORMATS.get(format)
+    if reader is None:
+        raise UsageError(f"no format {format!r}. Formats: {', '.join(FORMATS)}")
+    given = dict(options or {})
+    _check_options(reader, given)
+    if not src.exists():
+        raise UsageError(f"{src}: no such file or folder")
+    writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
+    try:
+        notes = tuple(reader.read(src, writer, given))
+        return Imported(writer.close(), notes)
+    finally:
+        writer.abandon()
+
+
+def _check_options(reader: Reader, given: Options) -> None:
+    for option in given:
+        family = option.partition(".")[0] + ".NAME"
+        if option not in reader.options and ("." not in option or family not in reader.options):
+            known = ", ".join(reader.options) or "none"
+            raise UsageError(f"format {reader.name} has no option {option!r}. Options: {known}")

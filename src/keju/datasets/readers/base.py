@@ -1,0 +1,121 @@
+"""What every reader shares: its declaration, its options, and safe access to source files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.images import EXTENSIONS
+
+Options = Mapping[str, str]
+
+Read = Callable[[Path, DatasetWriter, Options], Iterable[str]]
+"""Reads a source into a writer; gives back notes for the user, one line each.
+
+Raises `DataError` where the source is not what the layout says, naming expected and found.
+"""
+
+
+class Reader(NamedTuple):
+    """A form of source that can be imported.
+
+    `layout` says what the source must look like, `options` maps each option's name to its help.
+    """
+
+    name: str
+    what: str
+    layout: str
+    read: Read
+    options: Mapping[str, str]
+
+
+def flag(options: Options, name: str) -> bool:
+    """Whether a yes-or-no option is set.
+
+    Raises:
+        UsageError: its value is neither.
+    """
+    value = options.get(name, "no").casefold()
+    if value not in {"yes", "no", "true", "false", "1", "0"}:
+        raise UsageError(f"option {name}={options[name]}: say yes or no")
+    return value in {"yes", "true", "1"}
+
+
+def source_bytes(path: Path) -> bytes:
+    """The bytes of a source file.
+
+    Raises:
+        DataError: it is not there or cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+
+
+def source_text(path: Path) -> str:
+    """The text of a UTF-8 file, without byte-order mark, its lines ended by line feeds.
+
+    Raises:
+        DataError: not readable, or not UTF-8; the error names encodings that would fit.
+    """
+    data = source_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        fits = _fitting(data)
+        guess = f", perhaps {' or '.join(fits)}" if fits else ""
+        raise DataError(
+            f"not UTF-8{guess}",
+            file=path,
+            mend=f"Convert it: iconv -f {fits[0] if fits else 'ENCODING'} -t UTF-8",
+        ) from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
+    """The file of that name under a folder; the name comes from data and may not leave it.
+
+    Raises:
+        DataError: it is empty, absolute, climbs with ``..``, or is a link to outside.
+    """
+    plain = PurePosixPath(name.replace("\\", "/"))
+    climbs = not plain.parts or plain.is_absolute() or ".." in plain.parts
+    if not climbs and "\0" not in name and ":" not in plain.parts[0]:
+        path = root / plain
+        if path.resolve().is_relative_to(root.resolve()):
+            return path
+    raise DataError(f"image {name!r} must lie under {root}", file=file, item=item)
+
+
+def image_files(folder: Path) -> Iterator[Path]:
+    """Every image file under a folder, in order of path; links to folders are not followed."""
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        for name in sorted(files):
+            if Path(name).suffix.casefold().lstrip(".") in EXTENSIONS and not name.startswith("."):
+                yield Path(place, name)
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """A few names for an error, and how many more there are."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def _fitting(data: bytes) -> list[str]:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ["UTF-16"]
+    fits = []
+    for encoding in ("GB18030", "Big5"):
+        try:
+            data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        fits.append(encoding)
+    return fits
