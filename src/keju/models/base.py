@@ -27,10 +27,13 @@ class AskError(KejuError):
 
     Args:
         kind: the class of failure: ``auth``, ``rate``, ``server``, ``timeout``, ``connection``,
-            ``refused`` (by policy), ``bad-response``, ``bad-request``, ``unreadable-image``.
+            ``refused`` (by policy), ``bad-response``, ``bad-request``, ``unreadable-image``,
+            ``engine`` (a local engine broke), ``missing-answer`` and ``failed-elsewhere`` (a
+            replayed file has no answer, or says that there was none).
         message: the server's or the system's words, one line, without secrets.
         retryable: whether asking again may help.
         retry_after: seconds that the server asked to wait, if it did.
+        overloaded: the server has too much to do (429, 503, 529): asking slower may help.
     """
 
     def __init__(
@@ -40,10 +43,12 @@ class AskError(KejuError):
         *,
         retryable: bool = False,
         retry_after: float | None = None,
+        overloaded: bool = False,
     ) -> None:
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after
+        self.overloaded = overloaded
         super().__init__(message)
 
 
@@ -61,7 +66,9 @@ class ModelOptions(Record, frozen=True):
     """What the user may set for a model beside its name.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never
-    stored. `reference` are the labelled items of the dataset's reference split.
+    stored. `timeout` is in seconds, for one attempt. `reference` are the labelled items of the
+    dataset's reference split. `asking` is false where a model is opened for a plan only: then no
+    key is needed.
     """
 
     base_url: str = ""
@@ -71,6 +78,7 @@ class ModelOptions(Record, frozen=True):
     seed: int = 0
     reading_order: bool = True
     reference: tuple[Item, ...] = ()
+    asking: bool = True
 
 
 class Model(Protocol):
@@ -93,6 +101,8 @@ class Model(Protocol):
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Answer one request; `images` are the stored bytes of `request.images`, in order.
+
+        They may be read from disk only when they are looked at.
 
         Raises:
             AskError: no answer came.

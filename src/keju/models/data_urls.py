@@ -1,0 +1,81 @@
+"""Image bytes as ``data:`` URLs, encoded once a process and kept while they are in use.
+
+The bytes are those of the dataset, untouched: nothing is decoded, scaled or compressed again.
+Several models, rounds and questions ask about the same picture close together, so a window of
+recent pictures is enough; it is bounded in bytes because pages differ a hundredfold in size.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import OrderedDict
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from msgspec import Raw
+
+from keju.errors import DataError
+from keju.items import ImageRef
+
+MIME = {
+    "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
+    "gif": "image/gif", "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff",
+    "jp2": "image/jp2",
+}  # fmt: skip
+"""The media type of an image by its file's extension."""
+
+
+def mime_of(ref: ImageRef) -> str:
+    """The media type of an image, from its path.
+
+    Raises:
+        DataError: the extension is not that of an image.
+    """
+    extension = PurePosixPath(ref.path).suffix.lstrip(".").lower()
+    if extension not in MIME:
+        raise DataError(
+            f"no media type for the extension {extension!r}",
+            item=ref.path,
+            mend="Import the dataset again",
+        )
+    return MIME[extension]
+
+
+class DataUrls:
+    """A window of recent ``data:`` URLs, each ready to stand in JSON with its quotes.
+
+    Args:
+        capacity: the most bytes that are kept.
+    """
+
+    def __init__(self, capacity: int = 32 << 20) -> None:
+        self.capacity = capacity
+        self.held = 0
+        self._urls: OrderedDict[str, bytes] = OrderedDict()
+
+    def get(self, ref: ImageRef, read: Callable[[], bytes]) -> Raw:
+        """The URL of an image; `read` gives its bytes and is called only if it is not kept.
+
+        Raises:
+            DataError: the image has no media type, or `read` raised it.
+        """
+        name = f"{ref.sha256}{mime_of(ref)}"
+        url = self._urls.get(name)
+        if url is None:
+            head = f'"data:{mime_of(ref)};base64,'.encode()
+            url = b"".join((head, base64.b64encode(read()), b'"'))
+            self._keep(name, url)
+        else:
+            self._urls.move_to_end(name)
+        return Raw(url)
+
+    def _keep(self, name: str, url: bytes) -> None:
+        self._urls[name] = url
+        self.held += len(url)
+        while self.held > self.capacity:
+            _, dropped = self._urls.popitem(last=False)
+            self.held -= len(dropped)
+
+
+SHARED = DataUrls()
+"""The one window that all models of this process share."""

@@ -1,0 +1,165 @@
+"""What went wrong on the wire, put into classes that say whether asking again may help."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+import msgspec
+
+from keju.models.base import AskError
+
+LONGEST_WAIT = 7 * 24 * 3600.0
+"""Seconds; a server that asks for a longer wait than a week is taken to mean a week."""
+
+_KIND_OF_CODE = {
+    **dict.fromkeys((
+        "content_filter", "content_policy_violation", "responsibleaipolicyviolation",
+        "data_inspection_failed", "moderation_blocked", "image_content_policy_violation",
+    ), "refused"),
+    **dict.fromkeys((
+        "invalid_image", "invalid_image_format", "invalid_image_url", "image_parse_error",
+        "invalid_base64_image", "unsupported_image_media_type",
+    ), "unreadable-image"),
+    **dict.fromkeys(("insufficient_quota", "billing_hard_limit_reached"), "auth"),
+}  # fmt: skip
+"""Codes by which servers name what the HTTP status alone does not tell."""
+
+_KIND_OF_STATUS = {
+    401: "auth", 402: "auth", 403: "auth", 408: "timeout", 409: "server", 425: "server",
+    429: "rate", 504: "timeout",
+}  # fmt: skip
+_RETRYABLE = frozenset({"rate", "timeout", "server", "bad-response"})
+_LASTING = frozenset({501, 505})
+_OVERLOADED = frozenset({429, 503, 529})
+
+
+def excerpt(text: str, length: int = 300) -> str:
+    """Text from outside as one printable line of at most `length` characters."""
+    line = " ".join(text[: 4 * length].split())
+    plain = "".join(mark for mark in line if mark.isprintable())
+    return plain if len(plain) <= length else f"{plain[: length - 1]}…"
+
+
+def error_of_exception(error: Exception) -> AskError:
+    """The class of an exception that came in place of any reply."""
+    chain = list(_causes(error))
+    words = excerpt(
+        next((str(cause) for cause in reversed(chain) if str(cause)), type(error).__name__)
+    )
+    if any(isinstance(cause, TimeoutError) for cause in chain):
+        return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
+    if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
+        return AskError("bad-request", f"not a usable address: {words}")
+    return AskError("connection", f"the connection failed: {words}", retryable=True)
+
+
+def error_of_reply(status: int, body: bytes, headers: Mapping[str, str]) -> AskError:
+    """The class of a reply with an HTTP error, its body JSON, HTML or anything else."""
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        decoded = body[:2000].decode("utf-8", "replace")
+    return error_of_status(status, decoded, headers)
+
+
+def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> AskError:
+    """The class of an HTTP error.
+
+    Args:
+        status: the HTTP status code.
+        body: the error object of the reply, or the whole reply, decoded or as text.
+        headers: of the reply; names in lower case, or a mapping that ignores case.
+    """
+    message = f"HTTP {status}: {excerpt(_message(body)) or 'no reason given'}"
+    kind = _KIND_OF_CODE.get(_code(body)) or _KIND_OF_STATUS.get(status) or _kind(status)
+    return AskError(
+        kind,
+        message,
+        retryable=kind in _RETRYABLE and status not in _LASTING,
+        retry_after=retry_after(headers),
+        overloaded=kind in _RETRYABLE and status in _OVERLOADED,
+    )
+
+
+def _kind(status: int) -> str:
+    if status >= 500:
+        return "server"
+    return "bad-request" if status >= 400 else "bad-response"
+
+
+def error_of_object(error: object) -> AskError:
+    """The class of an error object that came in place of an answer with HTTP 200.
+
+    Gateways do this when the server behind them fails; its ``code`` is then an HTTP status.
+    """
+    code = error.get("code") if isinstance(error, dict) else None
+    if isinstance(code, str) and code.isdecimal() and code.isascii():
+        code = int(code[:4])
+    if isinstance(code, int) and 400 <= code < 600:
+        return error_of_status(code, error, {})
+    if kind := _KIND_OF_CODE.get(_code(error)):
+        return AskError(kind, excerpt(_message(error)))
+    return AskError(
+        "bad-response", f"an error in place of an answer: {excerpt(_message(error))}",
+        retryable=True,
+    )  # fmt: skip
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asked to wait: ``Retry-After`` as seconds or as an HTTP date.
+
+    ``retry-after-ms`` goes before it where it is given. None where there is none to be read.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) * unit
+        except ValueError:
+            try:
+                seconds = parsedate_to_datetime(value).timestamp() - time.time()
+            except (ValueError, TypeError, OverflowError):
+                continue
+        if not math.isnan(seconds):
+            return min(max(seconds, 0.0), LONGEST_WAIT)
+    return None
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    for _ in range(10):
+        if error is None:
+            return
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _inner(body: object) -> object:
+    """The error object inside a reply; some servers nest it, some don't."""
+    return body["error"] if isinstance(body, dict) and body.get("error") else body
+
+
+def _code(body: object) -> str:
+    """The code of `_KIND_OF_CODE` that an error object bears, or an empty string."""
+    inner = _inner(body)
+    if not isinstance(inner, dict):
+        return ""
+    codes = [inner.get("code"), inner.get("type")]
+    deeper = inner.get("innererror")
+    if isinstance(deeper, dict):
+        codes.append(deeper.get("code"))
+    words = [code.lower() for code in codes if isinstance(code, str)]
+    return next((word for word in words if word in _KIND_OF_CODE), "")
+
+
+def _message(body: object) -> str:
+    inner = _inner(body)
+    if isinstance(inner, dict):
+        for name in ("message", "detail", "msg"):
+            if isinstance(value := inner.get(name), str) and value:
+                return value
+    return inner if isinstance(inner, str) else ""

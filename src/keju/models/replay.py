@@ -1,0 +1,171 @@
+"""Answers made elsewhere, read from a file and put into a run like any model's.
+
+Two forms are read: JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines)
+and the MCS-Bench authors' RESPONSES.json, a list of objects with ``ID`` and ``Response``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec import Struct, field
+
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
+from keju.items import Failure, Line, Request, Status, Usage
+from keju.models.base import Answer, AskError
+
+FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
+"""What other harnesses store as the answer when they got none: VLMEvalKit (`fail_msg` of its API
+models) and lmms-eval (`FAILED_RESPONSE_PREFIX`)."""
+
+_ANY = (None, None)
+
+
+class _Entry(Struct):
+    """A line as it may come; only `item` and `text` are needed, the rest is in keju's own lines."""
+
+    item: str | int
+    text: str | None = None
+    key: str = ""
+    setting: str | None = None
+    round: int | None = None
+    status: Status | None = None
+    thinking: str = ""
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    error: Failure | None = None
+    lines: tuple[Line, ...] = ()
+
+
+class _Slot(NamedTuple):
+    item: str
+    setting: str | None
+    round: int | None
+
+
+class Replay:
+    """The answers of one file.
+
+    An entry that names its setting and round answers only that request; one that names none
+    answers every request for its item. In keju's own lines a later one replaces an earlier one.
+
+    Raises:
+        UsageError: no file is named, or it isn't there.
+        DataError: it is of neither form, or gives two different answers for one item.
+    """
+
+    def __init__(self, file: str) -> None:
+        if not file:
+            raise UsageError("replay: needs a file after it, as in replay:answers.jsonl")
+        path = Path(file)
+        if not path.is_file():
+            raise UsageError(f"replay:{file}: no such file")
+        data = path.read_bytes()
+        self._name = f"replay:{file}"
+        self._hash = sha256_bytes(data)
+        self._entries = _index(path, data)
+
+    @property
+    def name(self) -> str:
+        """``replay:FILE``."""
+        return self._name
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The hash of the file."""
+        return {"kind": "replay", "sha256": self._hash}
+
+    @property
+    def concurrency(self) -> int:
+        """One: an answer takes no time."""
+        return 1
+
+    def declines(self, request: Request) -> str:
+        """Nothing: an item without an answer is a failure, so that it isn't overlooked."""
+        del request
+        return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The stored answer.
+
+        Raises:
+            AskError: there is none (``missing-answer``), the file says that it failed there (its
+                own kind), or it holds another harness's failure text (``failed-elsewhere``).
+        """
+        del images
+        entry = self._entries.get(_Slot(request.item, request.setting, request.round))
+        entry = entry or self._entries.get(_Slot(request.item, *_ANY))
+        if entry is None:
+            raise AskError("missing-answer", "the file has no answer for this item")
+        if entry.error is not None:
+            raise AskError(entry.error.kind, entry.error.message)
+        text = entry.text or ""
+        if any(mark in text for mark in FAILURE_MARKS):
+            raise AskError("failed-elsewhere", " ".join(text.split())[:300])
+        status = entry.status or ("answered" if text.strip() else "empty")
+        return Answer(
+            text=text,
+            status=status,
+            thinking=entry.thinking,
+            finish_reason=entry.finish_reason,
+            usage=entry.usage,
+            lines=entry.lines,
+        )
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
+    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    entries = _authors_form(path, text) if text.startswith(b"[") else _json_lines(path, text)
+    found: dict[_Slot, _Entry] = {}
+    for entry in entries:
+        slot = _Slot(str(entry.item), entry.setting, entry.round)
+        if entry.key:
+            # keju leaves defaults out of its lines
+            slot = _Slot(slot.item, entry.setting or "image", entry.round or 1)
+        earlier = found.get(slot)
+        if earlier and not entry.key and earlier.text != entry.text:
+            raise DataError(
+                "two different answers",
+                file=path,
+                item=slot.item,
+                mend="Keep one of them, or give each its round",
+            )
+        found[slot] = entry
+    return found
+
+
+def _json_lines(path: Path, data: bytes) -> Iterator[_Entry]:
+    decoder = msgspec.json.Decoder(_Entry)
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            yield decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DataError(
+                f"not an object with item and text: {error}", file=path, item=f"line {number}"
+            ) from None
+
+
+def _authors_form(path: Path, data: bytes) -> Iterator[_Entry]:
+    try:
+        rows = msgspec.json.decode(data, type=list[dict[str, Any]])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"not a list of objects: {error}", file=path) from None
+    for number, row in enumerate(rows, start=1):
+        name, text = row.get("ID"), row.get("Response")
+        if not isinstance(name, str | int) or not isinstance(text, str | None):
+            raise DataError(
+                "an object needs ID and Response, both text",
+                file=path,
+                item=f"object {number}" if name is None else str(name),
+            )
+        if text is not None:
+            yield _Entry(item=name, text=text)
