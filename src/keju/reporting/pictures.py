@@ -1,0 +1,64 @@
+"""The pictures inside a report: small copies, within a budget of bytes."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+from keju.datasets.store import Dataset
+from keju.errors import KejuError
+from keju.images import thumbnail
+from keju.items import ImageRef
+
+_SIDES = (1100, 700, 420)
+
+
+class Pictures:
+    """Small copies of the pictures that a report shows, each once.
+
+    `budget` is the most that all of them may weigh; sides shrink in steps as it runs out, and
+    then pictures are left out and counted in `left_out`.
+    """
+
+    def __init__(self, dataset: Dataset | None, *, budget: int) -> None:
+        self._dataset = dataset
+        self._budget = budget
+        self._known: dict[str, int] = {}
+        self.urls: list[str] = []
+        self.left_out = 0
+
+    def index(self, ref: ImageRef) -> int | None:
+        """The place of that picture in `urls`, or None if it can't be shown."""
+        if ref.sha256 not in self._known:
+            url = self._url(ref)
+            if url is None:
+                self.left_out += 1
+                return None
+            self._known[ref.sha256] = len(self.urls)
+            self.urls.append(url)
+        return self._known[ref.sha256]
+
+    def _url(self, ref: ImageRef) -> str | None:
+        if self._dataset is None or self._budget <= 0:
+            return None
+        try:
+            data = self._dataset.image_bytes(ref)
+            for side in _SIDES:
+                small = thumbnail(data, name=ref.path, max_side=side)
+                if len(small) <= self._budget:
+                    self._budget -= len(small)
+                    return "data:image/jpeg;base64," + base64.b64encode(small).decode("ascii")
+        except (KejuError, OSError):
+            # A picture that can't be opened is the dataset's fault, which `validate` names; the
+            # report counts it and goes on.
+            return None
+        return None
+
+
+def pictures_of(path: Path | None, *, budget: int) -> Pictures:
+    """The pictures of the dataset at `path`; none where the dataset is not there any more."""
+    try:
+        dataset = None if path is None else Dataset.open(path)
+    except KejuError:
+        dataset = None
+    return Pictures(dataset, budget=budget)
