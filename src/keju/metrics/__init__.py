@@ -1,1 +1,77 @@
-"""Pure functions on strings, sets, boxes, rankings and vectors; plain Python and numpy."""
+"""Metrics: pure functions on strings, sets and numbers. Nothing here normalises or reads files.
+
+A function that has no value for its input raises `UndefinedMetricError`, which says why.
+"""
+
+from keju.metrics.alignment import Span, align
+from keju.metrics.anls import anls_paper, anls_script, anls_threshold
+from keju.metrics.assignment import assign
+from keju.metrics.base import PRF, UndefinedMetricError, prf
+from keju.metrics.bleu import sentence_bleu
+from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
+from keju.metrics.columns import OrderFree, order_free_cer
+from keju.metrics.edit import EditCounts, best_edits, distance, official_edits
+from keju.metrics.entities import entities_prf, official_entities_prf
+from keju.metrics.numbers import numbers_in, parse_number, relative_error
+from keju.metrics.ocr import (
+    accurate_rate,
+    aligned_prf,
+    character_error_rate,
+    correct_rate,
+    multiset_prf,
+    normalised_distance,
+    position_matches,
+    position_prf,
+    set_prf,
+)
+from keju.metrics.punctuation import (
+    MarkCounts,
+    mark_class,
+    official_punctuation_prf,
+    punctuation_counts,
+)
+from keju.metrics.rouge import f_beta, rouge_l, rouge_n
+
+__all__ = [
+    "PRF",
+    "EditCounts",
+    "MarkCounts",
+    "OrderCounts",
+    "OrderFree",
+    "Span",
+    "UndefinedMetricError",
+    "accurate_rate",
+    "align",
+    "aligned_prf",
+    "anls_paper",
+    "anls_script",
+    "anls_threshold",
+    "assign",
+    "best_edits",
+    "character_error_rate",
+    "chrf",
+    "chrf_counts",
+    "chrf_of_counts",
+    "correct_rate",
+    "distance",
+    "entities_prf",
+    "f_beta",
+    "mark_class",
+    "multiset_prf",
+    "normalised_distance",
+    "numbers_in",
+    "official_edits",
+    "official_entities_prf",
+    "official_punctuation_prf",
+    "order_free_cer",
+    "parse_number",
+    "position_matches",
+    "position_prf",
+    "prf",
+    "punctuation_counts",
+    "relative_error",
+    "rouge_l",
+    "rouge_n",
+    "sentence_bleu",
+    "set_prf",
+]

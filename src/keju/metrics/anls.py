@@ -1,0 +1,30 @@
+"""ANLS, average normalised Levenshtein similarity, in its three readings."""
+
+from __future__ import annotations
+
+from keju.metrics.edit import distance
+from keju.metrics.ocr import normalised_distance
+
+
+def anls_script(reference: str, hypothesis: str) -> float:
+    """1 - distance / longer length, no threshold: what MCS-Bench's script computes.
+
+    Raises:
+        UndefinedMetricError: both are empty.
+    """
+    return 1 - normalised_distance(reference, hypothesis)
+
+
+def anls_paper(reference: str, hypothesis: str) -> float:
+    """MCS-Bench eq. 7-8 as printed: max(0, 1 - NLD / len(reference)), NLD already normalised."""
+    longer = max(len(reference), len(hypothesis))
+    if not reference:
+        return float(not hypothesis)
+    return max(0.0, 1 - distance(reference, hypothesis) / longer / len(reference))
+
+
+def anls_threshold(reference: str, hypothesis: str, *, threshold: float = 0.5) -> float:
+    """Biten et al. 2019: the script's value where the normalised distance is under `threshold`."""
+    longer = max(len(reference), len(hypothesis))
+    normalised = distance(reference, hypothesis) / longer if longer else 0.0
+    return 1 - normalised if normalised < threshold else 0.0

@@ -1,0 +1,31 @@
+"""What metrics have in common."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class UndefinedMetricError(ValueError):
+    """A metric has no value for this input; the text says why."""
+
+
+class PRF(NamedTuple):
+    """Precision, recall and F1, as fractions."""
+
+    precision: float
+    recall: float
+    f1: float
+
+
+def prf(hits: int, predicted: int, expected: int) -> PRF:
+    """Precision, recall and F1 of counts; a rate over nothing is 0.
+
+    Args:
+        hits: how many of the predicted are right.
+        predicted: how many were predicted.
+        expected: how many the truth has.
+    """
+    precision = hits / predicted if predicted else 0.0
+    recall = hits / expected if expected else 0.0
+    total = precision + recall
+    return PRF(precision, recall, 2 * precision * recall / total if total else 0.0)

@@ -1,0 +1,74 @@
+"""Sentence BLEU, equal to nltk 3.9.1 to the last bit."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+
+_ORDERS = 4
+_EPSILON = 0.1
+_K = 5
+
+Smoothing = Literal["none", "method1", "method4"]
+
+
+def sentence_bleu(
+    reference: Sequence[str], hypothesis: Sequence[str], *, smoothing: Smoothing = "method1"
+) -> float:
+    """BLEU-4 of one hypothesis against one reference, each a string (characters) or words.
+
+    Args:
+        reference: the true tokens.
+        hypothesis: the predicted tokens.
+        smoothing: ``method1`` puts 0.1 in place of zero matches; ``method4`` puts a value that
+            falls with the length of the hypothesis, and leaves orders without a match out where
+            that length is 1 (Chen and Cherry 2014, as nltk 3.9.1 has them);
+            ``none`` leaves the smallest positive number, so that one order without a match makes
+            the score all but 0.
+    """
+    counts = [_matches(reference, hypothesis, order) for order in range(1, _ORDERS + 1)]
+    if counts[0][0] == 0:
+        return 0.0
+    precisions = _smoothed(counts, len(hypothesis), smoothing)
+    mean = math.fsum(math.log(each) / _ORDERS for each in precisions)
+    return _brevity(len(reference), len(hypothesis)) * math.exp(mean)
+
+
+def _matches(reference: Sequence[str], hypothesis: Sequence[str], order: int) -> tuple[int, int]:
+    """Clipped matches and the number of n-grams of the hypothesis (at least 1)."""
+    wanted = Counter(_ngrams(reference, order))
+    found = Counter(_ngrams(hypothesis, order))
+    hits = sum(min(count, wanted[gram]) for gram, count in found.items() if gram in wanted)
+    return hits, max(1, len(hypothesis) - order + 1)
+
+
+def _ngrams(tokens: Sequence[str], order: int) -> list[str] | list[tuple[str, ...]]:
+    if isinstance(tokens, str):
+        return [tokens[start : start + order] for start in range(len(tokens) - order + 1)]
+    return list(zip(*(tokens[start:] for start in range(order)), strict=False))
+
+
+def _smoothed(counts: list[tuple[int, int]], length: int, smoothing: Smoothing) -> list[float]:
+    precisions = []
+    orders_without = 1
+    for hits, total in counts:
+        if hits:
+            precisions.append(hits / total)
+        elif smoothing == "method1":
+            precisions.append((hits + _EPSILON) / total)
+        elif smoothing == "none":
+            precisions.append(sys.float_info.min)
+        elif length > 1:
+            numerator = 1 / (2**orders_without * _K / math.log(length))
+            orders_without += 1
+            precisions.append(numerator / total)
+    return precisions
+
+
+def _brevity(reference: int, hypothesis: int) -> float:
+    if hypothesis > reference:
+        return 1.0
+    return math.exp(1 - reference / hypothesis)

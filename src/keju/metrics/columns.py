@@ -1,0 +1,131 @@
+"""Order-free CER: how well the columns of a page were read, whatever order they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from keju.metrics.assignment import assign
+from keju.metrics.base import UndefinedMetricError
+from keju.metrics.edit import distance
+
+_CODE_OF_NOTHING = -1
+_SHIFT = 1 << 24
+
+_Grid = npt.NDArray[np.int64]
+
+
+class OrderFree(NamedTuple):
+    """Edits once every column may stand anywhere, and the length they are measured against."""
+
+    edits: int
+    expected: int
+
+    @property
+    def rate(self) -> float:
+        """The order-free CER."""
+        return self.edits / self.expected
+
+
+def order_free_cer(reference: Sequence[str], hypothesis: Sequence[str]) -> OrderFree:
+    """The fewest edits when the columns of the reference may be read in any order (our reading).
+
+    Each column is paired with at most one stretch of the hypothesis and each stretch with at most
+    one column; a pair costs its edit distance, a column without a stretch its length, and a
+    stretch without a column too. The pairing is the cheapest (Hungarian assignment). Three ways
+    of cutting the hypothesis into stretches are tried and the cheapest counts:
+
+    * at its own line breaks;
+    * anywhere: a dynamic programme (one-pass, as in connected-word recognition) finds the cuts
+      that fit the columns best, so a hypothesis may split columns or run them together;
+    * not at all, in the order of the reference, so that it never exceeds the plain CER.
+
+    Moving a whole column is the only thing that is free: characters within a column keep their
+    order, no stretch is used twice, and everything that fits no column is counted as inserted. So
+    it is never less than the distance of the two bags of characters.
+
+    Args:
+        reference: the true columns in reading order.
+        hypothesis: the columns, or lines, or the one block of text that was read.
+
+    Raises:
+        UndefinedMetricError: the reference is empty.
+    """
+    columns = [column for column in reference if column]
+    lines = [line for line in hypothesis if line]
+    expected = sum(map(len, columns))
+    if not expected:
+        raise UndefinedMetricError("the reference is empty")
+    whole = "".join(lines)
+    edits = distance("".join(columns), whole)
+    if edits and len(columns) > 1 and whole:
+        for stretches in (lines, _cut(columns, whole)):
+            edits = min(edits, _paired(columns, stretches))
+    return OrderFree(edits, expected)
+
+
+def _paired(columns: Sequence[str], stretches: Sequence[str]) -> int:
+    """Cost of the cheapest pairing of columns with stretches, the unpaired counted in full."""
+    alone = np.array([len(column) for column in columns], dtype=np.float64)
+    junk = np.array([len(stretch) for stretch in stretches], dtype=np.float64)
+    costs = cdist(columns, stretches, scorer=Levenshtein.distance, dtype=np.float64)
+    # A pair never costs more than its two parts alone, so pairing as many as can be loses nothing.
+    change = costs - alone[:, None] - junk
+    total = alone.sum() + junk.sum() + sum(change[pair] for pair in assign(change))
+    return round(float(total))
+
+
+def _cut(columns: Sequence[str], whole: str) -> list[str]:
+    """Cut the hypothesis where stretches fit columns best, if each column could be used again.
+
+    `best[j]` is the least cost of the first j characters, a stretch costing its distance to a
+    column less the column's length, and a character in no stretch 1. All columns advance together
+    by one character a step; each cell holds cost and start of its stretch in one integer.
+    """
+    codes, ends = _grid(columns)
+    slope = np.arange(codes.shape[1] + 1, dtype=np.int64) * _SHIFT
+    rows = np.arange(len(columns))
+    cells: _Grid = np.broadcast_to(slope, (len(columns), len(slope))).copy()
+    best = [0]
+    cut_from = [0]
+    for place, char in enumerate(whole, start=1):
+        step = cells + _SHIFT
+        match = np.where(codes == ord(char), 0, _SHIFT)
+        np.minimum(step[:, 1:], cells[:, :-1] + match, out=step[:, 1:])
+        step -= slope
+        np.minimum.accumulate(step, axis=1, out=step)
+        step += slope
+        closed = int((step[rows, ends] - ends * _SHIFT).min())
+        cost, start = divmod(closed, _SHIFT)
+        if cost <= best[-1] + 1:
+            best.append(cost)
+            cut_from.append(start)
+        else:
+            best.append(best[-1] + 1)
+            cut_from.append(place - 1)
+        # The next stretch begins here; it enters after stretches were closed, so none is empty.
+        cells = np.minimum(step, best[-1] * _SHIFT + place + slope)
+    return _stretches(whole, cut_from)
+
+
+def _grid(columns: Sequence[str]) -> tuple[_Grid, npt.NDArray[np.int64]]:
+    """The columns as code points, one a row, filled up with a code that nothing equals."""
+    ends = np.array([len(column) for column in columns])
+    codes = np.full((len(columns), int(ends.max())), _CODE_OF_NOTHING, dtype=np.int64)
+    for row, column in enumerate(columns):
+        codes[row, : len(column)] = [ord(char) for char in column]
+    return codes, ends
+
+
+def _stretches(whole: str, cut_from: Sequence[int]) -> list[str]:
+    end = len(whole)
+    found = []
+    while end:
+        found.append(whole[cut_from[end] : end])
+        end = cut_from[end]
+    return found

@@ -1,0 +1,106 @@
+"""Numbers as answers: Arabic and Chinese numerals, half and full width, and relative errors."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_DIGITS = {
+    char: value
+    for value, chars in enumerate(
+        (
+            "零〇○",
+            "一壹弌",
+            "二贰貳两兩弍",
+            "三叁參叄弎",
+            "四肆",
+            "五伍",
+            "六陆陸",
+            "七柒",
+            "八捌",
+            "九玖",
+        )
+    )
+    for char in chars
+}
+_UNITS = {
+    "十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000,
+    "廿": 20, "卄": 20, "卅": 30, "丗": 30, "卌": 40,
+}  # fmt: skip
+_GREAT = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_TENS = "廿卄卅丗卌"
+_CHINESE = "".join([*_DIGITS, *_UNITS, *_GREAT])
+_ARABIC = r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?"
+_NUMBER = re.compile(rf"{_ARABIC}|[{_CHINESE}]+")
+_LONGEST = 30
+
+
+def parse_number(text: str) -> float | None:
+    """The value of a text that is a number and nothing else, or None.
+
+    ``12``, ``１２``, ``1,200``, ``3.5``, ``十二``, ``二百零五``, ``廿四``, ``一九八〇``, ``壹萬``. What
+    can be read in two ways (两三, 一百一, 三万五) is no number.
+    """
+    plain = unicodedata.normalize("NFKC", text).strip()
+    if not plain or len(plain) > _LONGEST:
+        return None
+    if re.fullmatch(_ARABIC, plain):
+        return float(plain.replace(",", ""))
+    return _chinese(plain)
+
+
+def numbers_in(text: str) -> list[float]:
+    """The values of all numbers in a text, in order; what is no well-formed number is left out."""
+    plain = unicodedata.normalize("NFKC", text)
+    values = (parse_number(match[0]) for match in _NUMBER.finditer(plain))
+    return [value for value in values if value is not None]
+
+
+def relative_error(truth: float, predicted: float) -> float:
+    """|truth - predicted| / truth (OBI-Bench's MRE is its mean); 1 where there is no truth to hit.
+
+    A truth of 0 makes any other prediction an error of 1.
+    """
+    if truth == 0:
+        return float(predicted != 0)
+    return abs(truth - predicted) / abs(truth)
+
+
+def _chinese(text: str) -> float | None:
+    if not text or any(char not in _CHINESE for char in text):
+        return None
+    if all(char in _DIGITS for char in text):
+        plain = len(text) != 2 or not _DIGITS.keys() - set("零〇○") >= set(text)
+        return float("".join(str(_DIGITS[char]) for char in text)) if plain else None
+    for mark, worth in sorted(_GREAT.items(), key=lambda entry: -entry[1]):
+        if mark in text:
+            before, _, after = text.partition(mark)
+            high = _chinese(before) if before else None
+            low = _chinese(after.lstrip("零〇")) if after.strip("零〇") else 0.0
+            if high is None or low is None or low >= worth:
+                return None
+            skipped = bool(low) and low < worth / 10 and after[0] not in "零〇"
+            return None if skipped else high * worth + low
+    return _under_ten_thousand(text)
+
+
+def _under_ten_thousand(text: str) -> float | None:
+    total, last_unit = 0, 10_000
+    digit: int | None = None
+    zero = False
+    for char in text:
+        if char in _DIGITS:
+            if digit is not None and (digit or not _DIGITS[char]):
+                return None
+            zero = digit == 0
+            digit = _DIGITS[char]
+            continue
+        worth = _UNITS[char]
+        unit = 10 if char in _TENS else worth
+        if unit >= last_unit or digit == 0 or (char in _TENS and digit):
+            return None
+        total += worth if char in _TENS else worth * (digit or 1)
+        digit, last_unit, zero = None, unit, False
+    if digit and last_unit > 10 and not zero:
+        return None
+    return float(total + (digit or 0))

@@ -1,0 +1,86 @@
+"""Metrics of transcriptions. Strings come in as they are to be compared: nothing is normalised."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from keju.metrics.base import PRF, UndefinedMetricError, prf
+from keju.metrics.edit import EditCounts, best_edits, distance
+
+
+def accurate_rate(counts: EditCounts) -> float:
+    """AR = (N - S - D - I) / N, negative where edits outnumber characters; 0 for N = 0.
+
+    MCS-Bench eq. 1, N the length of the reference.
+    """
+    return (counts.expected - counts.distance) / counts.expected if counts.expected else 0.0
+
+
+def correct_rate(counts: EditCounts) -> float:
+    """CR = (N - S - D) / N, blind to insertions; 0 for N = 0 (MCS-Bench eq. 2)."""
+    return counts.matches / counts.expected if counts.expected else 0.0
+
+
+def normalised_distance(reference: str, hypothesis: str) -> float:
+    """Edit distance over the longer length, 0 to 1 (MCS-Bench's ``Edit_Distance``).
+
+    Raises:
+        UndefinedMetricError: both are empty.
+    """
+    longer = max(len(reference), len(hypothesis))
+    if not longer:
+        raise UndefinedMetricError("both texts are empty: the distance is divided by zero")
+    return distance(reference, hypothesis) / longer
+
+
+def character_error_rate(reference: str, hypothesis: str) -> float:
+    """CER: edit distance over the length of the reference; not bounded by 1.
+
+    Raises:
+        UndefinedMetricError: the reference is empty.
+    """
+    if not reference:
+        raise UndefinedMetricError("the reference is empty")
+    return distance(reference, hypothesis) / len(reference)
+
+
+def set_prf(reference: str, hypothesis: str) -> PRF:
+    """P, R, F1 over the *sets* of distinct characters, as MCS-Bench's script computes them.
+
+    Raises:
+        UndefinedMetricError: the reference is empty.
+    """
+    if not reference:
+        raise UndefinedMetricError("the reference is empty")
+    expected, predicted = set(reference), set(hypothesis)
+    rates = prf(len(expected & predicted), len(predicted), len(expected))
+    if not rates.f1:
+        return rates
+    # The script's form of the harmonic mean, which differs from 2PR / (P + R) in the last bit.
+    return rates._replace(f1=2 / (1 / rates.precision + 1 / rates.recall))
+
+
+def multiset_prf(reference: str, hypothesis: str) -> PRF:
+    """P, R, F1 over characters counted with repeats, wherever they stand."""
+    hits = (Counter(reference) & Counter(hypothesis)).total()
+    return prf(hits, len(hypothesis), len(reference))
+
+
+def position_matches(reference: str, hypothesis: str) -> int:
+    """How many characters are equal at equal index."""
+    return sum(a == b for a, b in zip(reference, hypothesis, strict=False))
+
+
+def position_prf(reference: str, hypothesis: str) -> PRF:
+    """P, R, F1 of characters equal at equal index.
+
+    AncientDoc's Char P/R/F1 in our reading of its numbers: one early insertion ruins the page.
+    """
+    hits = position_matches(reference, hypothesis)
+    return prf(hits, len(hypothesis), len(reference))
+
+
+def aligned_prf(reference: str, hypothesis: str) -> PRF:
+    """P, R, F1 of the characters matched by the alignment of `best_edits`."""
+    counts = best_edits(reference, hypothesis)
+    return prf(counts.matches, counts.predicted, counts.expected)

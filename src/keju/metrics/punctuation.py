@@ -1,0 +1,110 @@
+"""Punctuation: the marks that a model puts into a text, against the true ones."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from keju.metrics.alignment import align
+from keju.metrics.base import PRF, prf
+
+_OFFICIAL_TEXT = re.compile(r"[a-zA-Z0-9\u4e00-\u9fa5]")
+
+
+def official_punctuation_prf(reference: str, hypothesis: str) -> PRF:
+    r"""P, R, F1 as MCS-Bench's script computes them.
+
+    A mark is any character outside ``[a-zA-Z0-9\u4e00-\u9fa5]`` (so white space, 〇 and rare
+    ideographs are marks too), taken with the character before it; before the first stands the
+    last. A predicted pair counts as right each time it occurs, if the reference has it at all, so
+    recall and F1 can pass 1.
+    """
+    wanted, found = _official_pairs(reference), _official_pairs(hypothesis)
+    known = set(wanted)
+    return prf(sum(pair in known for pair in found), len(found), len(wanted))
+
+
+def _official_pairs(text: str) -> list[str]:
+    return [
+        text[place - 1] + char for place, char in enumerate(text) if not _OFFICIAL_TEXT.match(char)
+    ]
+
+
+class MarkCounts(NamedTuple):
+    """Marks matched one to one, and how many there are on either side."""
+
+    hits: int
+    predicted: int
+    expected: int
+
+
+def punctuation_counts(reference: str, hypothesis: str) -> MarkCounts:
+    """Marks matched one to one on aligned positions (our reading).
+
+    The texts without their marks are aligned. A mark belongs to the gap between two characters;
+    two marks match if they are alike (half or full width, any style of quotation mark), stand in
+    the same gap, and at least one of the two characters beside it is the same on both sides.
+    """
+    left, right = _Marked(reference), _Marked(hypothesis)
+    gaps = _same_gaps(left.text, right.text)
+    hits = 0
+    for gap, marks in right.marks.items():
+        unmatched = left.marks.get(gaps.get(gap, -1), Counter())
+        same = marks & unmatched
+        unmatched.subtract(same)
+        hits += same.total()
+    return MarkCounts(hits, right.total, left.total)
+
+
+class _Marked:
+    """A text parted into characters and, by the number of characters before them, marks."""
+
+    def __init__(self, source: str) -> None:
+        chars: list[str] = []
+        self.marks: dict[int, Counter[str]] = {}
+        for char in source:
+            mark = mark_class(char)
+            if mark:
+                self.marks.setdefault(len(chars), Counter())[mark] += 1
+            elif not char.isspace():
+                chars.append(char)
+        self.text = "".join(chars)
+        self.total = sum(marks.total() for marks in self.marks.values())
+
+
+def _same_gaps(reference: str, hypothesis: str) -> dict[int, int]:
+    """Gap in the hypothesis → gap in the reference, where an equal character stands beside it."""
+    gaps: dict[int, int] = {}
+    for span in align(reference, hypothesis):
+        if span.kind == "equal":
+            shift = span.reference_start - span.hypothesis_start
+            # An earlier span's last gap stands: it follows the character that it belongs to.
+            for gap in range(span.hypothesis_start, span.hypothesis_end + 1):
+                if gap > span.hypothesis_start or gap not in gaps:
+                    gaps[gap] = gap + shift
+    return gaps
+
+
+_CLASSES = {
+    **dict.fromkeys("，,", "，"),
+    **dict.fromkeys("。．.｡", "。"),
+    **dict.fromkeys("、､", "、"),
+    **dict.fromkeys("；;", "；"),
+    **dict.fromkeys("：:", "："),
+    **dict.fromkeys("？?", "？"),
+    **dict.fromkeys("！!", "！"),
+    **dict.fromkeys('“”「」＂"〝〞〟', "“"),
+    **dict.fromkeys("‘’『』＇'", "‘"),
+    **dict.fromkeys("（(", "（"),
+    **dict.fromkeys("）)", "）"),
+    **dict.fromkeys("《〈", "《"),
+    **dict.fromkeys("》〉", "》"),
+    **dict.fromkeys("—―─…⋯", "—"),
+    **dict.fromkeys("·‧・•", "·"),
+}
+
+
+def mark_class(char: str) -> str:
+    """The class of a punctuation mark, the same for its widths and styles; empty for no mark."""
+    return _CLASSES.get(char, "")

@@ -1,0 +1,39 @@
+"""ROUGE-1, ROUGE-2 and ROUGE-L over characters."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rapidfuzz.distance import LCSseq
+
+from keju.metrics.base import PRF, prf
+
+
+def rouge_n(reference: str, hypothesis: str, order: int) -> PRF:
+    """P, R, F1 of character n-grams with clipped counts; spaces (U+0020) are removed first.
+
+    MCS-Bench's script reports the F1; the paper's formula (eq. 6) is the recall.
+    """
+    wanted, found = (_ngrams(text.replace(" ", ""), order) for text in (reference, hypothesis))
+    return prf((wanted & found).total(), found.total(), wanted.total())
+
+
+def rouge_l(reference: str, hypothesis: str) -> PRF:
+    """P, R, F1 of the longest common subsequence of characters; spaces are removed first.
+
+    MCS-Bench's script reports the F1 with both weighted alike (beta 1).
+    """
+    wanted, found = reference.replace(" ", ""), hypothesis.replace(" ", "")
+    return prf(LCSseq.similarity(wanted, found), len(found), len(wanted))
+
+
+def f_beta(rates: PRF, beta: float) -> float:
+    """The F measure with recall weighted `beta` times precision (the paper's ROUGE-L: 1.2)."""
+    precision, recall = rates.precision, rates.recall
+    weight = beta * beta
+    total = recall + weight * precision
+    return (1 + weight) * precision * recall / total if total else 0.0
+
+
+def _ngrams(text: str, order: int) -> Counter[str]:
+    return Counter(text[start : start + order] for start in range(len(text) - order + 1))

@@ -1,0 +1,173 @@
+"""Normalisation in layers, each including those before it, and the text that OCR scoring counts."""
+
+from __future__ import annotations
+
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple, get_args
+
+from keju.text.han import is_han
+
+Layer = Literal["exact", "nfc", "compatibility", "variants", "script"]
+LAYERS: tuple[Layer, ...] = get_args(Layer)
+
+_SELECTORS = ((0xFE00, 0xFE0F), (0xE0100, 0xE01EF))
+_LIKE_IDEOGRAPHS = {"○": "〇", "◯": "〇", "〻": "々", "⺀": "々"}
+_RADICALS = range(0x2E80, 0x2FE0)
+_IDEOGRAPHIC_DESCRIPTION = {chr(code): 2 for code in range(0x2FF0, 0x2FFC)}
+_IDEOGRAPHIC_DESCRIPTION |= {"⿲": 3, "⿳": 3, "\u2ffe": 1, "\u2fff": 1, "\u31ef": 2}
+_PLACEHOLDER = 0x100000
+_PLACEHOLDERS = 0xFFFD
+
+
+def normalise(text: str, layer: Layer = "script") -> str:
+    """Normalise up to and including `layer`.
+
+    ``exact`` leaves the text as it is; ``nfc`` composes it, which also unifies the compatibility
+    ideographs that have a canonical equivalent; ``compatibility`` applies NFKC, turns radicals
+    into ideographs, ○ into 〇 and 〻 into 々, and drops variation selectors; ``variants`` replaces
+    variant characters by their standard form; ``script`` replaces traditional characters by
+    simplified ones with OpenCC's t2s, character by character, never by phrases.
+    """
+    depth = LAYERS.index(layer)
+    if depth >= 1:
+        text = unicodedata.normalize("NFC", text)
+    if depth >= 2:
+        text = unicodedata.normalize("NFKC", text.translate(_compatible()))
+    if depth >= 3:
+        text = text.translate(_standard())
+    if depth >= 4:
+        text = text.translate(_simplified())
+    return text
+
+
+def counted(text: str, layer: Layer = "script") -> str:
+    """The characters that OCR scoring counts, at one layer of normalisation.
+
+    White space, punctuation, symbols and gap marks (□ ■ 〓 …) are left out; ideographs, letters,
+    digits, combining marks and private-use characters stay, and so does ○ for 〇.
+    """
+    return normalise(text, layer).translate(_COUNTED)
+
+
+class Pair(NamedTuple):
+    """A reference and a hypothesis, prepared alike."""
+
+    reference: str
+    hypothesis: str
+
+
+def counted_pair(reference: str, hypothesis: str, layer: Layer = "script") -> Pair:
+    """Both texts as `counted` prepares them, each ideographic description sequence as one.
+
+    A well-formed sequence such as ⿰木皆 describes one character that has no code, so it is one
+    unit: equal to the same sequence and to nothing else. It becomes a private-use character of
+    plane 16, the same in both texts.
+    """
+    texts = [normalise(text, layer) for text in (reference, hypothesis)]
+    if any(char in text for text in texts for char in _IDEOGRAPHIC_DESCRIPTION):
+        known: dict[str, str] = {}
+        texts = [_described(text, known) for text in texts]
+    return Pair(*(text.translate(_COUNTED) for text in texts))
+
+
+def normalisation_signature(layer: Layer) -> str:
+    """The layer and the versions of its tables, for the signature of a number."""
+    import opencc  # noqa: PLC0415
+
+    parts: list[str] = [layer]
+    if layer != "exact":
+        parts.append(f"unicode-{unicodedata.unidata_version}")
+    if layer in {"variants", "script"}:
+        parts.append("unihan-15.0.0")
+    if layer == "script":
+        parts.append(f"opencc-t2s-{opencc.__version__}")
+    return "+".join(parts)
+
+
+def _described(text: str, known: dict[str, str]) -> str:
+    """The text with each well-formed description sequence replaced by one placeholder."""
+    out: list[str] = []
+    place = 0
+    while place < len(text):
+        end = _description_end(text, place)
+        if end > place + 1 and len(known) < _PLACEHOLDERS:
+            sequence = text[place:end]
+            out.append(known.setdefault(sequence, chr(_PLACEHOLDER + len(known))))
+            place = end
+        else:
+            out.append(text[place])
+            place += 1
+    return "".join(out)
+
+
+def _description_end(text: str, start: int) -> int:
+    """Where the sequence that begins at `start` ends; `start` itself if it is not well formed."""
+    wanted, place = 1, start
+    while wanted:
+        if place == len(text):
+            return start
+        operands = _IDEOGRAPHIC_DESCRIPTION.get(text[place])
+        if operands is None and not is_han(text[place]) and ord(text[place]) not in _RADICALS:
+            return start
+        wanted += (operands or 0) - 1
+        place += 1
+    return place
+
+
+class _Counted(dict[int, str | None]):
+    """A translation table that fills itself: what OCR scoring counts stays."""
+
+    def __missing__(self, code: int) -> str | None:
+        char = chr(code)
+        # Python's Unicode may be older than the newest ideographs, so blocks decide first.
+        kept = is_han(char) or char in "○◯" or unicodedata.category(char)[0] in "LNM"
+        kept = kept or unicodedata.category(char) == "Co" or code in _RADICALS
+        self[code] = char if kept else None
+        return self[code]
+
+
+class _Simplified(dict[int, str]):
+    """OpenCC's t2s for one character at a time, looked up when first met."""
+
+    def __init__(self) -> None:
+        import opencc  # noqa: PLC0415
+
+        super().__init__()
+        self._convert = opencc.OpenCC("t2s").convert
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        # Again until nothing changes, since t2s turns 薴 into 苧 but 苧 into 苎.
+        while is_han(char) and (simple := self._convert(char)) != char:
+            char = simple
+        self[code] = char
+        return char
+
+
+_COUNTED = _Counted()
+
+
+@cache
+def _simplified() -> _Simplified:
+    return _Simplified()
+
+
+@cache
+def _standard() -> dict[int, str]:
+    return {ord(char): line[0] for line in _table("variants.txt") for char in line[1:]}
+
+
+@cache
+def _compatible() -> dict[int, str | None]:
+    table: dict[int, str | None] = {ord(line[0]): line[1] for line in _table("radicals.txt")}
+    table |= {ord(char): ideograph for char, ideograph in _LIKE_IDEOGRAPHS.items()}
+    for first, last in _SELECTORS:
+        table |= dict.fromkeys(range(first, last + 1))
+    return table
+
+
+def _table(name: str) -> list[str]:
+    text = files("keju.text").joinpath("data", name).read_text("utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
