@@ -33,8 +33,10 @@ _ORIENTATION = 0x0112
 _BITS_PER_SAMPLE = 258
 _WHITE = (255, 255, 255)
 
-# Pillow warns between its limit and twice that; here the limit is the limit.
+# Pillow warns between its limit and twice that; here the limit is the limit. What else it warns
+# of (odd tags, broken EXIF) spoils no picture and would only litter the terminal.
 Image.MAX_IMAGE_PIXELS = MAX_PIXELS
+warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.")
 warnings.simplefilter("error", Image.DecompressionBombWarning)
 
 

@@ -136,7 +136,7 @@ def _plain(row: dict[str, Any]) -> dict[str, object]:
     """A row as `msgspec.convert` expects an item: dicts whole again, absent values left out."""
     out = {name: value for name, value in row.items() if value is not None}
     for name in ("fields", "metadata"):
-        out[name] = {entry["key"]: entry["value"] for entry in row[name] or ()}
+        out[name] = {entry["key"]: entry["value"] for entry in row.get(name) or ()}
     return out
 
 

@@ -1,0 +1,167 @@
+"""What may be wrong with one item, judged without its pictures' bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from keju.benchmarks import Query, Task, choices_of, options_of, prompt_of, query_of, task
+from keju.errors import DataError, UsageError
+from keju.items import Box, Item
+
+PAIRS = "pairs"
+"""The format of tasks that show two images. Their reference split holds single labelled images,
+which are never asked."""
+
+_NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+_SLACK = 1.0
+"""Pixels by which a box may leave its image: annotation tools round either way."""
+
+
+class Flaw(NamedTuple):
+    """Something wrong with an item; a grave one makes runs fail or scores wrong."""
+
+    problem: str
+    mend: str
+    grave: bool = True
+
+
+class _Asked(NamedTuple):
+    item: Item
+    task: Task
+    query: Query
+
+
+def check_item(item: Item) -> Iterator[Flaw]:
+    """Yield what is wrong with an item: task, prompt, images, answer, options, boxes."""
+    try:
+        kind = task(item.task)
+    except UsageError as error:
+        yield Flaw(str(error), "Give it the id of a task.")
+        return
+    if item.benchmark != kind.benchmark:
+        yield Flaw(
+            f"benchmark {item.benchmark!r}, but task {kind.id} is of {kind.benchmark}",
+            f"Write {kind.benchmark}.",
+        )
+    if item.split == "reference" and kind.format == PAIRS:
+        yield from _labelled(item)
+        return
+    try:
+        asked = _Asked(item, kind, query_of(item))
+        prompt_of(item)
+    except DataError as error:
+        yield Flaw(error.problem, f"{error.mend or 'Mend the item'}.")
+        return
+    for check in _CHECKS:
+        yield from check(asked)
+
+
+def _labelled(item: Item) -> Iterator[Flaw]:
+    if len(item.images) != 1:
+        yield Flaw(f"{len(item.images)} images, but a reference shows one", "Give it one image.")
+    if not item.answer.strip():
+        yield Flaw("a reference without its label", "Write the class into the answer.")
+
+
+def _images(asked: _Asked) -> Iterator[Flaw]:
+    item = asked.item
+    if asked.task.format == PAIRS:
+        if len(item.images) != 2:
+            yield Flaw(f"{len(item.images)} images, but the task compares two", "Give it two.")
+    elif not item.images:
+        readable = item.transcription is not None and asked.query.form != "transcription"
+        yield Flaw(
+            "no image" + (", so only --setting gold-ocr can ask it" if readable else ""),
+            "Import it again with its image beside it.",
+            grave=not readable,
+        )
+
+
+def _answer(asked: _Asked) -> Iterator[Flaw]:
+    item, form = asked.item, asked.query.form
+    scored = bool(asked.query.official or asked.query.strict)
+    if form == "boxes":
+        if not item.boxes:
+            yield Flaw("no boxes, which are the answer", "Draw at least one box.")
+    elif not item.answer.strip():
+        if scored:
+            yield Flaw("the answer is empty", "Write the answer, or take the item out.")
+    elif form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
+        yield Flaw(f"the answer {item.answer[:20]!r} is no number", "Write it in digits.")
+    elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
+        yield Flaw(f"the answer {item.answer[:20]!r} is neither Yes nor No", "Write Yes or No.")
+
+
+def _options(asked: _Asked) -> Iterator[Flaw]:
+    item = asked.item
+    if asked.query.form != "letter":
+        return
+    options, choices = options_of(item), choices_of(item)
+    if len(options) < 2:
+        yield Flaw(
+            f"{len(options)} options found" + (" in the question" if item.verbatim else ""),
+            "Write them as A、… B、… or give the item its options.",
+        )
+        return
+    if item.answer.strip() and item.answer not in choices:
+        yield Flaw(
+            f"the answer {item.answer[:20]!r} is not one of the letters {''.join(choices)}",
+            "Write the letter of the right option.",
+        )
+    first: dict[str, str] = {}
+    for letter, option in zip(choices, options, strict=True):
+        text = "".join(option.split())
+        if not text:
+            yield Flaw(f"option {letter} is empty", "Write it, or take it out.")
+        elif text in first:
+            yield Flaw(
+                f"options {first[text]} and {letter} are the same: {option[:20]!r}",
+                "Change one of them.",
+            )
+        first.setdefault(text, letter)
+
+
+def _boxes(asked: _Asked) -> Iterator[Flaw]:
+    item = asked.item
+    size = (item.images[0].width, item.images[0].height) if item.images else None
+    for number, box in enumerate(item.boxes, start=1):
+        where = f"box {number} ({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"
+        if not (box.x0 < box.x1 and box.y0 < box.y1):
+            yield Flaw(f"{where} has no area", "Draw it again: left < right, top < bottom.")
+        elif size and _leaves(box, *size):
+            yield Flaw(f"{where} leaves its image of {size[0]}x{size[1]} pixels", "Draw it again.")
+
+
+def _lines(asked: _Asked) -> Iterator[Flaw]:
+    item = asked.item
+    if not item.images:
+        return
+    ref = item.images[0]
+    away = [
+        line.id
+        for line in item.lines
+        if line.polygon
+        and not any(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
+    ]
+    if away:
+        yield Flaw(
+            f"{len(away)} of {len(item.lines)} lines lie outside the image, the first {away[0]!r}",
+            "Check that the image is the one that was transcribed.",
+            grave=False,
+        )
+
+
+def _leaves(box: Box, width: int, height: int) -> bool:
+    low, right, bottom = -_SLACK, width + _SLACK, height + _SLACK
+    return box.x0 < low or box.y0 < low or box.x1 > right or box.y1 > bottom
+
+
+_CHECKS: tuple[Callable[[_Asked], Iterator[Flaw]], ...] = (
+    _images,
+    _answer,
+    _options,
+    _boxes,
+    _lines,
+)

@@ -1,0 +1,189 @@
+"""Going through a dataset and saying what is wrong with it, item by item, each with its mend."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from keju.datasets.checks import check_item
+from keju.datasets.store import Dataset, items_hash, read_items
+from keju.errors import DataError
+from keju.files import sha256_bytes
+from keju.images import probe_image
+from keju.items import ImageRef, Item
+
+Severity = Literal["error", "warning"]
+
+WORKERS = 2
+"""Threads that hash and decode; each holds one image, Pillow decodes outside Python's lock."""
+
+_AGAIN = "Import the dataset again"
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong. As text it is one line."""
+
+    severity: Severity
+    item: str
+    """The item's id, or the file where no item is at fault."""
+    problem: str
+    mend: str
+
+    def __str__(self) -> str:
+        return " ".join(f"{self.severity}: {self.item}: {self.problem}. {self.mend}".split())
+
+
+class _Picture(NamedTuple):
+    """An image of the dataset, and the items that show it."""
+
+    ref: ImageRef
+    items: list[str]
+
+    @property
+    def place(self) -> str:
+        more = f" and {len(self.items) - 1} more" if len(self.items) > 1 else ""
+        return f"{self.items[0]}{more}: {self.ref.path}"
+
+
+def validate(path: Path) -> Iterator[Finding]:
+    """Yield everything that is wrong with a dataset, in the order of its items.
+
+    Errors make scores wrong or runs fail; warnings deserve a look. No more than a few images are
+    held in memory at a time.
+
+    Raises:
+        UsageError: there is no dataset at that path.
+    """
+    try:
+        dataset = Dataset.open(path)
+        items = read_items(dataset.items_path)
+    except DataError as error:
+        place = error.file or str(path)
+        yield Finding("error", place, error.problem, error.mend or f"{_AGAIN}.")
+        return
+    yield from _manifest(dataset, items)
+    yield from _items(items)
+    pictures = _pictures(items)
+    yield from _images(dataset, pictures)
+    yield from _strays(dataset, pictures)
+
+
+def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
+    manifest = dataset.manifest
+    file = "dataset.json"
+    for word, value in (("licence", manifest.licence), ("source", manifest.source)):
+        if not value.strip():
+            yield Finding("error", file, f"no {word}", f"Write the {word} into dataset.json.")
+    if items_hash(items) != manifest.hash:
+        yield Finding(
+            "error",
+            file,
+            "its hash is not that of the items, so they were changed after the import",
+            "Take the changed items in with: keju data import parquet, or import again.",
+        )
+    images = len({ref.path for item in items for ref in item.images})
+    tasks = dict(Counter(item.task for item in items))
+    if (manifest.items, manifest.images, manifest.tasks) != (len(items), images, tasks):
+        yield Finding(
+            "error",
+            file,
+            f"it counts {manifest.items} items and {manifest.images} images; there are "
+            f"{len(items)} and {images}, or the counts by task differ",
+            f"{_AGAIN}.",
+        )
+
+
+def _items(items: list[Item]) -> Iterator[Finding]:
+    taken: set[str] = set()
+    for number, item in enumerate(items, start=1):
+        name = item.id or f"item {number}"
+        if item.id in taken or not item.id:
+            problem = "another item has this id" if item.id else "the item has no id"
+            yield Finding("error", name, problem, "Give every item an id of its own.")
+        taken.add(item.id)
+        for flaw in check_item(item):
+            yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.mend)
+
+
+def _pictures(items: list[Item]) -> dict[str, _Picture]:
+    pictures: dict[str, _Picture] = {}
+    for item in items:
+        for ref in item.images:
+            pictures.setdefault(ref.path, _Picture(ref, [])).items.append(item.id)
+    return pictures
+
+
+def _images(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding]:
+    """Check images in a few threads with a short queue, and yield in their order."""
+    with ThreadPoolExecutor(WORKERS) as pool:
+        jobs = (pool.submit(_check_image, dataset, picture) for picture in pictures.values())
+        waiting: list[Future[list[Finding]]] = list(islice(jobs, 2 * WORKERS))
+        while waiting:
+            yield from waiting.pop(0).result()
+            waiting += islice(jobs, 1)
+
+
+def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
+    ref = picture.ref
+    try:
+        path = dataset.image_path(ref)
+        if path.exists() and not path.is_file():
+            return [Finding("error", picture.place, "this is no file", f"{_AGAIN}.")]
+        size = path.stat().st_size
+        data = path.read_bytes() if size == ref.size else b""
+    except DataError as error:
+        return [Finding("error", picture.place, error.problem, f"{_AGAIN}.")]
+    except OSError as error:
+        missing = "the image is missing" if isinstance(error, FileNotFoundError) else str(error)
+        return [Finding("error", picture.place, missing, f"Put the file back, or {_AGAIN}.")]
+    altered = ""
+    if size != ref.size:
+        altered = f"the image was altered: {size} bytes instead of {ref.size}"
+    elif sha256_bytes(data) != ref.sha256:
+        altered = "the image was altered: its SHA-256 differs"
+    if altered:
+        return [Finding("error", picture.place, altered, f"Put the original back, or {_AGAIN}.")]
+    return list(_check_picture(data, picture))
+
+
+def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
+    ref = picture.ref
+    try:
+        facts = probe_image(data, name=ref.path)
+    except DataError as error:
+        yield Finding("error", picture.place, error.problem, "Replace it at its source.")
+        return
+    if (facts.width, facts.height) != (ref.width, ref.height):
+        yield Finding(
+            "error",
+            picture.place,
+            f"{facts.width}x{facts.height} pixels, but the item says {ref.width}x{ref.height}",
+            f"{_AGAIN}.",
+        )
+    if facts.frames > 1:
+        yield Finding(
+            "warning",
+            picture.place,
+            f"{facts.frames} pages or frames in one file, of which OCR engines see the first",
+            "Store each page as an image of its own.",
+        )
+    if facts.turned:
+        yield Finding(
+            "warning",
+            picture.place,
+            "EXIF turns this image, and not every model obeys that",
+            "Store it upright.",
+        )
+
+
+def _strays(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding]:
+    if not dataset.images_dir.is_dir():
+        return
+    for path in sorted(dataset.images_dir.rglob("*")):
+        inside = path.relative_to(dataset.path).as_posix()
+        if inside not in pictures and not path.is_dir():
+            yield Finding("warning", inside, "no item shows this file", "Remove it.")

@@ -1,0 +1,285 @@
+"""Every fault that a dataset can have is named, with its item and its mend."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from PIL import Image
+
+from keju.datasets import validate as room
+from keju.datasets.store import Dataset, DatasetWriter, items_hash, read_items, write_items
+from keju.datasets.validate import Finding, validate
+from keju.errors import UsageError
+from keju.files import sha256_bytes
+from keju.items import Box, Item, Line
+
+Make = Callable[..., Dataset]
+
+
+def ocr(item_id: str = "p1", **more: object) -> Item:
+    return Item(**({"id": item_id, "benchmark": "MCS-Bench", "task": "T1", "answer": "天"} | more))
+
+
+def mcq(**more: object) -> Item:
+    base = {"task": "T7", "options": ("說苑", "論語", "論衡"), "answer": "C"}
+    return ocr(**(base | more))
+
+
+def obi(query: str, **more: object) -> Item:
+    base = {"benchmark": "OBI-Bench", "task": "recognition", "query": query}
+    return ocr(**(base | more))
+
+
+def findings(dataset: Dataset) -> list[str]:
+    return [str(finding) for finding in validate(dataset.path)]
+
+
+def rewritten(dataset: Dataset, **changes: object) -> Dataset:
+    """Change the first item and make the manifest fit again."""
+    items = read_items(dataset.items_path)
+    items[0] = replace(items[0], **changes)
+    write_items(dataset.items_path, items)
+    return with_manifest(dataset, hash=items_hash(items))
+
+
+def with_manifest(dataset: Dataset, **changes: object) -> Dataset:
+    file = dataset.path / "dataset.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
+    return Dataset.open(dataset.path)
+
+
+def image_of(dataset: Dataset) -> Path:
+    return dataset.image_path(read_items(dataset.items_path)[0].images[0])
+
+
+def test_a_sound_dataset_has_no_findings(make: Make) -> None:
+    dataset = make(
+        ocr("ocr"),
+        mcq(id="mcq"),
+        mcq(id="printed", verbatim=True, options=(), question="选哪个？A、甲 B、乙", answer="B"),
+        obi("Where", id="where", answer="", boxes=(Box(x0=0, y0=0, x1=40, y1=60),)),
+        obi("How", id="how", answer="3"),
+        obi("Yes-or-No", id="yes", answer="Yes"),
+        ocr("lines", lines=(Line(id="l", polygon=((1, 1), (90, 1), (3, 3))),)),
+    )
+    assert findings(dataset) == []
+
+
+@pytest.mark.parametrize(
+    ("item", "says"),
+    [
+        (ocr(answer=" \n"), "error: p1: the answer is empty. Write the answer"),
+        (ocr(task="T99"), "error: p1: no task 'T99'. Did you mean"),
+        (ocr(benchmark="AncientDoc"), "error: p1: benchmark 'AncientDoc', but task T1 is of MCS"),
+        (ocr(query="What"), "error: p1: task 'T1' has no query 'What'"),
+        (obi("Whence"), "error: p1: task 'recognition' has no query 'Whence'. Queries: What"),
+        (ocr(task="T6"), "error: p1: nothing fills the blank {question} of task 'T6'"),
+        (ocr(task="T5", options=("a", "b"), answer="A"), "error: p1: nothing fills the blank {ter"),
+        (ocr(verbatim=True), "error: p1: nothing fills the blank {question}"),
+        (mcq(answer="D"), "error: p1: the answer 'D' is not one of the letters ABC. Write the"),
+        (mcq(answer="AC"), "error: p1: the answer 'AC' is not one of the letters ABC"),
+        (mcq(answer="論衡"), "error: p1: the answer '論衡' is not one of the letters ABC"),
+        (mcq(options=("論語", "詩", "論 語")), "error: p1: options A and C are the same: '論 語'"),
+        (mcq(options=("論語", " ", "詩")), "error: p1: option B is empty"),
+        (mcq(options=(), verbatim=True, question="哪本？"), "error: p1: 0 options found in the"),
+        (mcq(options=("一",), answer="A"), "error: p1: 1 options found"),
+        (mcq(options=tuple("一二三四五六七八九十" * 3)), "error: p1: 30 options, but letters end"),
+        (obi("Where", boxes=()), "error: p1: no boxes, which are the answer"),
+        (obi("How", answer="three"), "error: p1: the answer 'three' is no number"),
+        (obi("Yes-or-No", answer="是"), "error: p1: the answer '是' is neither Yes nor No"),
+        (
+            obi("Where", boxes=(Box(x0=1, y0=1, x1=9, y1=9), Box(x0=5, y0=5, x1=5, y1=9))),
+            "error: p1: box 2 (5, 5, 5, 9) has no area",
+        ),
+        (obi("Where", boxes=(Box(x0=9, y0=1, x1=2, y1=8),)), "error: p1: box 1 (9, 1, 2, 8) has"),
+        (
+            obi("Where", boxes=(Box(x0=0, y0=0, x1=42, y1=10),)),
+            "error: p1: box 1 (0, 0, 42, 10) leaves its image of 40x60 pixels",
+        ),
+        (obi("Where", boxes=(Box(x0=-2, y0=0, x1=4, y1=9),)), "error: p1: box 1 (-2, 0, 4, 9) le"),
+        (
+            ocr(lines=(Line(id="in", polygon=((1, 1),)), Line(id="out", polygon=((90, 90),)))),
+            "warning: p1: 1 of 2 lines lie outside the image, the first 'out'",
+        ),
+        (
+            obi("How", task="classification", answer="大"),
+            "error: p1: 1 images, but the task compares two",
+        ),
+        (
+            ocr(benchmark="OBI-Bench", task="classification", split="reference", answer=""),
+            "error: p1: a reference without its label",
+        ),
+    ],
+)
+def test_a_fault_of_an_item_is_named_with_its_mend(make: Make, item: Item, says: str) -> None:
+    (found,) = findings(make(item, ocr("sound")))
+    assert found.startswith(says)
+    assert found.endswith(".")
+
+
+def test_a_query_that_has_no_metric_needs_no_answer(make: Make) -> None:
+    assert findings(make(obi("How", task="deciphering", answer=""))) == []
+
+
+def test_a_labelled_crop_is_a_reference_that_nobody_asks(make: Make) -> None:
+    crop = ocr(benchmark="OBI-Bench", task="classification", split="reference", answer="大")
+    assert findings(make(crop)) == []
+
+
+def test_an_item_without_image_can_at_best_be_asked_by_its_transcription(make: Make) -> None:
+    translation = make(ocr(task="T2", transcription="學而時習之"))
+    shutil.rmtree(translation.images_dir)
+    alone = rewritten(translation, images=())
+    with_manifest(alone, images=0)
+    assert findings(alone) == [
+        "warning: p1: no image, so only --setting gold-ocr can ask it. "
+        "Import it again with its image beside it."
+    ]
+    page = with_manifest(rewritten(alone, task="T1"), tasks={"T1": 1})
+    assert [line.partition(".")[0] for line in findings(page)] == ["error: p1: no image"]
+
+
+def test_equal_and_empty_ids_are_named(make: Make) -> None:
+    dataset = make(ocr("a"), ocr("b"), ocr("c"))
+    items = [
+        replace(item, id=name) for item, name in zip(dataset.items(), ["a", "a", ""], strict=True)
+    ]
+    write_items(dataset.items_path, items)
+    with_manifest(dataset, hash=items_hash(items))
+    assert [str(line).partition(". ")[0] for line in findings(dataset)] == [
+        "error: a: another item has this id",
+        "error: item 3: the item has no id",
+    ]
+
+
+def test_a_missing_image_is_named_with_every_item_that_shows_it(make: Make) -> None:
+    dataset = make(ocr("a"), ocr("b", images=()))
+    ref = dataset.items()[0].images
+    items = [replace(item, images=ref) for item in dataset.items()]
+    image_of(dataset).unlink()
+    write_items(dataset.items_path, items)
+    with_manifest(dataset, hash=items_hash(items), images=1)
+    found = findings(dataset)
+    assert found[0].startswith(f"error: a and 1 more: {ref[0].path}: the image is missing")
+    assert found[1].startswith("warning: images/")
+    assert "no item shows this file" in found[1]
+    assert len(found) == 2
+
+
+def test_an_altered_image_is_named_by_size_or_by_hash(make: Make) -> None:
+    dataset = make(ocr())
+    path = image_of(dataset)
+    data = path.read_bytes()
+    path.write_bytes(data + b"x")
+    assert (
+        f"the image was altered: {len(data) + 1} bytes instead of {len(data)}"
+        in findings(dataset)[0]
+    )
+    path.write_bytes(data[:-1] + b"x")
+    assert "the image was altered: its SHA-256 differs" in findings(dataset)[0]
+
+
+def test_an_image_that_says_another_size_is_named(make: Make) -> None:
+    dataset = make(ocr())
+    ref = replace(dataset.items()[0].images[0], width=60, height=40)
+    (found,) = findings(rewritten(dataset, images=(ref,)))
+    assert "40x60 pixels, but the item says 60x40" in found
+
+
+def test_an_image_that_does_not_decode_is_named(make: Make) -> None:
+    dataset = make(ocr())
+    path = image_of(dataset)
+    broken = path.read_bytes()[:-30]
+    path.write_bytes(broken)
+    ref = replace(dataset.items()[0].images[0], sha256=sha256_bytes(broken), size=len(broken))
+    (found,) = findings(rewritten(dataset, images=(ref,)))
+    assert "truncated or damaged image" in found
+
+
+def test_an_image_path_that_leaves_the_dataset_is_named_and_not_followed(make: Make) -> None:
+    dataset = make(ocr())
+    ref = replace(dataset.items()[0].images[0], path="../../../etc/passwd")
+    found = findings(rewritten(dataset, images=(ref,)))
+    assert "must stay inside the dataset" in found[0]
+
+
+def test_pages_and_turns_that_models_may_not_see_are_warned_of(
+    tmp_path: Path, about: dict[str, str]
+) -> None:
+    pages, turned = io.BytesIO(), io.BytesIO()
+    Image.new("L", (9, 9)).save(
+        pages, "TIFF", save_all=True, append_images=[Image.new("L", (9, 9))]
+    )
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.new("L", (9, 5)).save(turned, "JPEG", exif=exif)
+    with DatasetWriter(tmp_path / "d", **about) as writer:
+        for name, data in (("two", pages), ("turned", turned)):
+            writer.add(ocr(name, images=(writer.add_image(data.getvalue(), name),)))
+    found = list(validate(tmp_path / "d"))
+    assert [finding.severity for finding in found] == ["warning", "warning"]
+    assert "2 pages or frames" in found[0].problem
+    assert "EXIF turns this image" in found[1].problem
+
+
+def test_a_stray_file_is_a_warning(make: Make) -> None:
+    dataset = make(ocr())
+    (dataset.images_dir / "notes.txt").write_text("x")
+    assert list(validate(dataset.path)) == [
+        Finding("warning", "images/notes.txt", "no item shows this file", "Remove it.")
+    ]
+
+
+def test_a_manifest_that_does_not_fit_the_items_is_named(make: Make) -> None:
+    dataset = make(ocr())
+    assert "its hash is not that of the items" in findings(with_manifest(dataset, hash="0"))[0]
+    dataset = with_manifest(dataset, hash=items_hash(dataset_items(dataset)), tasks={"T1": 2})
+    assert "the counts by task differ" in findings(dataset)[0]
+    dataset = with_manifest(dataset, tasks={"T1": 1}, licence=" ", source="")
+    assert [line.partition(". ")[0] for line in findings(dataset)] == [
+        "error: dataset.json: no licence",
+        "error: dataset.json: no source",
+    ]
+
+
+def dataset_items(dataset: Dataset) -> list[Item]:
+    return read_items(dataset.items_path)
+
+
+def test_damaged_items_and_manifests_are_findings_and_no_dataset_is_wrong_use(
+    make: Make, tmp_path: Path
+) -> None:
+    dataset = make(ocr())
+    dataset.items_path.write_bytes(b"PAR1")
+    assert "not readable as parquet" in findings(dataset)[0]
+    (dataset.path / "dataset.json").write_text("{")
+    assert "not readable as JSON" in findings(dataset)[0]
+    with pytest.raises(UsageError, match="no dataset"):
+        list(validate(tmp_path / "nowhere"))
+
+
+def test_findings_come_in_the_order_of_the_items(make: Make) -> None:
+    dataset = make(*(ocr(f"p{number}") for number in range(12)))
+    for path in dataset.images_dir.iterdir():
+        path.unlink()
+    assert [finding.item.partition(":")[0] for finding in validate(dataset.path)] == [
+        f"p{number}" for number in range(12)
+    ]
+
+
+def test_only_a_few_images_are_under_way_at_a_time(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = make(*(ocr(f"p{number}") for number in range(30)))
+    checked = []
+    check = room._check_image
+    monkeypatch.setattr(room, "_check_image", lambda *a: checked.append(1) or check(*a))
+    (dataset.path / read_items(dataset.items_path)[0].images[0].path).unlink()
+    assert "missing" in str(next(validate(dataset.path)))
+    assert len(checked) <= 2 * room.WORKERS
