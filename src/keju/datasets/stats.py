@@ -1,0 +1,153 @@
+"""A dataset in numbers: the columns of MCS-Bench's Tables 2 and 5 and of OBI-Bench's Table 1."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from keju.benchmarks import prompt_of, task
+from keju.datasets.checks import PAIRS
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+from keju.items import ImageRef, Item
+
+OVERALL = "OverAll"
+
+_Columns = dict[str, pl.DataType | type[pl.DataType]]
+
+_ITEMS: _Columns = {
+    "benchmark": pl.String, "domain": pl.String, "task": pl.String,
+    "name_zh": pl.String, "name_en": pl.String, "format": pl.String,
+    "q": pl.Int64, "a": pl.Int64, "reference": pl.Boolean,
+    "pv": pl.List(pl.Int64), "ar": pl.List(pl.Float64),
+}  # fmt: skip
+_IMAGES: _Columns = {
+    "source": pl.String, "type": pl.String, "task": pl.String, "path": pl.String,
+    "width": pl.Int64, "height": pl.Int64, "boxes": pl.Int64,
+}  # fmt: skip
+
+
+class Stats(NamedTuple):
+    """A dataset in numbers, one frame a table.
+
+    `domains` (MCS-Bench Table 2) has a last row ``OverAll``; `tasks` (Table 5) has a row a task.
+    Both: `n_q` questions, of them `n_reference` labelled examples that nobody is asked; `avg_q`
+    and `avg_a`, mean length of prompt and answer in characters without white space; `avg_pv`,
+    `max_pv`, `min_pv`, pixels an image; `avg_ar`, `max_ar`, `min_ar`, width over height. Means are
+    over questions, so an image counts as often as it is asked about, as the paper's do.
+    `sources` (OBI-Bench Table 1) has a row for each source, type and task: `images`, mean `width`
+    and `height` in pixels, and `boxes`, the mean number on images that have any.
+    """
+
+    domains: pl.DataFrame
+    tasks: pl.DataFrame
+    sources: pl.DataFrame
+
+
+def stats(path: Path) -> Stats:
+    """Count and measure a dataset; reads no image, only what the items say of them.
+
+    Raises:
+        UsageError: there is no dataset at that path.
+        DataError: it is damaged, or an item's task is unknown.
+    """
+    dataset = Dataset.open(path)
+    items = dataset.items()
+    rows = pl.DataFrame([_item_row(item) for item in items], schema=_ITEMS)
+    pictures = pl.DataFrame(list(_image_rows(items, dataset.manifest.name)), schema=_IMAGES)
+    return Stats(domains=_domains(rows), tasks=_tasks(rows), sources=_sources(pictures))
+
+
+def _item_row(item: Item) -> dict[str, object]:
+    try:
+        kind = task(item.task)
+    except UsageError as error:
+        raise DataError(str(error), item=item.id, mend="See: keju data validate") from None
+    return {
+        "benchmark": kind.benchmark,
+        "domain": kind.domain,
+        "task": kind.id,
+        "name_zh": kind.name_zh,
+        "name_en": kind.name_en,
+        "format": kind.format,
+        "q": None if _unasked(item) else _length(prompt_of(item)),
+        "a": _length(item.answer),
+        "reference": item.split == "reference",
+        "pv": [ref.width * ref.height for ref in item.images],
+        "ar": [ref.width / max(1, ref.height) for ref in item.images],
+    }
+
+
+def _unasked(item: Item) -> bool:
+    return item.split == "reference" and task(item.task).format == PAIRS
+
+
+def _length(text: str) -> int:
+    """Characters without white space; MCS-Bench's constant prompts come out as in its Table 5."""
+    return sum(not character.isspace() for character in text)
+
+
+def _measures() -> list[pl.Expr]:
+    pixels, ratio = pl.col("pv").explode(), pl.col("ar").explode()
+    return [
+        pl.len().alias("n_q"),
+        pl.col("reference").sum().cast(pl.Int64).alias("n_reference"),
+        pl.col("q").mean().alias("avg_q"),
+        pl.col("a").mean().alias("avg_a"),
+        pixels.mean().alias("avg_pv"),
+        pixels.max().alias("max_pv"),
+        pixels.min().alias("min_pv"),
+        ratio.mean().alias("avg_ar"),
+        ratio.max().alias("max_ar"),
+        ratio.min().alias("min_ar"),
+    ]
+
+
+def _domains(rows: pl.DataFrame) -> pl.DataFrame:
+    multiple_choice = pl.col("format") == "MCQ"
+    counts = [
+        pl.col("task").n_unique().alias("n_task"),
+        pl.col("task").filter(multiple_choice).n_unique().alias("n_mcq_task"),
+        pl.col("task").filter(~multiple_choice).n_unique().alias("n_qa_task"),
+    ]
+    by_domain = rows.group_by("benchmark", "domain", maintain_order=True).agg(*counts, *_measures())
+    whole = rows.select(
+        pl.lit("").alias("benchmark"), pl.lit(OVERALL).alias("domain"), *counts, *_measures()
+    )
+    return pl.concat([by_domain, whole])
+
+
+def _tasks(rows: pl.DataFrame) -> pl.DataFrame:
+    names = ["benchmark", "domain", "task", "name_zh", "name_en", "format"]
+    return rows.group_by(names, maintain_order=True).agg(*_measures())
+
+
+def _image_rows(items: list[Item], name: str) -> Iterator[dict[str, object]]:
+    for item in items:
+        for ref in item.images:
+            yield _image_row(item, ref, name)
+
+
+def _image_row(item: Item, ref: ImageRef, name: str) -> dict[str, object]:
+    return {
+        "source": item.metadata.get("source") or name,
+        "type": item.metadata.get("type", ""),
+        "task": item.task,
+        "path": ref.path,
+        "width": ref.width,
+        "height": ref.height,
+        "boxes": len(item.boxes) or None,
+    }
+
+
+def _sources(pictures: pl.DataFrame) -> pl.DataFrame:
+    keys = ["source", "type", "task"]
+    one_each = pictures.group_by(*keys, "path", maintain_order=True).agg(
+        pl.col("width", "height").first(), pl.col("boxes").max()
+    )
+    return one_each.group_by(keys, maintain_order=True).agg(
+        pl.len().alias("images"), pl.col("width", "height", "boxes").mean()
+    )
