@@ -25,7 +25,7 @@ FORMAT = "keju-run-1"
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
 
-class RunManifest(Record, frozen=True):
+class RunManifest(Record, frozen=True, kw_only=True):
     """What run.json says: which dataset, which models, which settings, which versions.
 
     `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
@@ -122,10 +122,37 @@ class RunFolder:
         """The file that holds one model's responses to one task."""
         return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
 
-    def responses(self, model: str | None = None) -> Iterator[Response]:
-        """Every stored response, or one model's, file by file in the order they came."""
+    def response_files(self, model: str | None = None) -> list[Path]:
+        """The files of responses, all or one model's, in a fixed order."""
         root = self.path / "responses"
         folders = [root / file_name(model)] if model else sorted(root.glob("*"))
-        for folder in folders:
-            for path in sorted(folder.glob("*.jsonl")):
-                yield from read_jsonl(path, Response, appended=True)
+        return [path for folder in folders for path in sorted(folder.glob("*.jsonl"))]
+
+    def responses(self, model: str | None = None) -> Iterator[Response]:
+        """Every stored response, or one model's, file by file in the order they came.
+
+        Where a failed request was asked again, only the later response is given.
+        """
+        for path in self.response_files(model):
+            old = superseded(path)
+            for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
+                if number not in old:
+                    yield response
+
+
+class _Place(Record, frozen=True):
+    """What tells two responses of a file apart."""
+
+    key: str
+    item: str
+
+
+def superseded(path: Path) -> set[int]:
+    """Which lines a later line for the same request replaces, numbered from 1 without blanks."""
+    last: dict[_Place, int] = {}
+    old = set()
+    for number, place in enumerate(read_jsonl(path, _Place, appended=True), start=1):
+        if place in last:
+            old.add(last[place])
+        last[place] = number
+    return old

@@ -1,1 +1,22 @@
 """Asking: plan, ask concurrently, store, resume."""
+
+from keju.running.ask import Policy
+from keju.running.keys import request_key
+from keju.running.plan import Plan, PlanRow, Selection, estimate, requests
+from keju.running.run import RunSummary, run
+from keju.running.session import ModelSummary
+from keju.running.store import ResponseStore
+
+__all__ = [
+    "ModelSummary",
+    "Plan",
+    "PlanRow",
+    "Policy",
+    "ResponseStore",
+    "RunSummary",
+    "Selection",
+    "estimate",
+    "request_key",
+    "requests",
+    "run",
+]

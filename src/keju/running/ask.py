@@ -1,0 +1,265 @@
+"""Asking: several models at once, many requests in flight to each, again where it may help.
+
+The requests come from an iterator, and each worker takes the next one when it is free: nothing is
+queued, so a hundred thousand of them take no memory. Waiting between attempts is done here, in a
+few lines, and not with a retry library, because it is not one request's affair: a Retry-After
+holds back all requests to that model, and a stop ends every wait at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import NamedTuple, Self, overload
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.items import Failure, ImageRef, Record, Request, Response
+from keju.models import Answer, AskError, Model
+from keju.running.throttle import Throttle
+
+_ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
+
+
+class Job(NamedTuple):
+    """A request and its key."""
+
+    request: Request
+    key: str
+
+
+class Policy(Record, frozen=True):
+    """How a run asks: how many at once, how long, how often, and when it gives up.
+
+    `concurrency` is the most requests in flight to each model; None leaves it to the model.
+    `retry_failed` asks again what failed in an earlier session. `attempts` is how often a request
+    is sent at most; replies of 429 and 503 do not count, so that a server that is too busy makes
+    the run slow and does not make it fail. `deadline` is the most seconds from the first attempt
+    to the last, waits included; `timeout` the most for one attempt. Waits start at `first_wait`
+    seconds and double up to `longest_wait`, each shortened at random by up to half. After
+    `dead_after` requests in a row that failed for the server's sake, the model is asked no more.
+    """
+
+    concurrency: int | None = None
+    retry_failed: bool = False
+    attempts: int = 6
+    deadline: float = 1800.0
+    timeout: float = 600.0
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    dead_after: int = 10
+
+
+class Lane:
+    """One model's way through a run: what is left to ask it, and how it goes.
+
+    Args:
+        model: who is asked.
+        jobs: what it is asked.
+        total: how many jobs there are.
+        ceiling: requests in flight at most.
+    """
+
+    def __init__(self, model: Model, jobs: Iterator[Job], *, total: int, ceiling: int) -> None:
+        self.model = model
+        self.jobs = jobs
+        self.total = total
+        self.throttle = Throttle(ceiling)
+        self.statuses: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self.attempts = 0
+        self.halted = ""
+        self._in_a_row = 0
+
+    @property
+    def done(self) -> int:
+        """Requests that are answered or have failed for good."""
+        return self.statuses.total()
+
+    @property
+    def left(self) -> int:
+        """Requests that are still to be asked."""
+        return self.total - self.done
+
+    def note(self, response: Response, dead_after: int) -> None:
+        """Count a response; give the model up after too many failures of its server."""
+        self.statuses[response.status] += 1
+        self.attempts += response.attempts
+        if response.error is None or response.status != "failed":
+            self._in_a_row = 0
+            return
+        self.failures[response.error.kind] += 1
+        self._in_a_row = self._in_a_row + 1 if response.error.kind in _ENDPOINT_KINDS else 0
+        if self._in_a_row >= dead_after and not self.throttle.stopped:
+            self.halted = (
+                f"{self._in_a_row} requests in a row failed, the last so: {response.error.message}"
+            )
+            self.throttle.stop()
+
+
+class Images(Sequence[bytes]):
+    """The images of a request, read from the dataset when they are looked at."""
+
+    def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
+        self._dataset = dataset
+        self._refs = refs
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(index, slice):
+            return Images(self._dataset, self._refs[index])
+        try:
+            return self._dataset.image_bytes(self._refs[index])
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+
+
+class Asker:
+    """Asks the lanes' models and hands every response to `keep` the moment it is there.
+
+    Args:
+        dataset: where the images lie.
+        lanes: the models and what they are asked.
+        keep: stores a response.
+        policy: how long to try.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        lanes: Sequence[Lane],
+        keep: Callable[[Response], None],
+        policy: Policy,
+    ) -> None:
+        self.lanes = lanes
+        self._dataset = dataset
+        self._keep = keep
+        self._policy = policy
+
+    async def run(self) -> None:
+        """Ask until nothing is left, every model is given up, or `stop` is called.
+
+        Raises:
+            KejuError: a response cannot be stored, or a model says that it cannot work at all.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                for lane in self.lanes:
+                    for _ in range(min(lane.throttle.ceiling, lane.total)):
+                        group.create_task(self._work(lane))
+        except BaseExceptionGroup as group_of_errors:
+            raise group_of_errors.exceptions[0] from None
+
+    def stop(self) -> None:
+        """Send nothing more; `run` returns when what is in flight has been answered."""
+        for lane in self.lanes:
+            lane.throttle.stop()
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that have been sent and not been answered."""
+        return sum(lane.throttle.in_flight for lane in self.lanes)
+
+    async def _work(self, lane: Lane) -> None:
+        # The iterator is shared: each worker takes the next job that nobody has taken.
+        for job in lane.jobs:
+            response = await self._ask(lane, job)
+            if response is None:
+                return
+            self._keep(response)
+            lane.note(response, self._policy.dead_after)
+            if lane.throttle.stopped:
+                return
+
+    async def _ask(self, lane: Lane, job: Job) -> Response | None:
+        """Ask until there is an answer or no hope; None if the lane stopped before that."""
+        first, attempts, counted = 0.0, 0, 0
+        while await lane.throttle.enter():
+            started = monotonic()
+            first = first or started
+            attempts += 1
+            try:
+                answer = await self._attempt(lane.model, job.request, first)
+            except AskError as error:
+                failure = error
+            else:
+                lane.throttle.succeeded()
+                return _response(lane.model, job, answer, monotonic() - started, attempts)
+            finally:
+                lane.throttle.leave()
+            seconds = monotonic() - started
+            if failure.overloaded:
+                lane.throttle.overloaded(started, failure.retry_after)
+            else:
+                counted += 1
+            wait = self._wait(failure, attempts, counted, monotonic() - first)
+            if wait is None:
+                return _response(lane.model, job, failure, seconds, attempts)
+            if not await lane.throttle.rest(wait):
+                return None
+        return None
+
+    async def _attempt(self, model: Model, request: Request, first: float) -> Answer:
+        left = self._policy.deadline - (monotonic() - first)
+        seconds = max(0.001, min(self._policy.timeout, left))
+        try:
+            async with asyncio.timeout(seconds):
+                return await model.answer(request, Images(self._dataset, request.images))
+        except TimeoutError:
+            raise AskError("timeout", f"no answer in {seconds:.0f} s", retryable=True) from None
+        except (AskError, PrerequisiteError, UsageError):
+            raise
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+        except Exception as error:  # noqa: BLE001  an engine that breaks on one page must not end the run
+            words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+            raise AskError("engine", words) from None
+
+    def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
+        """Seconds until the next attempt; None if there is to be none."""
+        policy = self._policy
+        if not failure.retryable or counted >= policy.attempts:
+            return None
+        wait = min(policy.longest_wait, policy.first_wait * 2.0 ** min(attempts - 1, 30))
+        wait *= random.uniform(0.5, 1.0)  # noqa: S311
+        if failure.retry_after is not None:
+            # A little spread, so that all who were sent away do not come back at one moment.
+            wait = failure.retry_after + min(wait, 1.0)
+        return wait if spent + wait < policy.deadline else None
+
+
+def _response(
+    model: Model, job: Job, outcome: Answer | AskError, seconds: float, attempts: int
+) -> Response:
+    request, error = job.request, None
+    if isinstance(outcome, AskError):
+        error = Failure(kind=outcome.kind, message=str(outcome))
+        outcome = Answer(text="", status="filtered" if outcome.kind == "refused" else "failed")
+    return Response(
+        key=job.key,
+        item=request.item,
+        model=model.name,
+        benchmark=request.benchmark,
+        task=request.task,
+        status=outcome.status,
+        query=request.query,
+        setting=request.setting,
+        round=request.round,
+        text=outcome.text,
+        thinking=outcome.thinking,
+        finish_reason=outcome.finish_reason,
+        usage=outcome.usage,
+        seconds=round(seconds, 3),
+        attempts=attempts,
+        error=error,
+        lines=outcome.lines,
+    )

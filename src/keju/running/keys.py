@@ -1,0 +1,36 @@
+"""The key of a request: a hash of everything that decides its answer."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+
+import msgspec
+
+from keju.items import Request
+
+_FORM = "keju-key-1"
+
+
+def request_key(request: Request, identity: Mapping[str, str]) -> str:
+    """SHA-256, as 64 hexadecimal digits, over canonical JSON.
+
+    It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
+    the source text, the box convention, setting, query and round, and the model's identity
+    (endpoint, name, decoding, engine versions). It does not cover the item's id nor the task, which
+    the model is not shown: two items that ask the very same have the same key.
+    """
+    decides = {
+        "": _FORM,
+        "box_convention": request.box_convention,
+        "choices": request.choices,
+        "form": request.form,
+        "identity": identity,
+        "images": [ref.sha256 for ref in request.images],
+        "prompt": request.prompt,
+        "query": request.query,
+        "round": request.round,
+        "setting": request.setting,
+        "source": request.source,
+    }
+    return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()

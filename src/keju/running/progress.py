@@ -1,0 +1,127 @@
+"""How a run is going: a bar for each model on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from time import monotonic
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from keju.running.ask import Lane
+
+_TICK = 0.25
+_LINE_EVERY = 10.0
+_WINDOW = 30.0
+
+
+class Pace:
+    """Requests a second over the last half minute.
+
+    Args:
+        lane: whose requests.
+    """
+
+    def __init__(self, lane: Lane) -> None:
+        self.lane = lane
+        self._seen: deque[tuple[float, int]] = deque([(monotonic(), lane.done)])
+
+    def tick(self) -> None:
+        """Note where the lane is now."""
+        now = monotonic()
+        self._seen.append((now, self.lane.done))
+        while len(self._seen) > 2 and self._seen[1][0] < now - _WINDOW:
+            self._seen.popleft()
+
+    @property
+    def rate(self) -> float:
+        """Requests a second."""
+        (since, before), (now, done) = self._seen[0], self._seen[-1]
+        return (done - before) / (now - since) if now > since else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until nothing is left, None while that cannot be told."""
+        if self.lane.left == 0:
+            return 0.0
+        return self.lane.left / self.rate if self.rate > 0 else None
+
+    def line(self) -> str:
+        """Rate, failures and time left in words."""
+        parts = [f"{self.rate:.1f}/s"]
+        if failed := self.lane.statuses["failed"]:
+            parts.append(f"{failed} failed")
+        throttle = self.lane.throttle
+        if throttle.limit < throttle.ceiling:
+            parts.append(f"slowed to {throttle.limit} at once")
+        if self.lane.halted:
+            parts.append("given up")
+        elif self.lane.left:
+            parts.append(f"{duration(self.seconds_left)} left")
+        return " · ".join(parts)
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds as people say them: ``45 s``, ``12 min``, ``3 h 05 min``."""
+    if seconds is None:
+        return "?"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 60:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60:02d} min"
+
+
+async def show(lanes: Sequence[Lane], console: Console) -> None:
+    """Show how the lanes go until this is cancelled, and once more then."""
+    paces = [Pace(lane) for lane in lanes if lane.total]
+    if console.is_terminal:
+        await _bars(paces, console)
+    else:
+        await _lines(paces, console)
+
+
+async def _bars(paces: Sequence[Pace], console: Console) -> None:
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.fields[line]}", markup=False),
+    )
+    with Progress(*columns, console=console, auto_refresh=False) as bars:
+        tasks = [bars.add_task(p.lane.model.name, total=p.lane.total, line="") for p in paces]
+        try:
+            while True:
+                _draw(bars, tasks, paces)
+                await asyncio.sleep(_TICK)
+        finally:
+            _draw(bars, tasks, paces)
+
+
+def _draw(bars: Progress, tasks: Sequence[TaskID], paces: Sequence[Pace]) -> None:
+    for task, pace in zip(tasks, paces, strict=True):
+        pace.tick()
+        bars.update(task, completed=pace.lane.done, line=pace.line())
+    bars.refresh()
+
+
+async def _lines(paces: Sequence[Pace], console: Console) -> None:
+    try:
+        while True:
+            await asyncio.sleep(_LINE_EVERY)
+            _print(paces, console)
+    finally:
+        _print(paces, console)
+
+
+def _print(paces: Sequence[Pace], console: Console) -> None:
+    for pace in paces:
+        pace.tick()
+        lane = pace.lane
+        console.print(
+            f"{lane.model.name}: {lane.done}/{lane.total} · {pace.line()}",
+            markup=False, highlight=False, soft_wrap=True,
+        )  # fmt: skip

@@ -1,0 +1,187 @@
+"""A run: models are asked the items of a dataset, and what they answer is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from msgspec.structs import replace
+from rich.console import Console
+
+from keju.datasets.store import Dataset
+from keju.errors import UsageError
+from keju.items import Item, Record
+from keju.models import Model, ModelOptions, open_model
+from keju.running.ask import Asker, Policy
+from keju.running.plan import Selection, select
+from keju.running.progress import show
+from keju.running.session import ModelSummary, Session
+from keju.running.store import ResponseStore
+from keju.runs import RunFolder
+
+_OURS = frozenset({"run.lock", "items.parquet", "responses", "scores"})
+
+
+class RunSummary(Record, frozen=True, omit_defaults=False):
+    """How a run went. `interrupted`: it was stopped by the user or the system."""
+
+    out: str
+    items: int
+    models: tuple[ModelSummary, ...]
+    interrupted: bool = False
+
+    @property
+    def failures(self) -> int:
+        """Requests whose response is a failure."""
+        return sum(model.statuses.get("failed", 0) for model in self.models)
+
+    @property
+    def left(self) -> int:
+        """Requests that have no response yet."""
+        return sum(model.left for model in self.models)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every request has a response that is no failure."""
+        return not self.failures and not self.left
+
+    @property
+    def advice(self) -> str:
+        """What to do about failures and about what is left, one line; empty if nothing."""
+        if self.left:
+            more = " with --retry-failed added, to ask the failed ones again too"
+            return f"Run the same command again to go on{more if self.failures else ''}"
+        if self.failures:
+            return "Run the same command again with --retry-failed to ask only the failed ones"
+        return ""
+
+
+def run(
+    dataset_path: Path,
+    models: Sequence[str],
+    out: Path,
+    *,
+    selection: Selection | None = None,
+    options: ModelOptions | None = None,
+    policy: Policy | None = None,
+    console: Console | None = None,
+) -> RunSummary:
+    """Ask models, or go on with a run that was begun.
+
+    What is stored is never asked again, except failures where the policy says so. The first
+    Ctrl-C or SIGTERM sends nothing more and waits for what is in flight, the second does not wait.
+
+    Args:
+        dataset_path: the dataset.
+        models: the models as they are spelled.
+        out: the run folder; new, or one of the same dataset, settings and models.
+        selection: which items, in which setting, how often.
+        options: for all the models; `reference` is filled from the dataset.
+        policy: how many at once, how long and how often.
+        console: where progress is shown; None shows none.
+
+    Raises:
+        UsageError: something was asked for that makes no sense, `out` is another run or is being
+            written by another process.
+        PrerequisiteError: a model needs something that is not installed.
+        DataError: the dataset or the run is damaged, or the disk is full.
+    """
+    selection, policy = selection or Selection(), policy or Policy()
+    if policy.concurrency is not None and policy.concurrency < 1:
+        raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
+    dataset = Dataset.open(dataset_path)
+    everything = dataset.items()
+    items = select(everything, selection, dataset.path)
+    asked = _opened(models, options or ModelOptions(), everything)
+    with ResponseStore(_folder(out)) as store:
+        session = Session(dataset, asked, items, selection, store)
+        session.begin()
+        lanes = [session.lane(model, policy) for model in asked]
+        session.note_declined()
+        asker = Asker(dataset, lanes, store.append, policy)
+        interrupted = asyncio.run(_ask(asker, console))
+        summaries = tuple(session.summary(lane) for lane in lanes)
+    return RunSummary(out=str(out), items=len(items), models=summaries, interrupted=interrupted)
+
+
+async def _ask(asker: Asker, console: Console | None) -> bool:
+    """Run the asker, with progress and signals; whether it was interrupted."""
+    shown = asyncio.create_task(show(asker.lanes, console)) if console else None
+    task = asyncio.create_task(asker.run())
+    interrupted = False
+    try:
+        with _signals(asker, task, console) as signals:
+            try:
+                await task
+            except asyncio.CancelledError:
+                if not signals:
+                    raise
+            interrupted = bool(signals)
+    finally:
+        if shown:
+            shown.cancel()
+            with suppress(asyncio.CancelledError):
+                await shown
+        for lane in asker.lanes:
+            await lane.model.close()
+    return interrupted
+
+
+@contextmanager
+def _signals(
+    asker: Asker, task: asyncio.Task[None], console: Console | None
+) -> Iterator[list[int]]:
+    """Let the first signal stop the asker and the second cancel it; yields those that came."""
+    loop = asyncio.get_running_loop()
+    came: list[int] = []
+    installed: list[signal.Signals] = []
+
+    def on_signal(number: int) -> None:
+        came.append(number)
+        if len(came) > 1:
+            task.cancel()
+            return
+        asker.stop()
+        if console and asker.in_flight:
+            console.print(
+                f"Stopping. Waiting for {asker.in_flight} answers that are under way; "
+                "Ctrl-C again leaves them.",
+                highlight=False,
+            )
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        # Not to be had outside the main thread and on Windows; there Ctrl-C cancels at once.
+        with suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(each, on_signal, each)
+            installed.append(each)
+    try:
+        yield came
+    finally:
+        for each in installed:
+            loop.remove_signal_handler(each)
+
+
+def _opened(specs: Sequence[str], options: ModelOptions, items: Sequence[Item]) -> list[Model]:
+    if not specs:
+        raise UsageError("no model to ask. Name one with --model; keju models lists them")
+    if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
+        raise UsageError(f"--model {twice[0]} is given twice")
+    reference = tuple(item for item in items if item.split == "reference")
+    return [open_model(spec, replace(options, reference=reference)) for spec in specs]
+
+
+def _folder(out: Path) -> RunFolder:
+    folder = RunFolder(out)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: not a folder. Choose another --out")
+    if out.is_dir() and not folder.exists():
+        strangers = [path.name for path in out.iterdir() if path.name not in _OURS]
+        if strangers:
+            raise UsageError(
+                f"{out}: holds something that is no run ({strangers[0]}). Choose another --out"
+            )
+    return folder

@@ -1,0 +1,186 @@
+"""Responses on disk: appended as they come, never lost, never twice.
+
+A response is one line of ``responses/<model>/<task>.jsonl``, handed to the kernel with one
+``write`` the moment it comes. From then on it survives the end of this process, whatever ends it:
+kill −9, an exception, a full terminal. It survives the machine losing power once the kernel has
+written it out, which takes about half a minute; a file is forced to disk (fsync) only when the
+store is closed, because doing so for every answer costs more than the answer on a slow disk. What
+a power cut leaves of a line is mended when the store is opened again.
+
+Only an answer that was asked for anew after a failure stands in a file twice, and only until the
+store is next opened or closed; readers take the later one (`RunFolder.responses`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from keju.errors import DataError, UsageError
+from keju.files import mend_torn_line, read_jsonl, write_atomic
+from keju.items import Failure, Record, Response, Setting, Status
+from keju.runs import RunFolder, superseded
+
+_MODE = 0o644
+
+
+class Slot(NamedTuple):
+    """The place of a request in a run: each holds one response."""
+
+    item: str
+    query: str
+    setting: Setting
+    round: int
+
+
+class Stored(NamedTuple):
+    """What is known of a response without reading its text."""
+
+    key: str
+    status: Status
+    kind: str
+
+
+class _Head(Record, frozen=True):
+    """The part of a response that a resume needs."""
+
+    key: str
+    item: str
+    status: Status
+    query: str = ""
+    setting: Setting = "image"
+    round: int = 1
+    error: Failure | None = None
+
+
+class ResponseStore:
+    """The responses of one run, open for appending by one writer.
+
+    Used as a context manager. Opening it mends what an earlier writer left behind.
+
+    Raises:
+        UsageError: another process is writing to this run.
+        DataError: a stored line is damaged.
+    """
+
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self._files: dict[tuple[str, str], int] = {}
+        self._lock = FileLock(folder.lock_path, timeout=0)
+
+    def __enter__(self) -> ResponseStore:
+        self.folder.path.mkdir(parents=True, exist_ok=True)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise UsageError(
+                f"{self.folder.path}: another keju is writing to this run. "
+                "Wait for it to end, or choose another --out"
+            ) from None
+        try:
+            for path in self.folder.response_files():
+                _mend(path)
+                compact(path)
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self.close()
+        finally:
+            self._lock.release()
+
+    def known(self, model: str) -> dict[Slot, Stored]:
+        """What is stored for a model, by its place in the run."""
+        found: dict[Slot, Stored] = {}
+        for path in self.folder.response_files(model):
+            for head in read_jsonl(path, _Head, appended=True):
+                slot = Slot(head.item, head.query, head.setting, head.round)
+                found[slot] = Stored(head.key, head.status, head.error.kind if head.error else "")
+        return found
+
+    def append(self, response: Response) -> None:
+        """Store one response.
+
+        Raises:
+            DataError: the disk does not take it; nothing of it is left in the file.
+        """
+        file = self._file(response.model, response.task)
+        line = msgspec.json.encode(response) + b"\n"
+        try:
+            written = os.write(file, line)
+            if written < len(line):
+                os.ftruncate(file, os.fstat(file).st_size - written)
+                raise OSError(28, os.strerror(28))  # noqa: TRY301
+        except OSError as error:
+            raise DataError(
+                f"a response could not be written: {error.strerror}",
+                file=self.folder.responses_path(response.model, response.task),
+                item=response.item,
+                mend="Make room, then run the same command again: all before it is stored",
+            ) from None
+
+    def close(self) -> None:
+        """Force what was written to disk, and leave one line for each response."""
+        files, self._files = self._files, {}
+        for (model, task), file in files.items():
+            os.fsync(file)
+            os.close(file)
+            compact(self.folder.responses_path(model, task))
+
+    def _file(self, model: str, task: str) -> int:
+        file = self._files.get((model, task))
+        if file is None:
+            path = self.folder.responses_path(model, task)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
+            self._files[model, task] = file
+        return file
+
+
+def compact(path: Path) -> int:
+    """Rewrite a file of responses without the lines that later ones replaced.
+
+    Returns:
+        The number of lines left out; 0 leaves the file untouched.
+    """
+    old = superseded(path)
+    if old:
+        write_atomic(path, b"".join(_lines_without(path, old)))
+    return len(old)
+
+
+def _lines_without(path: Path, numbers: set[int]) -> Iterator[bytes]:
+    with path.open("rb") as stream:
+        lines = (line for line in stream if line.strip())
+        yield from (line for number, line in enumerate(lines, start=1) if number not in numbers)
+
+
+def _mend(path: Path) -> None:
+    """Make the last line whole: an answer that only lacks its newline is kept, a part is cut."""
+    with path.open("rb") as stream:
+        last = b""
+        for line in stream:
+            last = line
+    if not last or last.endswith(b"\n"):
+        return
+    try:
+        msgspec.json.decode(last, type=Response)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        mend_torn_line(path)
+    else:
+        with path.open("ab") as stream:
+            stream.write(b"\n")

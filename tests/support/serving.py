@@ -1,0 +1,41 @@
+"""Starts the misbehaving server in a process of its own, and talks to it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+
+class Chat:
+    """A running chat server; `url` is its base URL."""
+
+    def __init__(self) -> None:
+        script = Path(__file__).with_name("chat_server.py")
+        self._process = subprocess.Popen(
+            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        port = self._process.stdout.readline().strip()
+        assert port, "the chat server did not start"
+        self._root = f"http://127.0.0.1:{port}"
+        self.url = f"{self._root}/v1"
+
+    def plan(self, **settings: object) -> None:
+        """Set how it behaves (see DEFAULTS of chat_server), and forget what it saw."""
+        body = json.dumps(settings).encode()
+        with urlopen(Request(f"{self._root}/plan", data=body, method="POST"), timeout=10):
+            pass
+
+    def stats(self) -> dict[str, Any]:
+        """What it saw since the last plan."""
+        with urlopen(f"{self._root}/stats", timeout=10) as reply:
+            return json.load(reply)
+
+    def stop(self) -> None:
+        """End the process."""
+        self._process.stdin.close()
+        self._process.stdout.close()
+        self._process.wait(timeout=10)
