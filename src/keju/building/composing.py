@@ -1,0 +1,124 @@
+"""Where everything stands on a page before it is drawn: pure geometry.
+
+Lengths are in pixels of the finished picture, before skew and warp; y grows downwards.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from keju.building.recipe import HandSpec, SealSpec
+from keju.items import LineKind, Point
+
+Ink = Literal["black", "red"]
+
+READ: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
+"""The kinds that belong to the text of a page; the others stand around it."""
+
+
+class Rect(NamedTuple):
+    """Left, top, right, bottom."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+
+
+class Glyph(NamedTuple):
+    """A character to be drawn: the middle of its cell and its em, in pixels."""
+
+    char: str
+    x: float
+    y: float
+    em: float
+    hand: str
+    ink: Ink = "black"
+
+
+class PlacedLine(NamedTuple):
+    """A line of text as it stands, with the box of its characters."""
+
+    kind: LineKind
+    text: str
+    box: Rect
+
+
+class Mark(NamedTuple):
+    """A seal: its legend, where it stands, and how it is cut."""
+
+    legend: str
+    box: Rect
+    white: bool
+    round: bool
+
+
+class Layout(NamedTuple):
+    """A composed picture.
+
+    `lines` stand in reading order, those around the text after those of the text. `paper` is the
+    visible paper, the rest of the picture is what it lies on. `bars` and `shapes` are printed
+    black; `rules` are thin and print badly. `gutters` are the x of book gutters.
+    """
+
+    width: int
+    height: int
+    paper: Rect
+    glyphs: list[Glyph]
+    lines: list[PlacedLine]
+    bars: list[Rect]
+    rules: list[Rect]
+    shapes: list[list[Point]]
+    marks: list[Mark]
+    gutters: list[float]
+
+
+class Setting(NamedTuple):
+    """Cells for one kind of text: distance from character to character, em, and hand."""
+
+    pitch: float
+    em: float
+    hand: str
+
+
+def hand_em(pitch: float, room: float, hand: HandSpec) -> float:
+    """The em that fills a cell `pitch` high and `room` wide."""
+    return min(pitch * 1.04, room / hand.width) * hand.fill
+
+
+def written(text: str, hand: HandSpec) -> str:
+    """`text` in the forms that a hand writes."""
+    return "".join(hand.forms.get(sign, sign) for sign in text)
+
+
+def column_of(
+    text: str, kind: LineKind, x: float, top: float, setting: Setting, ink: Ink = "black"
+) -> tuple[list[Glyph], PlacedLine]:
+    """One column of characters from `top` down around `x`, and its line."""
+    glyphs = [
+        Glyph(sign, x, top + setting.pitch * (place + 0.5), setting.em, setting.hand, ink)
+        for place, sign in enumerate(text)
+    ]
+    half = setting.em / 2
+    slack = max(0.0, (setting.pitch - setting.em) / 2)
+    bottom = top + setting.pitch * len(text)
+    box = Rect(x - half, top + slack, x + half, bottom - slack)
+    return glyphs, PlacedLine(kind, text, box)
+
+
+def add_seal(layout: Layout, seal: SealSpec) -> None:
+    """Put a seal on a layout, with its legend among the lines."""
+    x, y = seal.at[0] * layout.width, seal.at[1] * layout.height
+    half = seal.size * layout.height / 2
+    box = Rect(x - half, y - half, x + half, y + half)
+    mark = Mark(seal.legend, box, white=seal.style == "baiwen", round=seal.shape == "round")
+    layout.marks.append(mark)
+    layout.lines.append(PlacedLine("seal", seal.legend, mark.box))
+
+
+def needed_characters(layout: Layout) -> dict[str, str]:
+    """The distinct characters that each hand has to draw."""
+    needed: dict[str, dict[str, None]] = {}
+    for glyph in layout.glyphs:
+        needed.setdefault(glyph.hand, {})[glyph.char] = None
+    return {hand: "".join(signs) for hand, signs in needed.items()}

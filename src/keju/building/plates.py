@@ -1,0 +1,154 @@
+"""Drawing one picture from its layout, with the truth about it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from PIL import Image, ImageDraw
+
+from keju.building.bending import Bend
+from keju.building.camera import Layers, compose, encode, expose, shade
+from keju.building.composing import READ, Ink, Layout
+from keju.building.drawing import SCALE, Fonts, blank, draw_frame, draw_glyphs, draw_seal
+from keju.building.fonts import Font
+from keju.building.noise import Plane, generator, unit
+from keju.building.paper import add_foxing, add_stains, make_paper, worm_holes
+from keju.building.printing import crack, press, stamp
+from keju.building.recipe import Scan
+from keju.building.wear import Wear
+from keju.items import Line
+
+
+class Drawn(NamedTuple):
+    """A finished picture as JPEG bytes, and its lines: the text in reading order, then the rest."""
+
+    data: bytes
+    lines: tuple[Line, ...]
+
+
+class Style(NamedTuple):
+    """How a layout is drawn: fonts by hand, the font of its seals, wear, and the scan."""
+
+    fonts: Fonts
+    seal_font: Font | None
+    wear: Wear
+    scan: Scan
+    quality: int
+
+
+def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
+    """Draw a layout; the same arguments give the same bytes.
+
+    Args:
+        layout: what stands where.
+        style: fonts, wear and scan.
+        seed: the recipe's.
+        name: the picture's id, which gives it chance of its own.
+    """
+    size = (layout.width, layout.height)
+    wear = style.wear
+    bend = _bend(size, wear, generator(seed, name, "bend"))
+    black = _printed(layout, style, generator(seed, name, "print"))
+    turned = np.roll(black[:, ::-1], round(layout.height * 0.02) * SCALE, axis=0)
+    rng = generator(seed, name, "sheet")
+    shape = (layout.height, layout.width)
+    layers = Layers(
+        black=_bent(black, bend),
+        red=_bent(_characters(layout, style, rng, "red"), bend),
+        seals=_bent(_seals(layout, style, rng), bend),
+        behind=_bent(turned, bend),
+        holes=worm_holes(shape, wear, rng),
+        sheet=_bent(unit(_sheet(layout, rng)), bend),
+    )
+    paper = make_paper(shape, wear, rng)
+    add_foxing(paper, wear, rng)
+    add_stains(paper, wear, rng)
+    rng = generator(seed, name, "scan")
+    page = shade(compose(paper, layers, wear), layers.sheet, layout.gutters, rng)
+    image = expose(page, wear, style.scan, rng)
+    return Drawn(encode(image, style.quality), _truth(layout, bend))
+
+
+def _bend(size: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Bend:
+    way = 1 if rng.random() < 0.5 else -1
+    # The sine of an angle this small is the angle, to the fourth digit.
+    slope = way * wear.skew * (0.6 + 0.4 * float(rng.random())) * 0.01745
+    return Bend(size, slope=slope, depth=wear.warp * size[1] / 1200, rng=rng)
+
+
+def _printed(layout: Layout, style: Style, rng: np.random.Generator) -> Plane:
+    """All black ink: characters of each hand, the strong frame, the thin rules."""
+    ink = _characters(layout, style, rng, "black")
+    if not layout.bars and not layout.rules:
+        return ink
+    u = _unit_size(layout)
+    strong, thin = draw_frame(layout)
+    worn, worse = _worse(style.wear, 0.12), _worse(style.wear, 0.45)
+    ink = np.maximum(ink, press(strong, worn, rng, unit_size=u, weight=0.05))
+    ink = np.maximum(ink, press(thin, worse, rng, unit_size=u, weight=0.10))
+    crack(ink, round(style.wear.cracks), rng)
+    return ink
+
+
+def _characters(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -> Plane:
+    whole = np.zeros((layout.height * SCALE, layout.width * SCALE), np.float32)
+    u = _unit_size(layout)
+    for name, mask in draw_glyphs(layout, style.fonts, rng, ink=ink).items():
+        weight = style.fonts[name][0].weight
+        whole = np.maximum(whole, press(mask, style.wear, rng, unit_size=u, weight=weight))
+    return whole
+
+
+def _unit_size(layout: Layout) -> float:
+    return SCALE * layout.height / 1200
+
+
+def _worse(wear: Wear, starve: float) -> Wear:
+    """Wear of the frame, which stands at the block's edge and takes ink badly."""
+    return msgspec.structs.replace(wear, starve=wear.starve + starve, rough=wear.rough + 0.12)
+
+
+def _seals(layout: Layout, style: Style, rng: np.random.Generator) -> Plane:
+    mask = blank(layout)
+    if style.seal_font is not None:
+        for mark in layout.marks:
+            draw_seal(mask, mark, style.seal_font)
+    return stamp(mask, rng, worn=min(1.0, 0.25 + style.wear.starve))
+
+
+def _sheet(layout: Layout, rng: np.random.Generator) -> Image.Image:
+    """Where paper lies: its edge wavers a little, and beyond the picture there is more of it."""
+    mask = blank(layout)
+    far = 400
+    wide, high = mask.size
+    x0, _, x1, _ = (round(value * SCALE) for value in layout.paper)
+    left = x0 if x0 > 0 else -far
+    right = x1 if x1 < wide else wide + far
+    steps = 30
+    edge = [int(rng.integers(-2, 3)) for _ in range(2 * steps + 2)]
+    down = [-far + (high + 2 * far) * step // steps for step in range(steps + 1)]
+    outline = [(right + edge[place], y) for place, y in enumerate(down)]
+    outline += [(left + edge[-place - 1], y) for place, y in enumerate(reversed(down))]
+    ImageDraw.Draw(mask).polygon(outline, fill=255)
+    return mask
+
+
+def _bent(plane: Plane, bend: Bend) -> Plane:
+    image = Image.fromarray((np.clip(plane, 0, 1) * 255 + 0.5).astype(np.uint8))
+    return unit(bend.picture(image, scale=SCALE).reduce(SCALE))
+
+
+def _truth(layout: Layout, bend: Bend) -> tuple[Line, ...]:
+    placed = [line for line in layout.lines if line.kind in READ]
+    placed += [line for line in layout.lines if line.kind not in READ]
+    return tuple(
+        Line(
+            id=f"l{number:03d}",
+            text=line.text,
+            polygon=bend.outline(line.box),
+            kind=line.kind,
+        )
+        for number, line in enumerate(placed, start=1)
+    )

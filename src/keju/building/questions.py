@@ -1,0 +1,192 @@
+"""From finished pictures to items: one maker a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from keju.benchmarks import task
+from keju.building.composing import READ
+from keju.building.recipe import Split, read_toml
+from keju.building.texts import DATA, Passage
+from keju.errors import DataError
+from keju.items import ImageRef, Item, Line, Record
+from keju.text import official_convert
+
+
+class Plate(NamedTuple):
+    """A stored picture with the truth about it.
+
+    `lines` are the text in reading order, then what stands around it; `script` is the name of the
+    script style in simplified Chinese.
+    """
+
+    id: str
+    image: ImageRef
+    lines: tuple[Line, ...]
+    passage: Passage
+    script: str
+    split: Split
+    asks: tuple[str, ...]
+    metadata: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """Text and notes in reading order, one column (or half-row of a note) a line."""
+        return "\n".join(line.text for line in self.lines if line.kind in READ)
+
+
+class _Choice(Record, frozen=True, forbid_unknown_fields=True):
+    passage: str
+    options: tuple[str, ...]
+    answer: str
+    term: str = ""
+
+
+class _Scripts(Record, frozen=True, forbid_unknown_fields=True):
+    options: tuple[str, ...]
+
+
+class Questions(Record, frozen=True, forbid_unknown_fields=True):
+    """What is known to ask about the passages."""
+
+    words: tuple[_Choice, ...]
+    sources: tuple[_Choice, ...]
+    scripts: _Scripts
+
+
+def load_questions(path: Path = DATA / "questions.toml") -> Questions:
+    """The questions of a file.
+
+    Raises:
+        DataError: an answer is not the letter of an option.
+    """
+    questions = read_toml(path, Questions)
+    for choice in (*questions.words, *questions.sources):
+        letters = ascii_uppercase[: len(choice.options)]
+        if len(choice.answer) != 1 or choice.answer not in letters:
+            raise DataError(
+                f"the answer {choice.answer!r} is not among the options",
+                file=path,
+                item=f"{choice.passage} {choice.term}".strip(),
+                mend=f"One of {', '.join(letters)}",
+            )
+    return questions
+
+
+Maker = Callable[[Plate, Questions], Iterator[Item]]
+"""Makes a task's items about a plate."""
+
+
+def _base(plate: Plate, task_id: str, number: int = 0) -> Item:
+    suffix = f"-{number}" if number else ""
+    return Item(
+        id=f"{plate.id}-{task_id}{suffix}",
+        benchmark=task(task_id).benchmark,
+        task=task_id,
+        images=(plate.image,),
+        group=plate.passage.work,
+        split=plate.split,
+        metadata=plate.metadata,
+    )
+
+
+def _with(item: Item, **changes: object) -> Item:
+    values = {name: getattr(item, name) for name in item.__struct_fields__}
+    return Item(**(values | changes))
+
+
+def _reading(task_id: str) -> Maker:
+    def make(plate: Plate, _: Questions) -> Iterator[Item]:
+        yield _with(
+            _base(plate, task_id),
+            answer=plate.text,
+            answer_simplified=official_convert(plate.text),
+            lines=plate.lines,
+        )
+
+    return make
+
+
+def _words(plate: Plate, questions: Questions) -> Iterator[Item]:
+    seen = official_convert(plate.text.replace("\n", ""))
+    asked = [choice for choice in questions.words if choice.passage == plate.passage.id]
+    for number, choice in enumerate(asked, start=1):
+        if choice.term not in seen:
+            raise DataError(
+                f"the term {choice.term} is not on the page",
+                item=plate.id,
+                mend="Ask about another word, or give the page more columns",
+            )
+        yield _with(
+            _choice(plate, "T5", choice, number),
+            question=f"图像的文言文内容中“{choice.term}”一词的意思是？",
+            fields={"term": choice.term},
+        )
+
+
+def _sources(plate: Plate, questions: Questions) -> Iterator[Item]:
+    for choice in questions.sources:
+        if choice.passage == plate.passage.id:
+            yield _with(
+                _choice(plate, "T7", choice), question="这张图片中的古籍文本内容出自哪本书？"
+            )
+
+
+def _choice(plate: Plate, task_id: str, choice: _Choice, number: int = 0) -> Item:
+    return _with(
+        _base(plate, task_id, number),
+        options=choice.options,
+        answer=choice.answer,
+        answer_simplified=choice.answer,
+        transcription=plate.text,
+    )
+
+
+def _scripts(plate: Plate, questions: Questions) -> Iterator[Item]:
+    options = questions.scripts.options
+    if plate.script not in options:
+        raise DataError(f"the script {plate.script} is not among the options", item=plate.id)
+    letter = ascii_uppercase[options.index(plate.script)]
+    yield _with(
+        _base(plate, "T13"),
+        question="这幅书法使用了哪种字体？",
+        options=options,
+        answer=letter,
+        answer_simplified=letter,
+        transcription=plate.text,
+    )
+
+
+MAKERS: Mapping[str, Maker] = {
+    "T1": _reading("T1"),
+    "T5": _words,
+    "T7": _sources,
+    "T13": _scripts,
+    "page_level_ocr": _reading("page_level_ocr"),
+}
+"""The tasks that a picture of this room can be asked about, in the order in which they stand."""
+
+
+def items_about(plates: list[Plate], questions: Questions) -> Iterator[Item]:
+    """The items of all plates, task by task.
+
+    Raises:
+        DataError: a plate asks for a task that has no maker, or a task finds nothing to ask.
+    """
+    for plate in plates:
+        for wanted in plate.asks:
+            if wanted not in MAKERS:
+                known = ", ".join(MAKERS)
+                raise DataError(
+                    f"task {wanted} has no maker", item=plate.id, mend=f"One of {known}"
+                )
+    for name, make in MAKERS.items():
+        for plate in plates:
+            if name in plate.asks:
+                items = list(make(plate, questions))
+                if not items:
+                    raise DataError(f"nothing to ask for task {name}", item=plate.id)
+                yield from items

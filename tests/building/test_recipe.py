@@ -1,0 +1,61 @@
+"""Recipes are data with a schema: what does not fit is named, not guessed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from keju.building.recipe import read_recipe
+from keju.building.wear import wear_at
+from keju.errors import DataError
+
+HEAD = 'format = "keju-synth-1"\nname = "n"\nversion = "1"\nlicence = "CC0-1.0"\nseed = 1\n'
+PAGE = '[[pages]]\nid = "a"\npassage = "p"\nhand = "h"\nasks = ["T1"]\ndifficulty = 0.5\n'
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "r.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_page_needs_little_and_the_rest_has_a_default(tmp_path: Path):
+    (page,) = read_recipe(write(tmp_path, HEAD + PAGE)).pages
+    assert (page.form, page.scan, page.split, page.frame) == ("half-a", "colour", "test", "double")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (HEAD.replace("synth-1", "synth-9"), "keju-synth-9"),
+        (HEAD + PAGE + "colour = 1\n", "colour"),
+        (HEAD + PAGE + PAGE, "a: this id stands twice"),
+        (HEAD + PAGE.replace("0.5", "1.5"), "a: difficulty is 1.5"),
+        (HEAD + PAGE + 'form = "scroll"\n', "scroll"),
+        ("format = ", "not readable"),
+    ],
+)
+def test_what_does_not_fit_is_named(tmp_path: Path, text: str, complaint: str):
+    with pytest.raises(DataError, match=complaint):
+        read_recipe(write(tmp_path, text))
+
+
+def test_a_hand_that_is_not_in_the_recipe_is_named(tmp_path: Path):
+    recipe = read_recipe(write(tmp_path, HEAD + PAGE))
+    with pytest.raises(DataError, match="a: no hand 'h'"):
+        recipe.hand("h", asked_by="a")
+
+
+def test_every_kind_of_wear_grows_with_difficulty_except_resolution():
+    steps = [wear_at(value / 10, {}, item="a") for value in range(11)]
+    for name in steps[0].__struct_fields__:
+        values = [getattr(step, name) for step in steps]
+        assert values == sorted(values, reverse=name == "detail"), name
+        assert values[0] != values[-1]
+
+
+def test_single_kinds_of_wear_can_be_set_and_unknown_ones_are_refused():
+    assert wear_at(0.5, {"show": 0.0}, item="a").show == 0
+    with pytest.raises(DataError, match=r"a: wear: .*shine"):
+        wear_at(0.5, {"shine": 1.0}, item="a")

@@ -1,0 +1,158 @@
+"""The same recipe and fonts give the same set, to the last bit."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import PIL
+import pytest
+
+from keju.building import Making, build_synth
+from keju.building.composing import Mark, Rect
+from keju.building.drawing import _cells, draw_seal
+from keju.building.fonts import find_font
+from keju.building.recipe import read_recipe
+from keju.datasets import mini
+from keju.datasets.store import Dataset
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.files import read_json, sha256_file
+
+RECIPE = Path(__file__).resolve().parents[2] / "src/keju/building/recipes/mini.toml"
+
+SMALL = """
+format = "keju-synth-1"
+name = "small"
+version = "1"
+licence = "CC0-1.0"
+seed = 3
+
+[hands.kai]
+family = "TW-Kai"
+style = "Regular"
+licence = "OGDL-Taiwan-1.0"
+
+[[pages]]
+id = "laozi"
+passage = "laozi-dao"
+hand = "kai"
+asks = ["T1", "T7"]
+difficulty = 0.7
+height = 420
+columns = 4
+rows = 10
+seal_hand = "kai"
+seals = [{ legend = "藏書", at = [0.7, 0.8] }]
+
+[[sheets]]
+id = "luzhai"
+passage = "luzhai"
+hand = "kai"
+asks = ["T13"]
+difficulty = 0.2
+height = 300
+rows = 5
+"""
+
+
+@pytest.fixture(scope="module")
+def kai():
+    try:
+        return find_font("TW-Kai", "Regular", "OGDL-Taiwan-1.0")
+    except PrerequisiteError as reason:
+        pytest.skip(str(reason))
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "small.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_the_same_recipe_twice_gives_the_same_set(tmp_path: Path, kai):
+    recipe = write(tmp_path, SMALL)
+    one, two = (build_synth(recipe, tmp_path / name) for name in ("one", "two"))
+    assert one.manifest == two.manifest
+    assert one.manifest.synthetic
+    assert {path.name for path in (tmp_path / "one/images").iterdir()} == {
+        path.name for path in (tmp_path / "two/images").iterdir()
+    }
+    other = build_synth(write(tmp_path, SMALL.replace("seed = 3", "seed = 4")), tmp_path / "three")
+    assert other.manifest.hash != one.manifest.hash
+
+
+def test_another_picture_in_the_recipe_changes_no_picture(tmp_path: Path, kai):
+    whole = build_synth(write(tmp_path, SMALL), tmp_path / "whole")
+    without = SMALL[: SMALL.index("[[sheets]]")]
+    build_synth(write(tmp_path, without), tmp_path / "part")
+    assert whole.manifest.images == 2
+    (only,) = (tmp_path / "part/images").iterdir()
+    assert (tmp_path / "whole/images" / only.name).exists()
+
+
+def test_the_record_says_which_fonts_and_versions_drew_it(tmp_path: Path, kai):
+    build_synth(write(tmp_path, SMALL), tmp_path / "out")
+    making = read_json(tmp_path / "out/making.json", Making)
+    assert making.fonts == {"kai": kai.record}
+    assert making.fonts["kai"].sha256 == sha256_file(kai.path)
+    assert (making.pillow, making.numpy) == (PIL.__version__, np.__version__)
+    assert making.recipe_sha256 == sha256_file(tmp_path / "small.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ('hand = "kai"\nasks = ["T13"]', 'hand = "lishu"\nasks = ["T13"]', "luzhai: no hand"),
+        ('passage = "luzhai"', 'passage = "lost"', "luzhai: no passage 'lost'"),
+        ('seal_hand = "kai"\n', "", "laozi: no hand '' for the seals"),
+        ("藏書", "藏\U000e0100", "laozi: .* no outline"),
+    ],
+)
+def test_a_recipe_that_cannot_be_drawn_is_refused(
+    tmp_path: Path, kai, old: str, new: str, complaint: str
+):
+    with pytest.raises(DataError, match=complaint):
+        build_synth(write(tmp_path, SMALL.replace(old, new)), tmp_path / "out")
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path, kai):
+    with pytest.raises(UsageError):
+        build_synth(write(tmp_path, SMALL), tmp_path)
+
+
+@pytest.mark.slow
+def test_the_recipe_gives_the_bundled_set(tmp_path: Path):
+    made = read_json(mini.path() / "making.json", Making)
+    try:
+        fonts = {
+            name: find_font(hand.family, hand.style, hand.licence).record
+            for name, hand in read_recipe(RECIPE).hands.items()
+        }
+    except PrerequisiteError as reason:
+        pytest.skip(str(reason))
+    if fonts != made.fonts or PIL.__version__ != made.pillow:
+        pytest.skip("the bundled set was drawn with other fonts or another Pillow")
+    assert made.recipe_sha256 == sha256_file(RECIPE)
+    report = build_synth(RECIPE, tmp_path / "mini")
+    assert report.manifest == Dataset.open(mini.path()).manifest
+
+
+def test_characters_of_a_seal_go_down_and_then_to_the_left():
+    for count in range(1, 10):
+        cells = _cells(count, 100, 9)
+        assert len(cells) == count
+        for one, following in itertools.pairwise(cells):
+            below = following.y0 >= one.y1 and following.x0 == one.x0
+            assert below or following.x1 <= one.x0
+        for cell in cells:
+            assert 0 < cell.x0 < cell.x1 < 100
+            assert 0 < cell.y0 < cell.y1 < 100
+
+
+def test_a_white_seal_is_the_red_one_turned_inside_out(kai):
+    red, white = (PIL.Image.new("L", (200, 200)) for _ in range(2))
+    for mask, inverted in ((red, False), (white, True)):
+        draw_seal(mask, Mark("藏書", Rect(0, 0, 100, 100), white=inverted, round=False), kai)
+    share_red, share_white = (np.asarray(mask).mean() / 255 for mask in (red, white))
+    assert 0.1 < share_red < 0.5 < share_white < 0.95
