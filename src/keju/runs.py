@@ -25,7 +25,7 @@ FORMAT = "keju-run-1"
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
 
-class RunManifest(Record, frozen=True, kw_only=True):
+class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What run.json says: which dataset, which models, which settings, which versions.
 
     `dataset_path` is relative to the run folder; only reports use it, to find the pictures.

@@ -35,6 +35,7 @@ _CONNECT_SECONDS = 30.0
 _WITH_KEY: dict[str, str | openai.Omit] = {"Content-Type": "application/json"}
 _WITHOUT_KEY: dict[str, str | openai.Omit] = {**_WITH_KEY, "Authorization": openai.omit}
 _HIDDEN = "***"
+_NO_KEY = "none"  # the SDK wants one; no header carries it
 _SECRET_LENGTH = 16  # shorter ones, such as EMPTY for a local server, are words of the language
 _OLD_LIMIT, _NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
@@ -140,7 +141,7 @@ class OpenAICompatible:
     def _connected(self) -> openai.AsyncOpenAI:
         if self._client is None:
             self._client = openai.AsyncOpenAI(
-                api_key=self._key,
+                api_key=self._key or _NO_KEY,
                 base_url=self._endpoint,
                 max_retries=0,
                 timeout=httpx2.Timeout(self._options.timeout, connect=_CONNECT_SECONDS),

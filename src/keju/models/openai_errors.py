@@ -9,6 +9,7 @@ from email.utils import parsedate_to_datetime
 
 import aiohttp
 import msgspec
+import openai
 
 from keju.models.base import AskError
 
@@ -54,6 +55,8 @@ def error_of_exception(error: Exception) -> AskError:
         return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
         return AskError("bad-request", f"not a usable address: {words}")
+    if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
+        return AskError("bad-request", words)
     return AskError("connection", f"the connection failed: {words}", retryable=True)
 
 

@@ -121,8 +121,9 @@ class Replay:
 
 
 def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
-    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
-    entries = _authors_form(path, text) if text.startswith(b"[") else _json_lines(path, text)
+    data = data.removeprefix(b"\xef\xbb\xbf")
+    a_list = data.lstrip().startswith(b"[")
+    entries = _authors_form(path, data) if a_list else _json_lines(path, data)
     found: dict[_Slot, _Entry] = {}
     for entry in entries:
         slot = _Slot(str(entry.item), entry.setting, entry.round)

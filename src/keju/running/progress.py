@@ -123,5 +123,5 @@ def _print(paces: Sequence[Pace], console: Console) -> None:
         lane = pace.lane
         console.print(
             f"{lane.model.name}: {lane.done}/{lane.total} · {pace.line()}",
-            markup=False, highlight=False, soft_wrap=True,
+            markup=False, emoji=False, highlight=False, soft_wrap=True,
         )  # fmt: skip

@@ -1,0 +1,224 @@
+"""The real client against a real server in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+
+import pytest
+
+from keju.errors import UsageError
+from keju.items import ImageRef, Request
+from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
+from support.making import picture
+from support.serving import Chat
+
+KEY = "sk-test-0123456789abcdefABCDEF"
+HTTP_KINDS = {
+    "400": "bad-request", "401": "auth", "403": "auth", "404": "bad-request", "408": "timeout",
+    "409": "server", "413": "bad-request", "422": "bad-request", "429": "rate", "500": "server",
+    "501": "server", "503": "server", "504": "timeout", "529": "server",
+}  # fmt: skip
+OTHER_KINDS = {
+    "no-credit": "auth", "policy": "refused", "bad-image": "unreadable-image",
+    "html": "bad-response", "html-502": "server", "truncated-json": "bad-response",
+    "wrong-json": "bad-response", "empty-choices": "bad-response", "error-object": "server",
+    "drop-before": "connection", "drop-body": "connection", "refusal": "refused",
+    "echo-key-401": "auth",
+}  # fmt: skip
+HELPS = {"408", "409", "429", "500", "503", "504", "529", "html", "html-502", "truncated-json",
+         "wrong-json", "empty-choices", "error-object", "drop-before", "drop-body"}  # fmt: skip
+
+
+def ref(data: bytes, name: str = "a.png") -> ImageRef:
+    digest = hashlib.sha256(data).hexdigest()
+    return ImageRef(path=f"images/{name}", sha256=digest, width=24, height=24, size=len(data))
+
+
+def request(*images: ImageRef, prompt: str = "[item x] 图中何字？") -> Request:
+    return Request(
+        item="x", benchmark="MCS-Bench", task="T1", form="text", prompt=prompt, images=images
+    )
+
+
+def ask(
+    url: str, asked: Request | None = None, images: tuple[bytes, ...] = (), **options: object
+) -> Answer:
+    async def once() -> Answer:
+        model = open_model("openai:some/model", ModelOptions(base_url=url, **options))
+        try:
+            return await model.answer(asked or request(), images)
+        finally:
+            await model.close()
+
+    return asyncio.run(once())
+
+
+def failure(url: str, **options: object) -> AskError:
+    with pytest.raises(AskError) as caught:
+        ask(url, **options)
+    return caught.value
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_images_are_sent_as_they_are_before_the_text(chat: Chat):
+    chat.plan(images=True)
+    pictures = (picture(1), picture(2, form="JPEG"), picture(3, form="WEBP"))
+    names = ("a.png", "b.jpg", "c.webp")
+    refs = [ref(data, name) for data, name in zip(pictures, names, strict=True)]
+    answer = ask(chat.url, request(*refs), pictures)
+    seen = chat.stats()
+    assert answer.text == "answer to x"
+    assert seen["images"] == [
+        [
+            f"{mime} {hashlib.sha256(data).hexdigest()}"
+            for mime, data in zip(("image/png", "image/jpeg", "image/webp"), pictures, strict=True)
+        ]
+    ]
+    content = json.loads(seen["bodies"][0])["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
+    assert content[-1]["text"] == "[item x] 图中何字？"
+
+
+def test_only_the_decoding_that_is_set_is_sent(chat: Chat):
+    chat.plan(images=True)
+    ask(chat.url, decoding=Decoding(temperature=0.8, top_k=50, max_tokens=64))
+    body = json.loads(chat.stats()["bodies"][0])
+    assert set(body) == {"model", "messages", "temperature", "top_k", "max_tokens"}
+    assert (body["model"], body["temperature"], body["max_tokens"]) == ("some/model", 0.8, 64)
+
+
+def test_usage_and_finish_reason_are_kept(chat: Chat):
+    chat.plan()
+    answer = ask(chat.url)
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1000, 12)
+    assert answer.usage.thinking_tokens == 5
+    assert answer.finish_reason == "stop"
+
+
+@pytest.mark.parametrize(("mode", "kind"), [*HTTP_KINDS.items(), *OTHER_KINDS.items()])
+def test_every_wire_failure_has_its_kind(chat: Chat, mode: str, kind: str):
+    chat.plan(modes=[mode], times=-1)
+    error = failure(chat.url)
+    assert error.kind == kind
+    assert error.retryable == (mode in HELPS)
+    assert error.overloaded == (mode in {"429", "503", "529"})
+    assert str(error)
+    assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "text", "thinking"),
+    [
+        ("empty-content", "empty", "", ""),
+        ("filter", "filtered", "", ""),
+        ("length", "truncated", "天地玄", ""),
+        ("reasoning", "answered", "B", "it is the second"),
+        ("think", "answered", "B", "hm"),
+    ],
+)
+def test_how_an_answer_ended(chat: Chat, mode: str, status: str, text: str, thinking: str):
+    chat.plan(modes=[mode], times=-1)
+    answer = ask(chat.url)
+    assert (answer.status, answer.text, answer.thinking) == (status, text, thinking)
+
+
+def test_retry_after_is_read_as_seconds_and_as_a_date(chat: Chat):
+    chat.plan(modes=["429-after"], times=-1, after="7")
+    assert failure(chat.url).retry_after == 7
+    chat.plan(modes=["429-date"], times=-1, after="60")
+    wait = failure(chat.url).retry_after
+    assert wait is not None
+    assert 50 < wait <= 60
+
+
+def test_a_hanging_server_times_out(chat: Chat):
+    chat.plan(modes=["hang"], times=-1, hang=3)
+    error = failure(chat.url, timeout=0.2)
+    assert (error.kind, error.retryable) == ("timeout", True)
+
+
+def test_a_dead_address_is_a_connection_failure():
+    assert failure("http://127.0.0.1:9/v1").kind == "connection"
+
+
+def test_an_unusual_limit_name_is_learnt_once(chat: Chat):
+    chat.plan(modes=["max-tokens"], times=-1, images=True)
+    assert ask(chat.url, decoding=Decoding(max_tokens=64)).text == "answer to x"
+    bodies = [json.loads(body) for body in chat.stats()["bodies"]]
+    assert [min(body) for body in bodies] == ["max_tokens", "max_completion_tokens"]
+
+
+def test_the_key_is_sent_and_never_given_back(chat: Chat, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    chat.plan(modes=["echo-key-401"], times=-1)
+    error = failure(chat.url)
+    assert chat.stats()["keys"] == [f"Bearer {KEY}"]
+    assert KEY not in str(error)
+    assert "Incorrect key: Bearer ***" in str(error)
+    chat.plan(modes=["echo-key"], times=-1)
+    answer = ask(chat.url)
+    assert "Bearer ***" in answer.text
+    assert KEY not in answer.text
+
+
+def test_a_server_of_ones_own_needs_no_key(chat: Chat):
+    chat.plan()
+    ask(chat.url)
+    assert chat.stats()["keys"] == [""]
+
+
+def test_a_word_in_place_of_a_key_is_not_cut_out_of_answers(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "answer")
+    chat.plan()
+    assert ask(chat.url).text == "answer to x"
+
+
+def test_the_key_comes_from_the_variable_that_is_named(chat: Chat, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OTHER_KEY", KEY)
+    chat.plan()
+    ask(chat.url, api_key_env="OTHER_KEY")
+    assert chat.stats()["keys"] == [f"Bearer {KEY}"]
+
+
+def test_the_public_endpoint_without_a_key_is_refused_before_asking():
+    with pytest.raises(UsageError, match=r"no key\. Set .*OPENAI_API_KEY.*--base-url"):
+        open_model("openai:gpt-4o", ModelOptions())
+    assert open_model("openai:gpt-4o", ModelOptions(asking=False)).name == "openai:gpt-4o"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://user:pass@host/v1", "https://host/v1?key=secret", "localhost:8000", "http://", "ftp://h/",
+     "http://host:99999/v1"],
+)  # fmt: skip
+def test_a_base_url_with_a_secret_or_without_a_host_is_refused(url: str):
+    with pytest.raises(UsageError) as caught:
+        open_model("openai:m", ModelOptions(base_url=url))
+    assert "pass" not in str(caught.value).replace("password", "")
+    assert "secret" not in str(caught.value).replace("the secret", "")
+
+
+def test_identity_holds_what_decides_the_answer_and_no_key(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    options = ModelOptions(base_url="http://host/v1/", decoding=Decoding(temperature=0.0, seed=7))
+    identity = open_model("openai:m", options).identity
+    assert identity == {
+        "kind": "openai", "endpoint": "http://host/v1", "model": "m",
+        "temperature": "0.0", "seed": "7",
+    }  # fmt: skip
+
+
+def test_a_key_that_no_header_can_carry_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-\n-line")
+    with pytest.raises(UsageError, match="holds characters") as caught:
+        open_model("openai:m", ModelOptions())
+    assert "sk-" not in str(caught.value)

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from keju.errors import PrerequisiteError, UsageError
+from keju.models import ModelOptions, model_kinds, open_model, opening
+
+
+def test_an_unknown_model_is_answered_with_those_there_are():
+    with pytest.raises(UsageError, match=r"no model 'opnai:x'\. Did you mean 'openai'\?.*ppocr"):
+        open_model("opnai:x", ModelOptions())
+
+
+@pytest.mark.parametrize("spec", ["", ":", "../../etc/passwd", "openai:", "openai: "])
+def test_nonsense_is_wrong_use(spec: str):
+    with pytest.raises(UsageError):
+        open_model(spec, ModelOptions(base_url="http://localhost:1/v1"))
+
+
+def test_each_kind_says_what_is_missing_here(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(opening, "find_spec", lambda name: None)
+    monkeypatch.setattr(opening.shutil, "which", lambda name: None)
+    missing = {kind.spelling: kind.missing for kind in model_kinds()}
+    assert missing["openai:MODEL"] == "pip install 'keju[api]'"
+    assert missing["ppocr"] == "pip install 'keju[ocr]'"
+    assert "tesseract-ocr-chi-tra-vert" in missing["tesseract"]
+    assert missing["baseline:copy"] == missing["replay:FILE"] == ""
+    for spec in ("openai:m", "ppocr", "tesseract"):
+        with pytest.raises(PrerequisiteError, match="not available here"):
+            open_model(spec, ModelOptions(base_url="http://localhost:1/v1"))
+
+
+def test_listing_the_kinds_imports_no_engine_and_no_sdk():
+    code = (
+        "import sys; from keju.models import model_kinds; model_kinds(); "
+        "print([m for m in ('openai', 'aiohttp', 'rapidocr', 'onnxruntime') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

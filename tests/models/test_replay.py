@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from keju.errors import DataError, UsageError
+from keju.items import Failure, Request, Response
+from keju.models import Answer, AskError, ModelOptions, open_model
+
+
+def request(item: str, **fields: object) -> Request:
+    return Request(item=item, benchmark="b", task="t", form="text", prompt="?", **fields)
+
+
+def replayed(path: Path, item: str, **fields: object) -> Answer:
+    model = open_model(f"replay:{path}", ModelOptions())
+    return asyncio.run(model.answer(request(item, **fields), ()))
+
+
+def lines(path: Path, *rows: dict[str, object]) -> Path:
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def response(item: str, text: str, **fields: object) -> bytes:
+    settings = {"key": f"k{item}", "model": "m", "benchmark": "b", "task": "t", **fields}
+    settings.setdefault("status", "answered")
+    return msgspec.json.encode(Response(item=item, text=text, **settings)) + b"\n"
+
+
+def test_lines_of_item_and_text(tmp_path: Path):
+    file = lines(tmp_path / "a.jsonl", {"item": "x", "text": "天"}, {"item": 7, "text": ""})
+    assert replayed(file, "x", round=3).text == "天"
+    assert replayed(file, "7").status == "empty"
+
+
+def test_the_authors_form(tmp_path: Path):
+    file = tmp_path / "RESPONSES.json"
+    rows = [
+        {"ID": 12, "Task_ID": 1, "Answer_Simplified": "天", "Response": "地"},
+        {"ID": "y", "Response": None},
+    ]
+    file.write_text("\ufeff" + json.dumps(rows), "utf-8")
+    assert replayed(file, "12").text == "地"
+    with pytest.raises(AskError) as caught:
+        replayed(file, "y")
+    assert caught.value.kind == "missing-answer"
+
+
+def test_kejus_own_responses_with_their_rounds_status_and_failures(tmp_path: Path):
+    file = tmp_path / "T1.jsonl"
+    file.write_bytes(
+        response("x", "", status="failed", error=Failure(kind="server", message="away"))
+        + response("x", "one", thinking="hm", finish_reason="stop")
+        + response("x", "two", round=2, status="truncated")
+        + response("y", "", status="failed", error=Failure(kind="rate", message="slower"))
+    )
+    first, second = replayed(file, "x"), replayed(file, "x", round=2)
+    assert (first.text, first.thinking, first.status) == ("one", "hm", "answered")
+    assert (second.text, second.status) == ("two", "truncated")
+    with pytest.raises(AskError, match="slower") as caught:
+        replayed(file, "y")
+    assert caught.value.kind == "rate"
+    with pytest.raises(AskError) as caught:
+        replayed(file, "x", round=3)
+    assert caught.value.kind == "missing-answer"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Failed to obtain answer via API.",
+        "Failed to obtain answer via API. \nTimeoutError",
+        "[LMMS_EVAL_REQUEST_FAILED after 5 retries] Connection error.",
+    ],
+)
+def test_another_harnesss_failure_text_is_a_failure_and_no_answer(tmp_path: Path, text: str):
+    file = lines(tmp_path / "a.jsonl", {"item": "x", "text": text})
+    with pytest.raises(AskError) as caught:
+        replayed(file, "x")
+    assert (caught.value.kind, caught.value.retryable) == ("failed-elsewhere", False)
+
+
+def test_an_item_without_an_answer_fails(tmp_path: Path):
+    file = lines(tmp_path / "a.jsonl", {"item": "x", "text": "天"})
+    with pytest.raises(AskError) as caught:
+        replayed(file, "other")
+    assert caught.value.kind == "missing-answer"
+
+
+def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: Path):
+    row = {"item": "x", "text": "天"}
+    assert replayed(lines(tmp_path / "a.jsonl", row, row), "x").text == "天"
+    file = lines(tmp_path / "b.jsonl", row, {"item": "x", "text": "地"})
+    with pytest.raises(DataError, match=r"b\.jsonl: x: two different answers"):
+        open_model(f"replay:{file}", ModelOptions())
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (b'{"item": "x"', "line 1"),
+        (b'{"text": "x"}', "line 1"),
+        (b'\n\n{"item": ["x"], "text": ""}', "line 3"),
+        (b'{"item": "x", "text": 3}', "line 1"),
+        (b"\xff\xfe", "line 1"),
+        (b'[{"Response": "x"}]', "object 1"),
+        (b'[{"ID": "x", "Response": {"a": 1}}]', "x"),
+        (b'["x"]', "not a list of objects"),
+        (b"[" * 100_000, "not a list of objects"),
+    ],
+)
+def test_a_bad_file_is_one_line_that_names_the_place(tmp_path: Path, content: bytes, place: str):
+    file = tmp_path / "answers"
+    file.write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        open_model(f"replay:{file}", ModelOptions())
+    assert place in str(caught.value)
+    assert str(file) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_wrong_use():
+    with pytest.raises(UsageError, match="no such file"):
+        open_model("replay:nowhere.jsonl", ModelOptions())
+    with pytest.raises(UsageError, match="needs a file"):
+        open_model("replay:", ModelOptions())
