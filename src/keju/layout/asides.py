@@ -1,0 +1,224 @@
+"""What stands beside the running text: head and foot margins, and the centre column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from keju.items import LineKind
+from keju.layout.boxes import Boxes, Floats
+from keju.layout.columns import Column
+from keju.layout.pitch import Pitch
+
+ASIDE_KINDS: frozenset[LineKind] = frozenset(
+    {"head", "foot", "centre", "number", "margin", "seal"}
+)
+"""Kinds of line that are no part of the running text, whoever says so."""
+
+_STEPS = 400
+
+_NARROW = 0.8
+"""Writing narrower than this share of a full line is smaller than the main text."""
+
+_ENOUGH, _ENOUGH_INSIDE = 2.5, 3.5
+"""Marks of a centre column that suffice at the edge of the text, and in the middle of a page."""
+
+
+class Frame(NamedTuple):
+    """The height over which the running text extends."""
+
+    top: float
+    bottom: float
+
+
+def find_frame(boxes: Boxes, share: float = 0.5) -> Frame:
+    """The heights between which the running text extends.
+
+    Args:
+        boxes: straightened boxes.
+        share: the frame begins and ends where writing takes up this share of what it takes up,
+            across the page, where it is densest.
+    """
+    low, high = float(boxes.y0.min()), float(boxes.y1.max())
+    if not high > low:
+        return Frame(low, high)
+    at = low + (high - low) * (np.arange(_STEPS) + 0.5) / _STEPS
+    taken = np.zeros(_STEPS + 1)
+    np.add.at(taken, np.searchsorted(at, boxes.y0), boxes.width)
+    np.add.at(taken, np.searchsorted(at, boxes.y1), -boxes.width)
+    cover = np.cumsum(taken)[:_STEPS]
+    dense = np.flatnonzero(cover >= share * np.quantile(cover, 0.95))
+    return Frame(float(at[dense[0]]), float(at[dense[-1]]))
+
+
+def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
+    """Lines wholly above the text (``head``) or below it (``foot``), by place.
+
+    Such a line is smaller than the main text and beyond where the columns end, or far away and
+    nearly alone: a first row of full-size headings that only few columns have is text.
+
+    Source: our reading of 眉批 and 地腳 notes and of folio numbers written outside of the frame.
+    """
+    found: dict[int, LineKind] = {}
+    if len(boxes) < 3:
+        return found
+    mass = boxes.width * boxes.height
+    inner = find_frame(boxes)
+    small = boxes.width < _NARROW * pitch.full
+    outside = (boxes.y1 < inner.top) | (boxes.y0 > inner.bottom)
+    candidates = small & outside & (mass[small & outside].sum() <= 0.3 * mass.sum())
+    outer = find_frame(boxes.take(np.flatnonzero(~candidates)), 0.2)
+    sides: tuple[tuple[LineKind, Floats], ...] = (
+        ("head", outer.top - boxes.y1),
+        ("foot", boxes.y0 - outer.bottom),
+    )
+    for kind, gap in sides:
+        near = np.flatnonzero(candidates & (gap > -0.1 * pitch.pitch))
+        found |= dict.fromkeys(near.tolist(), kind)
+        far = np.flatnonzero(gap > 1.5 * pitch.pitch)
+        if len(far) <= 2 and mass[far].sum() <= 0.05 * mass.sum():
+            found |= dict.fromkeys(far.tolist(), kind)
+    return found
+
+
+def find_centre(
+    boxes: Boxes, columns: Sequence[Column], pitch: Pitch, *, marks: Boxes, width: float
+) -> list[Column]:
+    """Which columns are a centre column (版心): running title, chapter, page number.
+
+    A fold-bound leaf that was scanned open shows it in the middle; a bound book shows half of it
+    at either outer edge. It is told by what it has in common everywhere: smaller writing than the
+    main text's, in few pieces, with gaps where the other columns go on, off the grid of the
+    columns, alike at both edges.
+
+    Args:
+        boxes: straightened boxes of the page.
+        columns: the page's columns, right to left.
+        pitch: the grid of the page.
+        marks: page numbers and other marginal lines that the source itself names.
+        width: width of the page.
+    """
+    if len(columns) < 3:
+        return []
+    marked = _marked(boxes, columns, pitch, marks)
+    found: list[Column] = []
+    left = list(columns)
+    for end in (0, -1):
+        opposite = columns[-1 - end]
+        for _ in range(2):
+            score = _likeness(boxes, left, end, pitch) + 2.5 * (left[end] in marked)
+            score += _mirrored(boxes, left[end], opposite, pitch)
+            if len(left) < 3 or score < _ENOUGH:
+                break
+            found.append(left.pop(end))
+    middle = [
+        at
+        for at in range(1, len(left) - 1)
+        if abs((left[at].x0 + left[at].x1) / 2 - width / 2) < 0.12 * width
+        and _likeness(boxes, left, at, pitch) + 2.5 * (left[at] in marked) >= _ENOUGH_INSIDE
+    ]
+    return found + [left[at] for at in middle]
+
+
+def _marked(
+    boxes: Boxes, columns: Sequence[Column], pitch: Pitch, marks: Boxes
+) -> list[Column]:
+    """The columns in which the source's marks stand, each mark in the nearest column."""
+    frame = find_frame(boxes)
+    middles = np.array([_middle(boxes, column) for column in columns])
+    found = []
+    for x, y in zip(marks.cx, marks.cy, strict=True):
+        nearest = int(np.argmin(np.abs(middles - x)))
+        if frame.top < y < frame.bottom and abs(middles[nearest] - x) < 0.35 * pitch.pitch:
+            found.append(columns[nearest])
+    return found
+
+
+def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> float:
+    """How much a column looks like a centre column; see `find_centre`."""
+    own = boxes.take(columns[at].members)
+    others = boxes.take([m for c in columns if c is not columns[at] for m in c.members])
+    frame = find_frame(others)
+    tall = frame.bottom - frame.top
+    pieces = _merged(own.y0, own.y1)
+    written = sum(y1 - y0 for y0, y1 in pieces)
+    if written > 0.75 * tall or _has_rows(own):
+        return -_ENOUGH_INSIDE
+    narrow = float(own.width.max()) / pitch.full if pitch.full > 0 else 1.0
+    gaps = [Frame(high[1], low[0]) for high, low in zip(pieces, pieces[1:], strict=False)]
+    blank = [gap for gap in gaps if gap.bottom - gap.top > 0.8 * pitch.pitch]
+    odd = sum(_density(others, gap) > 0.5 for gap in blank)
+    below = (pieces[0][0] - frame.top) / pitch.pitch
+    return float(
+        1.5 * (narrow < _NARROW)
+        + 0.5 * (narrow < 0.62)
+        + min(2, odd)
+        + 0.5 * (odd > 0 and written < 0.5 * tall)
+        + 1.0 * (below > 0.75)
+        + 0.5 * (below < -0.75)
+        + 1.0 * _off_grid(boxes, columns, at, pitch)
+    )
+
+
+def _density(boxes: Boxes, gap: Frame) -> float:
+    """How much of the page's width is written over, on average, at the heights of a gap.
+
+    1 is what is written over where the page is densest.
+    """
+    shared = np.minimum(boxes.y1, gap.bottom) - np.maximum(boxes.y0, gap.top)
+    there = float((np.clip(shared, 0, None) * boxes.width).sum()) / (gap.bottom - gap.top)
+    levels = np.quantile(np.concatenate([boxes.y0, boxes.y1]), np.linspace(0.05, 0.95, 19))
+    most = max(float(boxes.width[(boxes.y0 <= y) & (boxes.y1 >= y)].sum()) for y in levels)
+    return there / most if most > 0 else 0.0
+
+
+def _mirrored(boxes: Boxes, column: Column, opposite: Column, pitch: Pitch) -> float:
+    """1 where a column is in two or more pieces that the opposite edge of the page repeats."""
+    if column is opposite:
+        return 0.0
+    one, other = (boxes.take(each.members) for each in (column, opposite))
+    pieces, repeated = _merged(one.y0, one.y1), _merged(other.y0, other.y1)
+    near = 0.6 * pitch.pitch
+    alike = [
+        abs(y0 - z0) < near and abs(y1 - z1) < near
+        for (y0, y1), (z0, z1) in zip(pieces, repeated, strict=False)
+    ]
+    return float(len(pieces) > 1 and len(repeated) > 1 and all(alike))
+
+
+def _merged(y0: Floats, y1: Floats) -> list[tuple[float, float]]:
+    """Extents joined where they overlap, from top to bottom."""
+    spans: list[tuple[float, float]] = []
+    for at in np.argsort(y0, kind="stable"):
+        if spans and y0[at] <= spans[-1][1]:
+            spans[-1] = (spans[-1][0], max(spans[-1][1], float(y1[at])))
+        else:
+            spans.append((float(y0[at]), float(y1[at])))
+    return spans
+
+
+def _has_rows(boxes: Boxes) -> bool:
+    """Whether two of the boxes stand side by side."""
+    for at in range(len(boxes)):
+        shared = np.minimum(boxes.y1, boxes.y1[at]) - np.maximum(boxes.y0, boxes.y0[at])
+        level = shared > 0.5 * np.minimum(boxes.height, boxes.height[at])
+        apart = np.abs(boxes.cx - boxes.cx[at]) > 0.5 * np.minimum(boxes.width, boxes.width[at])
+        if np.any(level & apart):
+            return True
+    return False
+
+
+def _off_grid(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> bool:
+    """Whether a column stands nearer to its neighbours, or farther away, than columns do."""
+    centres = [_middle(boxes, column) for column in columns]
+    at %= len(columns)
+    near = centres[max(at - 1, 0) : at + 2]
+    steps = [one - other for one, other in zip(near, near[1:], strict=False)]
+    return abs(sum(steps) / len(steps) / pitch.pitch - 1) > 0.15
+
+
+def _middle(boxes: Boxes, column: Column) -> float:
+    own = boxes.take(column.members)
+    return float(own.x0.min() + own.x1.max()) / 2

@@ -1,0 +1,165 @@
+"""Lines as upright boxes: outlines measured, and turned straight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keju.items import Line, Point
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Booleans = NDArray[np.bool_]
+
+_UPRIGHT = 0.97
+"""An outline that fills this share of its bounding box is taken for an upright box."""
+
+_LEAST_WIDTH = 0.35
+"""No box is narrowed below this share of its drawn width when a lean is taken out of it."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """Upright boxes as parallel arrays: left, right, top and bottom edges."""
+
+    x0: Floats
+    x1: Floats
+    y0: Floats
+    y1: Floats
+
+    @property
+    def width(self) -> Floats:
+        """Widths of the boxes."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> Floats:
+        """Heights of the boxes."""
+        return self.y1 - self.y0
+
+    @property
+    def cx(self) -> Floats:
+        """Horizontal centres."""
+        return (self.x0 + self.x1) / 2
+
+    @property
+    def cy(self) -> Floats:
+        """Vertical centres."""
+        return (self.y0 + self.y1) / 2
+
+    def __len__(self) -> int:
+        return len(self.x0)
+
+    def take(self, which: Indices | Sequence[int]) -> Boxes:
+        """The boxes at these places."""
+        at = np.asarray(which, dtype=np.intp)
+        return Boxes(self.x0[at], self.x1[at], self.y0[at], self.y1[at])
+
+
+class Outline(NamedTuple):
+    """What a polygon is, measured on its area rather than on its bounding box.
+
+    `lean` is the angle of its long axis from the vertical in degrees, positive where the foot lies
+    to the right of the head; None where the polygon doesn't tell (an upright box, or not elongated).
+    """
+
+    cx: float
+    cy: float
+    width: float
+    height: float
+    lean: float | None
+    upright: bool
+
+
+def outline(polygon: Sequence[Point]) -> Outline | None:
+    """Measure one polygon; None where it has no usable point.
+
+    The width of a wavy outline is its area by its height, and its centre the centre of its area,
+    so that a swash stroke that was drawn around counts for little.
+    """
+    points = [(x, y) for x, y in polygon if math.isfinite(x) and math.isfinite(y)]
+    if not points:
+        return None
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    left, top = min(xs), min(ys)
+    wide, high = max(xs) - left, max(ys) - top
+    whole = Outline(left + wide / 2, top + high / 2, wide, high, None, upright=True)
+    moments = _moments(points, left + wide / 2, top + high / 2)
+    if moments is None or not wide * high > 0:
+        return whole
+    area = moments.area
+    if area >= _UPRIGHT * wide * high or area < 0.2 * wide * high:
+        return whole
+    lean = None
+    if high > 2.5 * wide or moments.yy > 6 * moments.xx:
+        lean = math.degrees(0.5 * math.atan2(2 * moments.xy, moments.yy - moments.xx))
+    return Outline(moments.cx, top + high / 2, area / high, high, lean, upright=False)
+
+
+class _Moments(NamedTuple):
+    area: float
+    cx: float
+    cy: float
+    xx: float
+    yy: float
+    xy: float
+
+
+def _moments(points: Sequence[Point], x_mid: float, y_mid: float) -> _Moments | None:
+    """Area, centre and central second moments of a polygon, by Green's theorem."""
+    if len(points) < 3:
+        return None
+    xy = np.asarray(points, dtype=np.float64) - (x_mid, y_mid)
+    x, y = xy[:, 0], xy[:, 1]
+    x2, y2 = np.roll(x, -1), np.roll(y, -1)
+    cross = x * y2 - x2 * y
+    area = float(cross.sum()) / 2
+    if not abs(area) > 0:
+        return None
+    cx = float(((x + x2) * cross).sum()) / 6 / area
+    cy = float(((y + y2) * cross).sum()) / 6 / area
+    xx = float(((x * x + x * x2 + x2 * x2) * cross).sum()) / 12 / area - cx * cx
+    yy = float(((y * y + y * y2 + y2 * y2) * cross).sum()) / 12 / area - cy * cy
+    mixed = ((x * y2 + 2 * x * y + 2 * x2 * y2 + x2 * y) * cross).sum()
+    return _Moments(
+        abs(area), cx + x_mid, cy + y_mid, xx, yy, float(mixed) / 24 / area - cx * cy
+    )
+
+
+def straighten(lines: Sequence[Line], degrees: float) -> Boxes:
+    """The lines' boxes after the page is turned so that its columns stand upright.
+
+    Args:
+        lines: lines that all have an outline.
+        degrees: the page's lean as `estimate_skew` gives it; the page is turned by as much the
+            other way around its own middle, so coordinates stay near the stored image's.
+    """
+    tangent = math.tan(math.radians(degrees))
+    found = [_upright(line.polygon, degrees, tangent) for line in lines]
+    edges = np.array(found, dtype=np.float64).reshape(-1, 4)
+    return Boxes(edges[:, 0], edges[:, 1], edges[:, 2], edges[:, 3])
+
+
+def _upright(polygon: Sequence[Point], degrees: float, tangent: float) -> tuple[float, ...]:
+    drawn = outline(polygon)
+    assert drawn is not None, "lines without an outline are set apart before"
+    if drawn.upright or not degrees:
+        # A box drawn upright around leaning writing is wider and higher than the writing.
+        width = max(drawn.width - drawn.height * abs(tangent), _LEAST_WIDTH * drawn.width)
+        height = max(drawn.height - drawn.width * abs(tangent), _LEAST_WIDTH * drawn.height)
+        cx, cy = _turn(drawn.cx, drawn.cy, degrees)
+    else:
+        turned = outline([_turn(x, y, degrees) for x, y in polygon])
+        assert turned is not None
+        cx, cy, width, height = turned.cx, turned.cy, turned.width, turned.height
+    return cx - width / 2, cx + width / 2, cy - height / 2, cy + height / 2
+
+
+def _turn(x: float, y: float, degrees: float) -> Point:
+    angle = math.radians(degrees)
+    return x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)

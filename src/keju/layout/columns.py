@@ -1,0 +1,230 @@
+"""Cutting a straightened page into columns, by the cheapest set of upright cuts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from keju.layout.boxes import Boxes, Floats, Indices
+from keju.layout.pitch import Pitch
+
+_STEPS = 24
+"""Grid steps to a pitch; cuts are looked for on this grid."""
+
+_MOST_STEPS = 30_000
+
+_NARROWEST, _WIDEST = 0.4, 1.6
+"""Widths that a column may have, in pitches."""
+
+_EDGE = 0.1
+"""Share of a box's width that a cut may take off for nothing: boxes overlap a little."""
+
+_THIN = 0.3
+"""No box counts as narrower than this share of a pitch."""
+
+_STRETCH = 0.8
+"""Cost of a column that is one pitch too wide, in cuts along a whole column."""
+
+_NEW = 0.04
+"""Cost of one column more: of two equal divisions the one with fewer columns is right."""
+
+_BARE = 2.0
+"""Cost of leaving a strip of a pitch's width that is full of writing outside of all columns."""
+
+_STRIP = 0.25
+"""Strips between columns that are narrower than this share of a pitch hold nothing."""
+
+_SHARE = 0.2
+"""A box may go to a column that holds this share of its width."""
+
+_TOGETHER = 0.3
+"""What it is worth to keep the two halves of a note in one column, in shares of a box's width."""
+
+_ROOM = 1.15
+"""How much stands side by side in one column at most, in pitches (boxes are drawn generously)."""
+
+
+class Column(NamedTuple):
+    """A column of a page: its left and right edge, and the places of its boxes."""
+
+    x0: float
+    x1: float
+    members: tuple[int, ...]
+
+
+def cut_columns(boxes: Boxes, pitch: Pitch) -> list[Column]:
+    """Divide boxes into columns, right to left; every box is in exactly one.
+
+    Upright cuts are placed so that they cross as little writing as possible and stand about one
+    pitch apart where there is writing; both are costs, and the cheapest set of cuts is found by
+    dynamic programming over the page's width. Lines known to share a column count as one box. A
+    box goes to the column that holds most of its width, unless its place there is taken and the
+    next column has room.
+
+    Source: our reading.
+    """
+    if not len(boxes):
+        return []
+    spans = _spans(boxes, pitch)
+    filled = _fill(boxes, spans, pitch)
+    return [
+        Column(*spans[at], tuple(filled[at])) for at in range(len(spans) - 1, -1, -1) if filled[at]
+    ]
+
+
+def _spans(boxes: Boxes, pitch: Pitch) -> list[tuple[float, float]]:
+    """Left and right edges of the columns, from left to right.
+
+    What was left between columns, for there is little in it, is a column too if anything is.
+    """
+    left, right = float(boxes.x0.min()), float(boxes.x1.max())
+    step = max(pitch.pitch / _STEPS, (right - left) / _MOST_STEPS)
+    if not step > 0:
+        return [(left, right)]
+    left -= pitch.pitch
+    size = int(np.ceil((right + pitch.pitch - left) / step)) + 1
+    solid = _with_unions(boxes, pitch)
+    crossing, filled = _profiles(solid, left, step, size, _WIDEST * pitch.pitch)
+    found = _cheapest(crossing, filled, pitch.pitch / step)
+    spans = [(left + step * start, left + step * end) for start, end in found]
+    edges = [left, *(edge for span in spans for edge in span), left + step * (size - 1)]
+    strips = list(zip(edges[::2], edges[1::2], strict=True))
+    return sorted(spans + [strip for strip in strips if strip[1] - strip[0] > _STRIP * pitch.pitch])
+
+
+class _Solid(NamedTuple):
+    """Boxes that cuts should not cross, and how much each counts."""
+
+    x0: Floats
+    x1: Floats
+    weight: Floats
+
+
+def _with_unions(boxes: Boxes, pitch: Pitch) -> _Solid:
+    """The boxes, and for each pair that shares a column the box around both."""
+    right = np.array([pair.right for pair in pitch.pairs], dtype=np.intp)
+    left = np.array([pair.left for pair in pitch.pairs], dtype=np.intp)
+    tall = float(np.quantile(boxes.y1, 0.95) - np.quantile(boxes.y0, 0.05))
+    tall = max(tall, float(boxes.height.max())) or 1.0
+    heights = np.maximum(boxes.height, 1e-6 * tall) / tall
+    half = np.maximum(boxes.width, _THIN * pitch.pitch) / 2
+    x0, x1 = boxes.cx - half, boxes.cx + half
+    return _Solid(
+        np.concatenate([x0, np.minimum(x0[right], x0[left])]),
+        np.concatenate([x1, np.maximum(x1[right], x1[left])]),
+        np.concatenate([heights, np.minimum(heights[right], heights[left])]),
+    )
+
+
+def _profiles(
+    solid: _Solid, left: float, step: float, size: int, widest: float
+) -> tuple[Floats, Floats]:
+    """Over the grid: the cost of a cut there, and how much writing stands there.
+
+    A cut through a box costs its weight times the depth of the cut, from 0 near its edge to ½ in
+    its middle.
+    """
+    ordinary = solid.x1 - solid.x0 <= widest
+    x0 = (solid.x0[ordinary] - left) / step
+    x1 = (solid.x1[ordinary] - left) / step
+    weight = solid.weight[ordinary]
+    grid = np.arange(size, dtype=np.float64)
+    crossing = np.zeros(size)
+    filled = np.zeros(size)
+    for low, high, heavy in zip(x0, x1, weight, strict=True):
+        first, last = int(np.ceil(low)), int(np.floor(high)) + 1
+        at = grid[first:last]
+        wide = max(high - low, 1e-9)
+        depth = np.minimum(at - low, high - at) / wide
+        crossing[first:last] += heavy * np.maximum(0, depth - _EDGE) / (1 - 2 * _EDGE)
+        margin = 0.2 * wide
+        filled[int(np.ceil(low + margin)) : int(np.floor(high - margin)) + 1] += heavy
+    return crossing, filled
+
+
+def _cheapest(crossing: Floats, filled: Floats, pitch: float) -> list[tuple[int, int]]:
+    """Grid places where the columns of the cheapest division start and end, ascending."""
+    size = len(crossing)
+    widths = np.arange(max(1, int(_NARROWEST * pitch)), int(np.ceil(_WIDEST * pitch)) + 1)
+    price = _NEW + _STRETCH * (widths / pitch - 1) ** 2
+    bare = _BARE * filled / pitch
+    # Cheapest way to the left edge of a column: out of a strip between columns, or at a cut.
+    enter = np.full(size, np.inf)
+    strip, cut = np.full(size, np.inf), np.full(size, np.inf)
+    strip[0] = enter[0] = 0.0
+    start_of = np.zeros(size, dtype=np.intp)
+    for at in range(1, size):
+        reach = widths[: np.searchsorted(widths, at, side="right")]
+        if len(reach):
+            total = enter[at - reach] + price[: len(reach)]
+            pick = int(np.argmin(total))
+            cut[at] = total[pick] + crossing[at]
+            start_of[at] = at - reach[pick]
+        strip[at] = min(strip[at - 1], cut[at - 1]) + bare[at - 1]
+        enter[at] = min(cut[at], strip[at] + crossing[at])
+    found: list[tuple[int, int]] = []
+    at, in_column = size - 1, bool(cut[-1] < strip[-1])
+    while at > 0:
+        if in_column:
+            start = int(start_of[at])
+            found.append((start, at))
+            at, in_column = start, bool(cut[start] <= strip[start] + crossing[start])
+        else:
+            at, in_column = at - 1, bool(cut[at - 1] < strip[at - 1])
+    return found[::-1]
+
+
+def _fill(
+    boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch
+) -> list[list[int]]:
+    """The places of the boxes in each of the spans."""
+    edges = np.array(spans, dtype=np.float64)
+    filled: list[list[int]] = [[] for _ in spans]
+    partner = dict(pitch.pairs) | {left: right for right, left in pitch.pairs}
+    undecided: list[tuple[float, int, list[tuple[int, float]]]] = []
+    for place in range(len(boxes)):
+        choices = _choices(boxes.x0[place], boxes.x1[place], edges, pitch)
+        if len(choices) == 1:
+            filled[choices[0][0]].append(place)
+        else:
+            undecided.append((choices[0][1], place, choices))
+    for _, place, choices in sorted(undecided, reverse=True):
+        cost = [
+            (
+                1
+                - share
+                + _overload(boxes, place, filled[at], pitch)
+                - _TOGETHER * (partner.get(place) in filled[at]),
+                at,
+            )
+            for at, share in choices
+        ]
+        filled[min(cost)[1]].append(place)
+    return filled
+
+
+def _choices(x0: float, x1: float, edges: Floats, pitch: Pitch) -> list[tuple[int, float]]:
+    """The spans that hold a good part of an extent, best first, with that part; at least one."""
+    width = x1 - x0
+    if 0 < width <= _WIDEST * pitch.pitch:
+        shares = (np.minimum(edges[:, 1], x1) - np.maximum(edges[:, 0], x0)) / width
+        good = np.flatnonzero(shares >= _SHARE)
+        if len(good):
+            return sorted(((int(at), float(shares[at])) for at in good), key=lambda it: -it[1])
+    middle = (x0 + x1) / 2
+    away = np.maximum(edges[:, 0] - middle, middle - edges[:, 1])
+    return [(int(np.argmin(away)), 1.0)]
+
+
+def _overload(boxes: Boxes, place: int, members: Sequence[int], pitch: Pitch) -> float:
+    """By how much of its own width a box would overfill a column beside what is there already."""
+    if not members:
+        return 0.0
+    there = boxes.take(members)
+    shared = np.minimum(there.y1, boxes.y1[place]) - np.maximum(there.y0, boxes.y0[place])
+    height, width = boxes.height[place], boxes.width[place]
+    part = np.clip(shared, 0, None) / (height or 1.0)
+    taken = float((part * there.width).sum())
+    return max(0.0, taken + width - _ROOM * pitch.pitch) / (width or 1.0)

@@ -1,0 +1,197 @@
+"""How wide a column is, and which lines stand side by side within one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from keju.layout.boxes import Booleans, Boxes, Floats, Indices
+from keju.layout.skew import weighted_median
+
+_MOST = 1_500
+"""Statistics are taken over this many of the longest lines, so that time stays bounded."""
+
+_BLOCK = 256
+
+_FARTHEST = 3.0
+"""Lines more than so many line widths apart don't stand in neighbouring columns."""
+
+_OFF = 0.4
+"""By how much of a pitch twice the distance of two halves of a note may miss it."""
+
+
+class Pair(NamedTuple):
+    """Two lines side by side that share a column: places of the right one and of the left one."""
+
+    right: int
+    left: int
+
+
+class Pitch(NamedTuple):
+    """The grid that a page's columns keep.
+
+    `pitch` is the distance from one column to the next; `full` the usual width of a line that has
+    a column to itself; `pairs` the lines that demonstrably share a column, because another line of
+    that column stands centred right above or below the two.
+    """
+
+    pitch: float
+    full: float
+    pairs: tuple[Pair, ...]
+
+
+def measure_pitch(boxes: Boxes, notes: Sequence[int] = ()) -> Pitch:
+    """Find the column pitch of straightened boxes, whether or not half-width lines prevail.
+
+    A line whose centre lies on the border between two lines right below (or above) it is the stem
+    of a double-row note, and the distance of the two is half a column. Where a page has no such
+    junction but two distinct widths, one half of the other, the widths decide. Else every line has
+    a column to itself.
+
+    Args:
+        boxes: the boxes of the running text.
+        notes: places of those that the source calls notes. That decides in doubt only, for sources
+            also call notes what fills a column, or has slipped.
+
+    Source: our reading.
+    """
+    if not len(boxes):
+        return Pitch(0.0, 0.0, ())
+    longest = np.sort(np.argsort(-boxes.height, kind="stable")[:_MOST])
+    some = boxes.take(longest)
+    right, left = _neighbours(some, level=True)
+    joints = _junctions(some, right, left)
+    half = _half_lines(some, joints, np.isin(longest, np.asarray(notes, dtype=np.intp)))
+    both = half[right] & half[left]
+    twice = 2 * (some.cx[right] - some.cx[left])[both]
+    shared = np.minimum(some.height[right], some.height[left])[both]
+    wide = some.take(np.flatnonzero(~half))
+    full = _median(wide.width, wide.height) if len(wide) else 2 * _median(some.width, some.height)
+    right, left = _neighbours(wide, level=False)
+    once = wide.cx[right] - wide.cx[left]
+    distances = np.concatenate([twice, once])
+    weights = np.concatenate([shared, np.minimum(wide.height[right], wide.height[left])])
+    near = distances <= _FARTHEST * full
+    pitch = _median(distances[near], weights[near]) if near.any() else 1.15 * full
+    pitch = max(pitch, 0.8 * full)
+    return Pitch(pitch, full, _pairs(some, longest, joints, half, pitch))
+
+
+class _Joint(NamedTuple):
+    """A pair of lines side by side and a line that is the stem of both."""
+
+    off: float
+    right: int
+    left: int
+    stem: int
+
+
+def _pairs(
+    boxes: Boxes, names: Indices, joints: Sequence[_Joint], half: Booleans, pitch: float
+) -> tuple[Pair, ...]:
+    """The pairs of half-width lines about half a pitch apart; a line is in one of them at most."""
+    found: list[Pair] = []
+    used: set[int] = set()
+    for _, right, left, _ in sorted(joints):
+        apart = 2 * (boxes.cx[right] - boxes.cx[left])
+        fits = half[right] and half[left] and abs(apart - pitch) < _OFF * pitch
+        if fits and not used & {right, left}:
+            used |= {right, left}
+            found.append(Pair(int(names[right]), int(names[left])))
+    return tuple(found)
+
+
+def _median(values: Floats, weights: Floats) -> float:
+    if not len(values):
+        return 0.0
+    return weighted_median(values, weights if weights.sum() > 0 else np.ones(len(weights)))
+
+
+def _neighbours(boxes: Boxes, *, level: bool) -> tuple[Indices, Indices]:
+    """For each line the nearest one to its left: any, or if `level` one that runs beside it."""
+    right: list[Indices] = []
+    left: list[Indices] = []
+    for start in range(0, len(boxes), _BLOCK):
+        rows = np.arange(start, min(start + _BLOCK, len(boxes)))
+        apart = boxes.cx[rows, None] - boxes.cx[None, :]
+        shared = np.minimum(boxes.y1[rows, None], boxes.y1) - np.maximum(
+            boxes.y0[rows, None], boxes.y0
+        )
+        beside = shared > 0.5 * np.minimum(boxes.height[rows, None], boxes.height)
+        narrower = np.minimum(boxes.width[rows, None], boxes.width)
+        clear = apart > 0.5 * narrower
+        distance = np.where((beside | (not level)) & clear, apart, np.inf)
+        nearest = np.argmin(distance, axis=1)
+        found = np.isfinite(distance[np.arange(len(rows)), nearest])
+        right.append(rows[found])
+        left.append(nearest[found])
+    if not right:
+        none = np.empty(0, dtype=np.intp)
+        return none, none
+    return np.concatenate(right), np.concatenate(left)
+
+
+def _junctions(boxes: Boxes, right: Indices, left: Indices) -> list[_Joint]:
+    """Which of the neighbours hang on a stem, and on which (the best centred one)."""
+    joints: list[_Joint] = []
+    for r, l in zip(right.tolist(), left.tolist(), strict=True):
+        apart = boxes.cx[r] - boxes.cx[l]
+        mean = (boxes.width[r] + boxes.width[l]) / 2
+        if abs(boxes.width[r] - boxes.width[l]) > 0.5 * mean:
+            continue
+        off = np.abs(boxes.cx - (boxes.cx[r] + boxes.cx[l]) / 2) / apart
+        above = _meets(boxes.y1, boxes.y0[r], boxes.y0[l], apart) & (boxes.cy < boxes.y0[r])
+        below = _meets(boxes.y0, boxes.y1[r], boxes.y1[l], apart) & (boxes.cy > boxes.y1[r])
+        stems = np.flatnonzero((off < 0.25) & (boxes.width > 1.15 * mean) & (above | below))
+        if len(stems):
+            stem = int(stems[np.argmin(off[stems])])
+            joints.append(_Joint(float(off[stem]), r, l, stem))
+    return joints
+
+
+def _meets(edge: Floats, one: float, other: float, reach: float) -> Booleans:
+    """Whether an edge lies at two lines' common head (or foot)."""
+    if abs(one - other) > 1.2 * reach:
+        return np.zeros(len(edge), dtype=bool)
+    return np.asarray(np.abs(edge - (one + other) / 2) < 0.9 * reach)
+
+
+def _half_lines(boxes: Boxes, joints: Sequence[_Joint], notes: Booleans) -> Booleans:
+    """Which lines are half a column wide; none where a line has a column to itself.
+
+    Joints are believed where they are many, or where stems are clearly wider and common, or where
+    the source calls the halves notes and the stems not.
+    """
+    if len(joints) > 1:
+        halves = np.array([(joint.right, joint.left) for joint in joints]).ravel()
+        stems = np.array([joint.stem for joint in joints])
+        half = _median(boxes.width[halves], boxes.height[halves])
+        stem = _median(boxes.width[stems], boxes.height[stems])
+        narrow = boxes.width <= np.sqrt(half * stem)
+        common = boxes.height[~narrow].sum() > 0.1 * boxes.height.sum()
+        if len(joints) > max(2, 0.08 * len(boxes)) or (stem > 1.3 * half and common):
+            return narrow
+        if notes[halves].mean() > 0.8 and notes[stems].mean() < 0.2:
+            return notes
+    return boxes.width <= _split_widths(boxes.width, boxes.height)
+
+
+def _split_widths(widths: Floats, weights: Floats) -> float:
+    """The border between two distinct widths, one about half of the other; else 0."""
+    order = np.argsort(widths, kind="stable")
+    values, shares = widths[order], weights[order]
+    total = shares.sum()
+    if len(values) < 4 or not total > 0:
+        return 0.0
+    below = np.cumsum(shares)[:-1] / total
+    sums = np.cumsum(shares * values)
+    low = sums[:-1] / np.maximum(np.cumsum(shares)[:-1], 1e-300)
+    high = (sums[-1] - sums[:-1]) / np.maximum(total - np.cumsum(shares)[:-1], 1e-300)
+    between = below * (1 - below) * (high - low) ** 2
+    cut = int(np.argmax(between))
+    distinct = 1.5 * low[cut] <= high[cut] <= 2.7 * low[cut]
+    if not distinct or not 0.1 <= below[cut] <= 0.9:
+        return 0.0
+    return float(np.sqrt(low[cut] * high[cut]))

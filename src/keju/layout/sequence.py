@@ -1,0 +1,112 @@
+"""Reading order inside one column: rows from top to bottom, in a row from right to left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from keju.layout.boxes import Boxes, Floats
+
+_SOFT = 0.35
+"""Boxes may reach into each other by this share of a character without standing side by side."""
+
+_CLEAR = 0.15
+"""The like, where lines must be shown to keep to rows of their own."""
+
+_BREAK = 1.5
+"""Gap between two pieces of a note that was broken, in widths of its rows."""
+
+_DEEPEST = 40
+
+
+def order_column(boxes: Boxes, members: Sequence[int]) -> list[int]:
+    """The reading order of the boxes of one column.
+
+    The column is cut into bands that lie wholly below each other, a band into rows that stand
+    wholly beside each other, a row into bands again, and so on: main text, then the right and the
+    left half of a note, then main text. Two note bands that touch are one note whose lines were
+    both broken there. Boxes that no cut can part are ordered by their middles.
+
+    Args:
+        boxes: all boxes of the page, straightened.
+        members: places in `boxes` of those that make up the column.
+
+    Returns:
+        The places in reading order.
+    """
+    return _bands(boxes, list(members), 0)
+
+
+def _bands(boxes: Boxes, members: list[int], depth: int) -> list[int]:
+    if len(members) < 2:
+        return members
+    bands = _mend_notes(boxes, _part(members, lambda soft: _tall(boxes, members, soft)))
+    if len(bands) == 1:
+        return _rows(boxes, members, depth)
+    return [place for band in bands for place in _rows(boxes, band, depth)]
+
+
+def _rows(boxes: Boxes, members: list[int], depth: int) -> list[int]:
+    if len(members) < 2:
+        return members
+    rows = _part(members, lambda soft: _wide(boxes, members, soft))[::-1]
+    if len(rows) == 1 or depth > _DEEPEST:
+        return sorted(members, key=lambda at: (boxes.cy[at], -boxes.cx[at], at))
+    return [place for row in rows for place in _bands(boxes, row, depth + 1)]
+
+
+def _tall(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Floats]:
+    """Vertical extents, drawn in by a share of a character at both ends."""
+    some = boxes.take(members)
+    inset = soft * np.minimum(some.width, some.height)
+    return some.y0 + inset, some.y1 - inset
+
+
+def _wide(boxes: Boxes, members: Sequence[int], soft: float) -> tuple[Floats, Floats]:
+    """Horizontal extents, drawn in likewise."""
+    some = boxes.take(members)
+    return some.x0 + soft * some.width, some.x1 - soft * some.width
+
+
+def _part(
+    members: Sequence[int], extents: Callable[[float], tuple[Floats, Floats]]
+) -> list[list[int]]:
+    """Divide members into groups whose extents don't overlap, in ascending order."""
+    low, high = extents(_SOFT)
+    order = np.lexsort((high, low))
+    groups: list[list[int]] = []
+    end = -np.inf
+    for at in order:
+        if not groups or low[at] >= end:
+            groups.append([])
+            end = high[at]
+        groups[-1].append(members[at])
+        end = max(end, high[at])
+    return groups
+
+
+def _mend_notes(boxes: Boxes, bands: list[list[int]]) -> list[list[int]]:
+    """Join bands that are pieces of one double-row note, broken at the same height."""
+    joined: list[list[int]] = []
+    for band in bands:
+        if joined and _goes_on(boxes, joined[-1], band):
+            joined[-1] = joined[-1] + band
+        else:
+            joined.append(band)
+    return joined
+
+
+def _goes_on(boxes: Boxes, upper: list[int], lower: list[int]) -> bool:
+    """Whether two bands close together keep the same two or more rows."""
+    over, under = boxes.take(upper), boxes.take(lower)
+    width = float(np.median(np.concatenate([over.width, under.width])))
+    if under.y0.min() - over.y1.max() > _BREAK * width:
+        return False
+    rows, below, both = (_clear_rows(boxes, some) for some in (upper, lower, upper + lower))
+    shared = all(set(row) & set(upper) and set(row) & set(lower) for row in both)
+    return shared and 1 < len(rows) == len(below) == len(both)
+
+
+def _clear_rows(boxes: Boxes, members: list[int]) -> list[list[int]]:
+    return _part(members, lambda _: _wide(boxes, members, _CLEAR))
