@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers import pages
+from keju.datasets.readers import ancientdoc, idx, mcs_bench, pages, parquet
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import UsageError
@@ -19,7 +19,11 @@ def _by_name(*readers: Reader) -> dict[str, Reader]:
 
 
 FORMATS: Mapping[str, Reader] = _by_name(
-    Reader("pages", "page images with .txt files", pages.LAYOUT, pages.read_pages, pages.OPTIONS),
+    pages.READER,
+    mcs_bench.READER,
+    ancientdoc.READER,
+    idx.READER,
+    parquet.READER,
 )
 """What can be imported, by name."""
 

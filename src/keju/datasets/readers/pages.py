@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from keju.benchmarks import prompt_of, task
 from keju.datasets.readers.base import (
     Options,
+    Reader,
     flag,
     image_files,
     listed,
@@ -61,6 +62,9 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
         _add(writer, src, image, text, pattern)
     if alone:
         yield f"left out {len(alone)} files without their partner: {listed(alone)}"
+
+
+READER = Reader("pages", "page images with .txt files", LAYOUT, read_pages, OPTIONS)
 
 
 def _add(writer: DatasetWriter, src: Path, image: Path, text: Path, pattern: Item) -> None:

@@ -1,0 +1,224 @@
+"""FORMAT ``ancientdoc``: AncientDoc's JSON lines with page images in folders by class and book."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from keju.benchmarks import Task, tasks
+from keju.datasets.readers.base import (
+    Options,
+    Reader,
+    flag,
+    listed,
+    source_text,
+)
+from keju.datasets.readers.records import (
+    Field,
+    JsonObject,
+    Pictures,
+    Place,
+    image_roots,
+    map_fields,
+    text_of,
+)
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError
+from keju.files import read_jsonl
+from keju.items import Item
+
+LAYOUT = """\
+SRC                       a .jsonl file, or a folder with .jsonl files in it
+  data.jsonl              one object a line: image, task, question, answer
+  CLASS/BOOK/PAGE.jpg     the images; the path in "image" says class and book
+The task is an id (page_level_ocr …), the paper's name (Page-level OCR …) or a Chinese one.
+books=FILE.csv            a table with the columns book, dynasty, script"""
+
+FIELDS = {
+    "image": Field(("image", "image_path", "img")),
+    "task": Field(("task", "task_type", "type")),
+    "question": Field(("question", "prompt", "query")),
+    "answer": Field(("answer", "response", "gt")),
+    "id": Field(("id",), required=False),
+}
+
+OPTIONS = {
+    "field.NAME": f"the field that holds the NAME, which is one of: {', '.join(FIELDS)}",
+    "images": "the folder that the image paths start from, if it is not that of the .jsonl file",
+    "books": "a CSV with the columns book, dynasty, script",
+    "skip-missing": "yes: leave out questions whose image is missing (default no)",
+}
+
+BENCHMARK = "AncientDoc"
+
+_ALIASES = {
+    "page_level_ocr": ("OCR", "Page OCR", "页面识别", "页级OCR", "文字识别"),
+    "vernacular_translation": ("Translation", "白话文翻译", "文白翻译", "现代文翻译"),
+    "reasoning_qa": ("Reasoning QA", "推理型问答", "推理类问答"),
+    "knowledge_qa": ("Knowledge QA", "知识型问答", "知识类问答"),
+    "linguistic_variant_qa": ("Linguistic Variants QA", "语言变体类问答", "语体问答"),
+}
+"""Our guesses at other spellings; the released ones are the ids' or the paper's."""
+
+
+class _Book(NamedTuple):
+    dynasty: str
+    script: str
+
+
+def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Read AncientDoc's questions word for word; the book is the group.
+
+    The answer of a page's OCR question becomes the transcription of all questions on that page.
+
+    Raises:
+        UsageError: a field is mapped that this format has not, or `images` is no folder.
+        DataError: no JSON lines, a field, an image or a column missing, an unknown task, a name
+            that leads out of the folder.
+    """
+    files = [src] if src.is_file() else sorted(src.rglob("*.jsonl"))
+    if not files:
+        raise DataError(
+            "expected a .jsonl file, or a folder with .jsonl files; found none", file=src
+        )
+    books = _books(options)
+    items: list[Item] = []
+    notes: list[str] = []
+    for file in files:
+        pictures = Pictures(writer, image_roots(src, file, options))
+        items += _items(file, options, pictures)
+        if not flag(options, "skip-missing"):
+            pictures.raise_if_missing(file)
+        if left_out := list(pictures.missing):
+            notes.append(f"left out questions on {len(left_out)} pages: {listed(left_out)}")
+    for item in _numbered(items):
+        writer.add(_with_book(item, books))
+    yield from notes
+    yield from _notes(items, books)
+
+
+READER = Reader(
+    "ancientdoc", "AncientDoc's JSON lines with page images", LAYOUT, read_ancientdoc, OPTIONS
+)
+
+
+def _items(file: Path, options: Options, pictures: Pictures) -> Iterator[Item]:
+    records = list(read_jsonl(file, dict[str, object]))
+    if not records:
+        raise DataError("no lines", file=file)
+    fields = map_fields(file, records, FIELDS, options)
+    for number, record in enumerate(records, start=1):
+        place = Place(file, f"record {number}")
+        name = text_of(record, fields["image"], place)
+        ref = pictures.store(name, place)
+        if ref is not None:
+            yield replace(_item(record, fields, name, place), images=(ref,))
+
+
+def _item(record: JsonObject, fields: Mapping[str, str], name: str, place: Place) -> Item:
+    kind = _task(text_of(record, fields["task"], place), place)
+    question = text_of(record, fields["question"], place)
+    if not question.strip():
+        raise DataError("the question is empty", file=place.file, item=place.item)
+    page = PurePosixPath(name.replace("\\", "/"))
+    *_, category, book = ("", "", *page.parent.parts)
+    metadata = {"page": page.as_posix(), "category": category, "book": book}
+    return Item(
+        id=text_of(record, fields.get("id"), place),
+        benchmark=kind.benchmark,
+        task=kind.id,
+        question=question,
+        verbatim=True,
+        answer=text_of(record, fields["answer"], place),
+        group="/".join(part for part in (category, book) if part),
+        metadata={key: value for key, value in metadata.items() if value},
+    )
+
+
+def _numbered(items: list[Item]) -> Iterator[Item]:
+    """Items with an id each, made of page, task and number; transcriptions from the OCR answers."""
+    texts = {item.images[0].sha256: item.answer for item in items if item.task == "page_level_ocr"}
+    asked: Counter[tuple[str, str]] = Counter()
+    for item in items:
+        page = PurePosixPath(item.metadata["page"]).with_suffix("").as_posix()
+        asked[page, item.task] += 1
+        ref = item.images[0]
+        yield replace(
+            item,
+            id=item.id or f"{page}#{item.task}-{asked[page, item.task]}",
+            group=item.group or ref.sha256,
+            transcription=texts.get(ref.sha256),
+        )
+
+
+def _with_book(item: Item, books: Mapping[str, _Book]) -> Item:
+    book = books.get(item.metadata.get("book", ""))
+    if book is None:
+        return item
+    more = {key: value for key, value in book._asdict().items() if value}
+    return replace(item, metadata=item.metadata | more)
+
+
+def _notes(items: list[Item], books: Mapping[str, _Book]) -> Iterator[str]:
+    bare = sorted({item.metadata["page"] for item in items if "book" not in item.metadata})
+    if bare:
+        yield f"{len(bare)} pages lie in no book's folder, so each is a group: {listed(bare)}"
+    here = {item.metadata["book"] for item in items if "book" in item.metadata}
+    if books and (untold := sorted(here - set(books))):
+        yield f"the table of books has no row for {len(untold)} books: {listed(untold)}"
+
+
+def _books(options: Options) -> dict[str, _Book]:
+    if "books" not in options:
+        return {}
+    file = Path(options["books"])
+    try:
+        reader = csv.DictReader(io.StringIO(source_text(file)), strict=True)
+        columns = list(reader.fieldnames or ())
+        if not {"book", "dynasty", "script"} <= set(columns):
+            raise DataError(
+                f"expected the columns book, dynasty, script; found {', '.join(columns) or 'none'}",
+                file=file,
+            )
+        return {
+            row["book"].strip(): _Book(
+                (row["dynasty"] or "").strip(), (row["script"] or "").strip()
+            )
+            for row in reader
+            if row["book"]
+        }
+    except csv.Error as error:
+        raise DataError(f"not readable as CSV: {error}", file=file) from None
+
+
+@cache
+def _names() -> dict[str, Task]:
+    names: dict[str, Task] = {}
+    for kind in tasks():
+        if kind.benchmark == BENCHMARK:
+            for name in (kind.id, kind.name_en, kind.name_zh, *_ALIASES.get(kind.id, ())):
+                names[_plain(name)] = kind
+    return names
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
+def _task(name: str, place: Place) -> Task:
+    kind = _names().get(_plain(name))
+    if kind is None:
+        ids = ", ".join(dict.fromkeys(found.id for found in _names().values()))
+        raise DataError(
+            f"unknown task {name[:40]!r}; expected one of {ids}, or the paper's names",
+            file=place.file,
+            item=place.item,
+        )
+    return kind

@@ -1,0 +1,197 @@
+"""FORMAT ``idx``: labelled crops in IDX files, as MNIST and Oracle-MNIST come."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import math
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from keju.benchmarks import task
+from keju.datasets.readers.base import Options, Reader, source_bytes, source_text
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError
+from keju.items import Item
+
+LAYOUT = """\
+SRC/                                a folder, or one -images- file beside its labels
+  NAME-images-idx3-ubyte[.gz]       N pictures of 8-bit grey: magic 0x00000803, N, rows, columns
+  NAME-labels-idx1-ubyte[.gz]       N class indices: magic 0x00000801, N
+Every set that has both files is imported; labels without pictures are passed over. Each crop is
+stored as PNG, its pixels unchanged, and becomes a labelled example of the reference split: of such
+crops the pairs of OBI-Bench's classification and retrieval are made."""
+
+MAX_BYTES = 1 << 30
+"""The most that an IDX file may hold once unpacked; MNIST's largest has 47 MB."""
+
+_IMAGES, _LABELS = "-images", "-labels"
+_TASK = "classification"
+_UBYTE = 8
+
+
+def read_idx(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Read labelled crops, one reference item each, its class in answer and metadata.
+
+    Raises:
+        DataError: no IDX files; one that is not what its header says, larger than `MAX_BYTES`,
+            truncated or damaged; another number of labels than pictures; a class without name.
+    """
+    names = _class_names(options)
+    pairs, without_images = _pairs(src)
+    for pair in pairs:
+        pictures = _array(pair.images, 3)
+        labels = _array(pair.labels, 1)
+        if len(pictures) != len(labels):
+            raise DataError(
+                f"{len(labels)} labels, but {pair.images.name} holds {len(pictures)} pictures",
+                file=pair.labels,
+            )
+        for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
+            _add(writer, pair, number, picture, _class_of(int(label), names, pair.labels, number))
+    for path in without_images:
+        yield f"passed over {path.name}: labels without pictures"
+
+
+READER = Reader(
+    "idx",
+    "labelled crops in IDX files (Oracle-MNIST)",
+    LAYOUT,
+    read_idx,
+    {"classes": "a UTF-8 file with the name of class 0, 1, 2 … on a line each"},
+)
+
+
+class _Pair(NamedTuple):
+    name: str
+    images: Path
+    labels: Path
+
+
+class _Class(NamedTuple):
+    number: int
+    name: str
+
+
+def _pairs(src: Path) -> tuple[list[_Pair], list[Path]]:
+    files = [src] if src.is_file() else sorted(path for path in src.iterdir() if path.is_file())
+    pairs = []
+    for images in files:
+        stem, mark, _ = images.name.partition(_IMAGES)
+        if mark:
+            pairs.append(_Pair(stem or "idx", images, _labels_of(images, stem)))
+    if not pairs:
+        found = ", ".join(path.name for path in files[:5]) or "nothing"
+        raise DataError(f"expected NAME-images-idx3-ubyte[.gz]; found {found}", file=src)
+    used = {pair.labels for pair in pairs}
+    return pairs, [path for path in files if _LABELS in path.name and path not in used]
+
+
+def _labels_of(images: Path, stem: str) -> Path:
+    found = sorted(images.parent.glob("*"))
+    for path in found:
+        if path.name.startswith(f"{stem}{_LABELS}"):
+            return path
+    raise DataError(
+        f"its labels are missing: expected {stem}{_LABELS}-idx1-ubyte[.gz] beside it", file=images
+    )
+
+
+def _class_names(options: Options) -> list[str]:
+    if "classes" not in options:
+        return []
+    file = Path(options["classes"])
+    names = [line.strip() for line in source_text(file).rstrip("\n").split("\n")]
+    if not all(names):
+        raise DataError("a class without a name", file=file, mend="Write one name a line")
+    if len(set(names)) < len(names):
+        raise DataError("two classes have one name", file=file, mend="Tell them apart")
+    return names
+
+
+def _class_of(label: int, names: list[str], file: Path, number: int) -> _Class:
+    if names and label >= len(names):
+        raise DataError(
+            f"class {label}, but there are names for 0 to {len(names) - 1}",
+            file=file,
+            item=f"label {number}",
+            mend="Add its name to the file of classes",
+        )
+    return _Class(label, names[label] if names else str(label))
+
+
+def _add(
+    writer: DatasetWriter, pair: _Pair, number: int, picture: NDArray[np.uint8], label: _Class
+) -> None:
+    out = io.BytesIO()
+    Image.fromarray(picture).save(out, "PNG")
+    ref = writer.add_image(out.getvalue(), f"{pair.images}: picture {number}")
+    writer.add(
+        Item(
+            id=f"{pair.name}-{number:05d}",
+            benchmark=task(_TASK).benchmark,
+            task=_TASK,
+            images=(ref,),
+            answer=label.name,
+            group=ref.sha256,
+            split="reference",
+            metadata={"class": str(label.number), "class_name": label.name, "set": pair.name},
+        )
+    )
+
+
+def _array(path: Path, dimensions: int) -> NDArray[np.uint8]:
+    """The values of an IDX file, checked against its header."""
+    data = _unpacked(path)
+    header = 4 + 4 * dimensions
+    expected = bytes((0, 0, _UBYTE, dimensions))
+    if data[:4] != expected:
+        raise DataError(
+            f"expected IDX magic 0x{expected.hex()} (bytes in {dimensions} dimensions); "
+            f"found 0x{data[:4].hex() or '00'}",
+            file=path,
+        )
+    if len(data) < header:
+        raise DataError(f"truncated: {len(data)} bytes, less than its header", file=path)
+    shape = struct.unpack(f">{dimensions}I", data[4:header])
+    wanted = math.prod(shape)
+    if wanted != len(data) - header or 0 in shape:
+        size = " x ".join(map(str, shape))
+        raise DataError(
+            f"its header says {size} = {wanted} bytes; found {len(data) - header}",
+            file=path,
+            mend="Fetch the file again",
+        )
+    return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
+
+
+def _unpacked(path: Path) -> bytes:
+    """The file's bytes, unpacked if it is gzip, and never more than `MAX_BYTES`."""
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror}", file=path) from None
+    if size > MAX_BYTES:
+        raise _too_large(path)
+    packed = source_bytes(path)
+    if packed[:2] != b"\x1f\x8b":
+        return packed
+    try:
+        with gzip.open(io.BytesIO(packed)) as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"damaged gzip: {error}", file=path, mend="Fetch the file again") from None
+    if len(data) > MAX_BYTES:
+        raise _too_large(path)
+    return data
+
+
+def _too_large(path: Path) -> DataError:
+    return DataError(f"more than {MAX_BYTES >> 20} MB unpacked, so no IDX of crops", file=path)

@@ -1,0 +1,173 @@
+"""Sources that are lists of JSON objects whose field names may differ from release to release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.readers.base import Options, inside, listed, source_bytes
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.items import ImageRef
+
+FIELD_OPTION = "field."
+
+JsonObject = dict[str, object]
+
+
+class Field(NamedTuple):
+    """A field that a reader looks for: the names it goes by, and whether it must be there."""
+
+    names: tuple[str, ...]
+    required: bool = True
+
+
+class Place(NamedTuple):
+    """Where a record stands, for errors and for paths inside it."""
+
+    file: Path
+    item: str
+
+
+def map_fields(
+    file: Path, records: Sequence[JsonObject], wanted: Mapping[str, Field], options: Options
+) -> dict[str, str]:
+    """The name that each wanted field bears in these records.
+
+    A name given with ``field.ROLE=NAME`` must be there; else the first known name that is, small
+    and capital letters, ``_`` and spaces aside.
+
+    Raises:
+        UsageError: an option names a role that this format has not.
+        DataError: a required field is missing; the error shows expected and found.
+    """
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    given = {
+        option.removeprefix(FIELD_OPTION): name
+        for option, name in options.items()
+        if option.startswith(FIELD_OPTION)
+    }
+    if unknown := sorted(set(given) - set(wanted)):
+        roles = ", ".join(wanted)
+        raise UsageError(f"no field {unknown[0]!r} to map. Fields: {roles}")
+    found: dict[str, str] = {}
+    for role, field in wanted.items():
+        name = _name_among(keys, role, field, given)
+        if name is not None:
+            found[role] = name
+        elif field.required or role in given:
+            looked_for = given.get(role) or " or ".join(field.names)
+            raise DataError(
+                f"no field for the {role} (expected {looked_for}); found the fields "
+                f"{', '.join(keys[:30]) or 'none'}",
+                file=file,
+                mend=f"Say its name: {FIELD_OPTION}{role}=NAME",
+            )
+    return found
+
+
+def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
+    """Where the images of a file of records may lie: where the user says, else beside it.
+
+    Raises:
+        UsageError: what the user says is no folder.
+    """
+    if "images" in options:
+        root = Path(options["images"])
+        if not root.is_dir():
+            raise UsageError(f"images={root}: no such folder")
+        return [root]
+    base = src if src.is_dir() else file.parent
+    return [file.parent, file.parent / "images", base, base / "images"]
+
+
+def text_of(record: JsonObject, key: str | None, place: Place) -> str:
+    """A field's text; empty if it is absent or null. Whole numbers become their digits.
+
+    Raises:
+        DataError: it is a list, an object, a fraction or a truth value.
+    """
+    value = None if key is None else record.get(key)
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise DataError(
+        f"expected text in {key!r}; found {type(value).__name__}", file=place.file, item=place.item
+    )
+
+
+def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
+    """A field that holds one text or a list of texts; empty if it is absent, null or blank.
+
+    Raises:
+        DataError: it holds anything else.
+    """
+    value = None if key is None else record.get(key)
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return list(value)
+    if isinstance(value, list):
+        raise DataError(f"expected texts in {key!r}", file=place.file, item=place.item)
+    text = text_of(record, key, place)
+    return [text] if text.strip() else []
+
+
+class Pictures:
+    """Stores images by the names that records give, each once, and remembers which are missing.
+
+    Args:
+        writer: the dataset that takes them.
+        roots: folders to look in, in this order; a name may not lead out of them.
+    """
+
+    def __init__(self, writer: DatasetWriter, roots: Iterable[Path]) -> None:
+        self._writer = writer
+        self._roots = list(dict.fromkeys(roots))
+        self._stored: dict[Path, ImageRef] = {}
+        self.missing: dict[str, str] = {}
+
+    def store(self, name: str, place: Place) -> ImageRef | None:
+        """The image as the dataset holds it, or None if it is in no root.
+
+        Raises:
+            DataError: the name leads out of the roots, or the image is broken.
+        """
+        for root in self._roots:
+            path = inside(root, name, file=place.file, item=place.item)
+            if path not in self._stored and path.is_file():
+                self._stored[path] = self._writer.add_image(source_bytes(path), str(path))
+            if ref := self._stored.get(path):
+                return ref
+        self.missing[name] = place.item
+        return None
+
+    def raise_if_missing(self, src: Path) -> None:
+        """Raise for what was not found.
+
+        Raises:
+            DataError: naming the first images that are missing, and where they were looked for.
+        """
+        if self.missing:
+            names = listed(f"{name} (of {item})" for name, item in self.missing.items())
+            raise DataError(
+                f"{len(self.missing)} images are missing: {names}; looked in "
+                f"{', '.join(map(str, self._roots))}",
+                file=src,
+                mend="Give their folder with images=FOLDER, or leave them out: skip-missing=yes",
+            )
+
+
+def _name_among(
+    keys: Sequence[str], role: str, field: Field, given: Mapping[str, str]
+) -> str | None:
+    if role in given:
+        return given[role] if given[role] in keys else None
+    plain = {_plain(key): key for key in reversed(keys)}
+    return next((plain[_plain(name)] for name in field.names if _plain(name) in plain), None)
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")

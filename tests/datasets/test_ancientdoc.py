@@ -1,0 +1,161 @@
+"""AncientDoc's JSON lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keju.benchmarks import prompt_of
+from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.errors import DataError
+from keju.items import Item
+
+PAGE = "Confucianism/論語集注/p01.jpg"
+
+
+def line(task: str, answer: str = "答", image: str = PAGE, question: str = "问？") -> dict:
+    return {"image": image, "task": task, "question": question, "answer": answer}
+
+
+class Source:
+    def __init__(self, folder: Path, picture: Callable[..., bytes]) -> None:
+        self.folder = folder / "ancientdoc"
+        for shade, name in enumerate((PAGE, "Art/書譜/p01.jpg", "loose.jpg")):
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(picture(shade * 90, form="JPEG"))
+
+    def read(self, *lines: object, **options: str) -> Imported:
+        text = "\n".join(json.dumps(each, ensure_ascii=False) for each in lines)
+        (self.folder / "data.jsonl").write_text(text)
+        about = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "s"}
+        named = {name.replace("_", "-"): value for name, value in options.items()}
+        out = self.folder.parent / "out"
+        return import_dataset("ancientdoc", self.folder, out, **about, options=named)
+
+    def items(self) -> list[Item]:
+        return Dataset.open(self.folder.parent / "out").items()
+
+
+@pytest.fixture
+def source(tmp_path: Path, picture: Callable[..., bytes]) -> Source:
+    return Source(tmp_path, picture)
+
+
+def test_class_and_book_come_from_the_path_and_the_book_is_the_group(source: Source) -> None:
+    source.read(line("Page-level OCR", "學而"), line("Knowledge-based QA", "", "Art/書譜/p01.jpg"))
+    ocr, other = source.items()
+    assert (ocr.benchmark, ocr.task, ocr.group) == (
+        "AncientDoc", "page_level_ocr", "Confucianism/論語集注",
+    )  # fmt: skip
+    assert ocr.metadata == {"page": PAGE, "category": "Confucianism", "book": "論語集注"}
+    assert prompt_of(ocr) == "问？"
+    assert other.group == "Art/書譜"
+
+
+def test_ids_are_made_of_page_task_and_number(source: Source) -> None:
+    source.read(line("reasoning_qa"), line("reasoning_qa"), line("OCR"))
+    stem = PAGE.removesuffix(".jpg")
+    assert [item.id for item in source.items()] == [
+        f"{stem}#reasoning_qa-1", f"{stem}#reasoning_qa-2", f"{stem}#page_level_ocr-1",
+    ]  # fmt: skip
+    assert list(validate(source.folder.parent / "out")) == []
+
+
+def test_the_ocr_answer_is_the_transcription_of_every_question_on_its_page(source: Source) -> None:
+    source.read(
+        line("Vernacular Translation"), line("OCR", "學而"), line("reasoning_qa", image="loose.jpg")
+    )
+    assert [item.transcription for item in source.items()] == ["學而", "學而", None]
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("page_level_ocr", "page_level_ocr"), ("Page-level OCR", "page_level_ocr"),
+        ("整页识别", "page_level_ocr"), ("vernacular translation", "vernacular_translation"),
+        ("白话翻译", "vernacular_translation"), ("Reasoning-based QA", "reasoning_qa"),
+        ("推理问答", "reasoning_qa"), ("Knowledge-based QA", "knowledge_qa"),
+        ("知识问答", "knowledge_qa"), ("Linguistic Variant QA", "linguistic_variant_qa"),
+        ("语言变体问答", "linguistic_variant_qa"),
+    ],
+)  # fmt: skip
+def test_tasks_go_by_id_english_or_chinese_name(source: Source, name: str, task: str) -> None:
+    source.read(line(name))
+    assert source.items()[0].task == task
+
+
+def test_dynasty_and_script_come_from_a_table_of_books(source: Source) -> None:
+    table = source.folder / "books.csv"
+    table.write_text("\ufeffbook,script,dynasty,more\n論語集注,regular,Song,x\n")
+    done = source.read(line("OCR"), line("OCR", image="Art/書譜/p01.jpg"), books=str(table))
+    first, second = source.items()
+    assert (first.metadata["dynasty"], first.metadata["script"]) == ("Song", "regular")
+    assert "dynasty" not in second.metadata
+    assert done.notes == ("the table of books has no row for 1 books: 書譜",)
+
+
+def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Source) -> None:
+    done = source.read(line("OCR", image="loose.jpg"))
+    (item,) = source.items()
+    assert item.group == item.images[0].sha256
+    assert done.notes == ("1 pages lie in no book's folder, so each is a group: loose.jpg",)
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        (line("Poetry"), "record 1: unknown task 'Poetry'; expected one of page_level_ocr, vern"),
+        (line("recognition"), "unknown task 'recognition'"),
+        (line("OCR", image="../data.jpg"), "image '../data.jpg' must lie under"),
+        (line("OCR", image=""), "image '' must lie under"),
+        (line("OCR", image="Art/none.jpg"), "1 images are missing: Art/none.jpg (of record 1)"),
+        (line("OCR", question=""), "record 1: the question is empty"),
+        ({"image": PAGE, "task": "OCR", "question": "q"}, "no field for the answer (expected ans"),
+        ([1], "line 1: not a dict"),
+    ],
+)
+def test_a_wrong_line_is_named(source: Source, record: object, says: str) -> None:
+    with pytest.raises(DataError) as caught:
+        source.read(record)
+    assert says in str(caught.value)
+    assert "data.jsonl" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (
+            "title,dynasty\nx,y\n",
+            "expected the columns book, dynasty, script; found title, dynasty",
+        ),
+        ("", "found none"),
+        ('book,dynasty,script\n"a', "not readable as CSV"),
+    ],
+)
+def test_a_wrong_table_of_books_is_named(source: Source, table: str, says: str) -> None:
+    (source.folder / "books.csv").write_text(table)
+    with pytest.raises(DataError, match=says):
+        source.read(line("OCR"), books=str(source.folder / "books.csv"))
+
+
+def test_missing_pages_can_be_left_out(source: Source) -> None:
+    done = source.read(line("OCR"), line("OCR", image="Art/none.jpg"), skip_missing="yes")
+    assert done.manifest.items == 1
+    assert done.notes == ("left out questions on 1 pages: Art/none.jpg",)
+
+
+def test_an_empty_file_and_an_empty_folder_are_named(source: Source, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no lines"):
+        source.read()
+    (source.folder / "data.jsonl").unlink()
+    with pytest.raises(DataError, match=r"expected a \.jsonl file"):
+        import_dataset(
+            "ancientdoc", source.folder, tmp_path / "o",
+            name="n", version="1", licence="l", source="s",
+        )  # fmt: skip

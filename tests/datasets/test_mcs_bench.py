@@ -1,0 +1,209 @@
+"""MCS-Bench's JSON, its field names known or mapped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keju.benchmarks import choices_of, prompt_of
+from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+OCR = {
+    "ID": "a1", "Task_ID": 1, "Image": "p.jpg",
+    "Question": "按古代阅读顺序识别图中古籍内的文字内容。",
+    "Answer": "學而時習之", "Answer_Simplified": "学而时习之",
+}  # fmt: skip
+MCQ = {
+    "ID": "a2", "Task_ID": "T7", "Image": ["p.jpg", "q.jpg"], "Answer": "B",
+    "Question": "图片中的古籍文本内容出自哪本书？\nA、說苑 B、論語\n要求：只输出字母。",
+    "Answer_Simplified": "B",
+}  # fmt: skip
+APART = {
+    "ID": "a3", "Task_ID": "t07", "Question": "出自哪本书？", "Options": ["说苑", "论语"],
+    "Image": "q.jpg", "Answer": "论语", "Answer_Simplified": "B",
+}  # fmt: skip
+
+
+class Source:
+    def __init__(self, folder: Path, picture: Callable[..., bytes]) -> None:
+        self.folder = folder / "mcs"
+        (self.folder / "images").mkdir(parents=True)
+        for shade, name in enumerate(("p.jpg", "q.jpg")):
+            (self.folder / "images" / name).write_bytes(picture(shade * 99, form="JPEG"))
+
+    def read(self, *records: object, options: dict[str, str] | None = None) -> Imported:
+        return self.read_content(list(records), options)
+
+    def read_content(self, content: object, options: dict[str, str] | None = None) -> Imported:
+        return self.read_text(json.dumps(content, ensure_ascii=False), options)
+
+    def read_text(self, text: str, options: dict[str, str] | None = None) -> Imported:
+        (self.folder / "data.json").write_text(text, encoding="utf-8", errors="surrogatepass")
+        about = {"name": "n", "version": "1", "licence": "research", "source": "s"}
+        out = self.folder.parent / "out"
+        return import_dataset("mcs-bench", self.folder, out, **about, options=options)
+
+    def items(self) -> list[Item]:
+        return Dataset.open(self.folder.parent / "out").items()
+
+
+@pytest.fixture
+def source(tmp_path: Path, picture: Callable[..., bytes]) -> Source:
+    return Source(tmp_path, picture)
+
+
+def without(record: dict[str, object], *keys: str) -> dict[str, object]:
+    return {key: value for key, value in record.items() if key not in keys}
+
+
+def test_questions_come_word_for_word_with_both_answers(source: Source) -> None:
+    source.read(OCR, MCQ, APART)
+    ocr, mcq, _ = source.items()
+    assert prompt_of(ocr) == OCR["Question"]
+    assert (ocr.task, ocr.answer, ocr.answer_simplified) == ("T1", "學而時習之", "学而时习之")
+    assert ocr.transcription == "學而時習之"
+    assert ocr.group == ocr.images[0].sha256
+    assert prompt_of(mcq) == MCQ["Question"]
+    assert (mcq.options, mcq.answer, len(mcq.images)) == (("說苑", "論語"), "B", 2)
+    assert list(validate(source.folder.parent / "out")) == []
+
+
+def test_options_of_a_field_are_put_under_the_question(source: Source) -> None:
+    source.read(APART)
+    (item,) = source.items()
+    assert prompt_of(item) == (
+        "出自哪本书？\nA、说苑 B、论语\n要求：只输出选项对应的字母，不要输出其他无关内容。"
+    )
+    assert choices_of(item) == ("A", "B")
+    assert item.answer == "B"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["A、说苑", "B、论语"], {"A": "说苑", "B": "论语"}, "A、说苑 B、论语",
+        "A. 说苑\nB. 论语", ["(A) 说苑", "(B) 论语"],
+    ],
+)  # fmt: skip
+def test_options_may_be_written_in_several_ways(source: Source, options: object) -> None:
+    source.read(APART | {"Options": options})
+    assert source.items()[0].options == ("说苑", "论语")
+
+
+@pytest.mark.parametrize(
+    ("answer", "letter"),
+    [("B", "B"), (" B ", "B"), ("B、", "B"), ("(B)", "B"), ("B、论语", "B"), ("论语", "B"),
+     ("詩經", "詩經"), ("AB", "AB")],
+)  # fmt: skip
+def test_the_answer_becomes_its_letter_where_that_is_sure(
+    source: Source, answer: str, letter: str
+) -> None:
+    source.read(APART | {"Answer": answer})
+    assert source.items()[0].answer == letter
+
+
+def test_of_punctuation_the_transcription_is_the_answer_without_marks(source: Source) -> None:
+    source.read(OCR | {"Task_ID": 3, "Answer": "子曰：「學而，\n時習之。」𠀀"})
+    assert source.items()[0].transcription == "子曰學而\n時習之𠀀"
+
+
+def test_other_fields_can_be_mapped(source: Source) -> None:
+    record = {
+        "no": 7, "kind": 2, "asked": "翻译", "pic": "p.jpg", "gold": "学习", "Question": "unused",
+    }  # fmt: skip
+    mapped = {"id": "no", "task": "kind", "question": "asked", "image": "pic", "answer": "gold"}
+    source.read(record, options={f"field.{role}": name for role, name in mapped.items()})
+    (item,) = source.items()
+    assert (item.id, item.task, item.question, item.answer) == ("7", "T2", "翻译", "学习")
+
+
+def test_spellings_of_a_name_are_one_name(source: Source) -> None:
+    source.read(
+        {"id": "x", "task_id": "1", "question": "读", "image_path": "images/p.jpg", "answer": "天"}
+    )
+    assert source.items()[0].answer == "天"
+
+
+def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
+    with pytest.raises(
+        DataError,
+        match=r"no field for the image \(expected Image or Images.*found the fields ID, Task_ID, "
+        r"Question, Answer, Answer_Simplified, pic\. Say its name: field\.image=NAME",
+    ):
+        source.read(without(OCR, "Image") | {"pic": "p.jpg"})
+    with pytest.raises(DataError, match=r"no field for the question \(expected Frage\)"):
+        source.read(OCR, options={"field.question": "Frage"})
+    with pytest.raises(UsageError, match=r"no field 'colour' to map\. Fields: id, task"):
+        source.read(OCR, options={"field.colour": "x"})
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ({"data": [OCR]}, "expected a list of objects; found an object with data"),
+        (["a"], "object 1: expected an object; found str"),
+        ([], "the list is empty"),
+        ("text", "expected a list of objects"),
+        ([OCR, without(OCR, "ID")], "object 2: without an ID"),
+        ([OCR | {"ID": None}], "object 1: without an ID"),
+        ([OCR, OCR], "a1: two items have this id"),
+        ([OCR | {"Task_ID": 46}], "a1: expected a task from 1 to 45; found '46'"),
+        ([OCR | {"Task_ID": 0}], "expected a task from 1 to 45"),
+        ([OCR | {"Task_ID": "OCR"}], "found 'OCR'"),
+        ([OCR | {"Task_ID": "9" * 5000}], "expected a task from 1 to 45"),
+        ([OCR | {"Task_ID": 1.5}], "a1: expected text in 'Task_ID'; found float"),
+        ([OCR | {"Question": ["a"]}], "a1: expected text in 'Question'; found list"),
+        ([OCR | {"Question": " "}], "a1: the question is empty"),
+        ([OCR | {"Image": None}], "a1: without an image"),
+        ([OCR | {"Image": [1]}], "a1: expected texts in 'Image'"),
+        ([OCR | {"Image": {"a": 1}}], "a1: expected text in 'Image'; found dict"),
+        ([OCR | {"Image": "../../secret.jpg"}], "a1: image '../../secret.jpg' must lie under"),
+        ([OCR | {"Image": "/etc/passwd"}], "a1: image '/etc/passwd' must lie under"),
+        ([APART | {"Options": {"A": "x", "C": "y"}}], "a3: expected options A, B, C …; found A, C"),
+    ],
+)  # fmt: skip
+def test_a_wrong_record_is_named(source: Source, content: object, says: str) -> None:
+    with pytest.raises(DataError) as caught:
+        source.read_content(content)
+    assert says in str(caught.value)
+    assert "data.json" in str(caught.value) or "two items" in says
+
+
+@pytest.mark.parametrize("text", ["", "[", "[" * 100_000, '[{"ID": "\udc00"}]', "[NaN]"])
+def test_what_is_no_json_is_a_data_error(source: Source, text: str) -> None:
+    with pytest.raises(DataError, match=r"data\.json: not readable as JSON"):
+        source.read_text(text)
+
+
+def test_missing_images_are_listed_or_left_out(source: Source) -> None:
+    lost = OCR | {"ID": "lost", "Image": "lost.jpg"}
+    half = MCQ | {"ID": "half", "Image": ["p.jpg", "gone.jpg"]}
+    with pytest.raises(DataError, match=r"2 images are missing: lost\.jpg \(of lost\), gone\.jpg"):
+        source.read(OCR, lost, half)
+    done = source.read(OCR, lost, half, options={"skip-missing": "yes"})
+    assert done.notes == ("left out 2 without image: lost, half",)
+    assert [item.id for item in source.items()] == ["a1"]
+
+
+def test_images_may_lie_elsewhere(source: Source, tmp_path: Path) -> None:
+    (source.folder / "images").rename(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="no such folder"):
+        source.read(OCR, options={"images": str(tmp_path / "nowhere")})
+    source.read(OCR, options={"images": str(tmp_path / "elsewhere")})
+    assert len(source.items()) == 1
+
+
+def test_a_folder_without_json_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"expected a \.json file"):
+        import_dataset(
+            "mcs-bench", tmp_path / "empty", tmp_path / "out",
+            name="n", version="1", licence="l", source="s",
+        )  # fmt: skip

@@ -1,0 +1,105 @@
+"""A folder of page images, each with its text in a .txt of the same name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.errors import DataError, UsageError
+
+
+@pytest.fixture
+def src(tmp_path: Path, picture: Callable[..., bytes]) -> Path:
+    root = tmp_path / "scans"
+    (root / "論語/卷一").mkdir(parents=True)
+    (root / "001.jpg").write_bytes(picture(1, form="JPEG"))
+    (root / "001.txt").write_bytes("\ufeff學而時習之\r\n不亦說乎\r\n".encode())
+    (root / "論語/卷一/p2.PNG").write_bytes(picture(2))
+    (root / "論語/卷一/p2.TXT").write_text("有朋\n\n自遠方來")
+    return root
+
+
+def read(src: Path, **options: str) -> Imported:
+    about = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
+    named = {name.replace("_", "-"): value for name, value in options.items()}
+    return import_dataset("pages", src, src.parent / "out", **about, options=named)
+
+
+def test_a_page_is_an_item_with_its_text_and_its_folder_for_group(src: Path) -> None:
+    done = read(src)
+    first, second = Dataset.open(src.parent / "out").items()
+    assert done.notes == ()
+    assert (first.id, first.group) == ("001", "scans")
+    assert (second.id, second.group) == ("論語/卷一/p2", "論語/卷一")
+    assert (first.benchmark, first.task) == ("AncientDoc", "page_level_ocr")
+    assert first.answer == first.transcription == "學而時習之\n不亦說乎"
+    assert second.answer == "有朋\n\n自遠方來"
+    assert second.metadata == {"file": "論語/卷一/p2.PNG"}
+    assert list(validate(src.parent / "out")) == []
+
+
+def test_the_text_may_answer_another_task(src: Path) -> None:
+    read(src, task="T1")
+    assert {item.benchmark for item in Dataset.open(src.parent / "out").items()} == {"MCS-Bench"}
+
+
+@pytest.mark.parametrize(("task", "says"), [("T5", r"blank \{term\}"), ("T98", "no task 'T98'")])
+def test_a_task_that_asks_for_more_than_an_image_is_wrong_use(
+    src: Path, task: str, says: str
+) -> None:
+    with pytest.raises(UsageError, match=says):
+        read(src, task=task)
+
+
+def test_files_without_their_partner_are_listed_or_skipped(src: Path) -> None:
+    (src / "alone.jpg").write_bytes((src / "001.jpg").read_bytes())
+    (src / "論語/lost.txt").write_text("x")
+    with pytest.raises(
+        DataError, match=r"2 files without their partner: alone\.jpg, 論語/lost\.txt.*skip-missing"
+    ):
+        read(src)
+    done = read(src, skip_missing="yes")
+    assert done.notes == ("left out 2 files without their partner: alone.jpg, 論語/lost.txt",)
+    assert done.manifest.items == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("學而時習之不亦說乎".encode("gb18030"), "not UTF-8, perhaps GB18030.*iconv -f GB18030"),
+        ("學而時習之".encode("utf-16"), "not UTF-8, perhaps UTF-16"),
+        ("學而時習之".encode()[:-1], "not UTF-8"),
+        (b"\n \n", "the text is empty"),
+        (b"", "the text is empty"),
+    ],
+)
+def test_a_text_that_is_empty_or_not_utf8_is_named(src: Path, content: bytes, says: str) -> None:
+    (src / "001.txt").write_bytes(content)
+    with pytest.raises(DataError, match=rf"001\.txt: {says}"):
+        read(src)
+
+
+def test_two_images_for_one_text_are_named(src: Path, picture: Callable[..., bytes]) -> None:
+    (src / "001.png").write_bytes(picture())
+    with pytest.raises(DataError, match=r"two images for one text: 001\.jpg and 001\.png"):
+        read(src)
+
+
+def test_a_broken_image_is_named(src: Path) -> None:
+    (src / "001.jpg").write_bytes(b"<html>not found</html>")
+    with pytest.raises(DataError, match=r"001\.jpg: a web page"):
+        read(src)
+
+
+def test_an_empty_folder_and_a_file_are_no_source(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=r"expected images with \.txt files"):
+        read(tmp_path / "empty")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataError, match="expected a folder"):
+        read(tmp_path / "file")

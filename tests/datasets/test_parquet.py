@@ -1,0 +1,60 @@
+"""A dataset changed by hand is taken in anew."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.store import Dataset, read_items, write_items
+from keju.datasets.validate import validate
+from keju.errors import DataError
+from keju.items import Item
+
+ABOUT = {"name": "n", "version": "2", "licence": "CC0", "source": "s"}
+PAGE = Item(id="p", benchmark="MCS-Bench", task="T1", answer="天")
+
+
+def read(src: Path) -> Imported:
+    return import_dataset("parquet", src, src.parent / "out", **ABOUT)
+
+
+def test_a_copy_has_the_same_hash(make: Callable[..., Dataset]) -> None:
+    dataset = make(PAGE)
+    done = read(dataset.path)
+    assert (done.manifest.hash, done.notes) == (dataset.manifest.hash, ())
+
+
+def test_changed_items_and_images_are_hashed_anew(
+    make: Callable[..., Dataset], picture: Callable[..., bytes]
+) -> None:
+    dataset = make(PAGE)
+    items = read_items(dataset.items_path)
+    write_items(dataset.items_path, [replace(items[0], answer="夭")])
+    dataset.image_path(items[0].images[0]).write_bytes(picture(77, (10, 10)))
+    assert len(list(validate(dataset.path))) == 2
+    done = read(dataset.path)
+    assert done.notes == ("1 images differ from what the items said; their hashes are made anew",)
+    out = dataset.path.parent / "out"
+    assert list(validate(out)) == []
+    (item,) = Dataset.open(out).items()
+    assert (item.answer, item.images[0].width) == ("夭", 10)
+
+
+def test_a_path_that_leads_out_and_a_missing_image_are_named(make: Callable[..., Dataset]) -> None:
+    dataset = make(PAGE)
+    items = read_items(dataset.items_path)
+    ref = items[0].images[0]
+    for path, says in (("../../x.png", "must lie under"), ("images/x.png", "not readable: No su")):
+        write_items(dataset.items_path, [replace(items[0], images=(replace(ref, path=path),))])
+        with pytest.raises(DataError, match=says):
+            read(dataset.path)
+
+
+def test_a_folder_without_items_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    with pytest.raises(DataError, match=r"expected a folder with items\.parquet"):
+        read(tmp_path / "x")
