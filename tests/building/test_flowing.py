@@ -64,6 +64,14 @@ def test_headings_have_columns_of_their_own_and_a_byline_stands_at_the_foot():
     assert one.glyphs[3].y == 100 + 40 - 5
 
 
+def test_columns_before_what_is_seen_are_filled_and_left_out():
+    one = Flow(GRID._replace(hidden=1), MAIN, MAIN)
+    one.heading("論語", "title", lowered=0)
+    one.paragraph([Run("main", "天地玄黃宇宙洪荒日月盈昃")])
+    assert placed(one) == [("main", "天地玄黃宇"), ("main", "宙洪荒日月")]
+    assert one.glyphs[0].x == 70
+
+
 RUNS = st.lists(
     st.tuples(st.sampled_from(["main", "note"]), st.text("天地玄黃", min_size=1, max_size=13)),
     max_size=6,

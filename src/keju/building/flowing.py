@@ -14,19 +14,23 @@ _ALMOST = 1e-6
 
 
 class Grid(NamedTuple):
-    """Columns of a page in reading order, by their middle, with a common top and length."""
+    """Columns of a page in reading order, by their middle, with a common top and length.
+
+    The first `hidden` columns stand on leaves before what is seen.
+    """
 
     middles: list[float]
     column: float
     top: float
     rows: int
     pitch: float
+    hidden: int = 0
 
 
 class Flow:
     """Fills a grid from the first column on; what doesn't fit is left out.
 
-    Truth is what was placed: `glyphs` and `lines` in reading order.
+    Truth is what was placed where it is seen: `glyphs` and `lines` in reading order.
     """
 
     def __init__(self, grid: Grid, main: Setting, note: Setting, *, indent: int = 0) -> None:
@@ -43,11 +47,6 @@ class Flow:
     def full(self) -> bool:
         """Whether no column is left."""
         return self._at >= len(self._grid.middles)
-
-    @property
-    def column(self) -> int:
-        """How many columns have been begun and left."""
-        return self._at
 
     def heading(self, text: str, kind: LineKind, *, lowered: int, at_foot: bool = False) -> None:
         """A line in a column of its own, `lowered` rows down (or that far up from the foot)."""
@@ -95,6 +94,8 @@ class Flow:
                 self._next(self._indent)
 
     def _place(self, text: str, kind: LineKind, x: float, setting: Setting) -> None:
+        if self._at < self._grid.hidden:
+            return
         top = self._grid.top + self._row * self._grid.pitch
         glyphs, line = column_of(text, kind, x, top, setting)
         self.glyphs += glyphs

@@ -186,13 +186,15 @@ def _flow(
     pad = (bottom - top) * 0.012
     pitch = (bottom - top - 2 * pad) / spec.rows
     column = (plan.panels[0].x1 - plan.panels[0].x0) / spec.columns
-    middles = [
+    hidden = spec.skip * spec.columns
+    middles = [0.0] * hidden + [
         panel.x1 - column * (place + 0.5) for panel in plan.panels for place in range(spec.columns)
     ]
     main = Setting(pitch, hand_em(pitch, column * 0.86, hand), spec.hand)
     small = pitch * spec.note_pitch
     note = Setting(small, hand_em(small, column * 0.47, hand_of(note_name)), note_name)
-    flow = Flow(Grid(middles, column, top + pad, spec.rows, pitch), main, note, indent=spec.indent)
+    grid = Grid(middles, column, top + pad, spec.rows, pitch, hidden)
+    flow = Flow(grid, main, note, indent=spec.indent)
     for place, heading in enumerate(passage.heading):
         flow.heading(written(heading, hand), "title", lowered=place)
     if passage.byline:

@@ -72,7 +72,8 @@ class PageSpec(Record, frozen=True, forbid_unknown_fields=True):
 
     `columns` are text columns of one half leaf, `rows` characters a column. `difficulty` in 0..1
     drives every kind of wear; `wear` overrides single values of it (see ``data/wear.toml``).
-    `indent` is how many rows the second and later columns of a paragraph are lowered.
+    `indent` is how many rows the second and later columns of a paragraph are lowered. `skip` is how
+    many half leaves of the passage come before what is seen: a book begins on the front of a leaf.
     """
 
     id: str
@@ -91,6 +92,7 @@ class PageSpec(Record, frozen=True, forbid_unknown_fields=True):
     ruled: bool = True
     mouth: Literal["white", "black"] = "white"
     indent: int = 0
+    skip: int = 0
     note_pitch: float = 0.72
     note_hand: str = ""
     margin_hand: str = ""

@@ -1,0 +1,14 @@
+"""The bundled set: small, made by us from public-domain texts, free to give away (CC0-1.0).
+
+It is synthetic: scores on it say that the way works, not how good a model is. Its recipe is
+``keju/building/recipes/mini.toml``; fonts and versions that drew it stand in ``making.json``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def path() -> Path:
+    """The folder of the bundled dataset, for `keju.datasets.store.Dataset.open`."""
+    return Path(__file__).parent / "data"
