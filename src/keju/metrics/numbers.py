@@ -38,8 +38,8 @@ _LONGEST = 30
 def parse_number(text: str) -> float | None:
     """The value of a text that is a number and nothing else, or None.
 
-    ``12``, ``１２``, ``1,200``, ``3.5``, ``十二``, ``二百零五``, ``廿四``, ``一九八〇``, ``壹萬``. What
-    can be read in two ways (两三, 一百一, 三万五) is no number.
+    ``12``, ``１２``, ``1,200``, ``3.5``, ``十二``, ``二百零五``, ``廿四``, ``一九八〇``, ``壹萬``.
+    What can be read in two ways (两三, 一百一, 三万五) is no number.
     """
     plain = unicodedata.normalize("NFKC", text).strip()
     if not plain or len(plain) > _LONGEST:

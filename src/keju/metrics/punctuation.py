@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 from keju.metrics.alignment import align
@@ -39,14 +41,22 @@ class MarkCounts(NamedTuple):
     expected: int
 
 
-def punctuation_counts(reference: str, hypothesis: str) -> MarkCounts:
+def punctuation_counts(
+    reference: str, hypothesis: str, *, fold: Callable[[str], str] = str
+) -> MarkCounts:
     """Marks matched one to one on aligned positions (our reading).
 
     The texts without their marks are aligned. A mark belongs to the gap between two characters;
     two marks match if they are alike (half or full width, any style of quotation mark), stand in
     the same gap, and at least one of the two characters beside it is the same on both sides.
+
+    Args:
+        reference: the true text with its marks; its white space is ignored.
+        hypothesis: the predicted text.
+        fold: applied to each character that is no mark, before the texts are aligned.
     """
-    left, right = _Marked(reference), _Marked(hypothesis)
+    cached = cache(fold)
+    left, right = _Marked(reference, cached), _Marked(hypothesis, cached)
     gaps = _same_gaps(left.text, right.text)
     hits = 0
     for gap, marks in right.marks.items():
@@ -60,7 +70,7 @@ def punctuation_counts(reference: str, hypothesis: str) -> MarkCounts:
 class _Marked:
     """A text parted into characters and, by the number of characters before them, marks."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, fold: Callable[[str], str]) -> None:
         chars: list[str] = []
         self.marks: dict[int, Counter[str]] = {}
         for char in source:
@@ -68,7 +78,7 @@ class _Marked:
             if mark:
                 self.marks.setdefault(len(chars), Counter())[mark] += 1
             elif not char.isspace():
-                chars.append(char)
+                chars += fold(char)
         self.text = "".join(chars)
         self.total = sum(marks.total() for marks in self.marks.values())
 

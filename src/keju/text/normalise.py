@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Literal, NamedTuple, get_args
@@ -59,17 +60,22 @@ class Pair(NamedTuple):
 
 
 def counted_pair(reference: str, hypothesis: str, layer: Layer = "script") -> Pair:
-    """Both texts as `counted` prepares them, each ideographic description sequence as one.
+    """Both texts as `counted_alike` prepares them."""
+    return Pair(*counted_alike((reference, hypothesis), layer))
+
+
+def counted_alike(texts: Sequence[str], layer: Layer = "script") -> list[str]:
+    """Texts as `counted` prepares them, each ideographic description sequence as one character.
 
     A well-formed sequence such as ⿰木皆 describes one character that has no code, so it is one
     unit: equal to the same sequence and to nothing else. It becomes a private-use character of
-    plane 16, the same in both texts.
+    plane 16, the same in all these texts.
     """
-    texts = [normalise(text, layer) for text in (reference, hypothesis)]
-    if any(char in text for text in texts for char in _IDEOGRAPHIC_DESCRIPTION):
+    plain = [normalise(text, layer) for text in texts]
+    if any(char in text for text in plain for char in _IDEOGRAPHIC_DESCRIPTION):
         known: dict[str, str] = {}
-        texts = [_described(text, known) for text in texts]
-    return Pair(*(text.translate(_COUNTED) for text in texts))
+        plain = [_described(text, known) for text in plain]
+    return [text.translate(_COUNTED) for text in plain]
 
 
 def normalisation_signature(layer: Layer) -> str:

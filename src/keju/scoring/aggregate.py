@@ -1,0 +1,268 @@
+"""From scores of items to values of tasks, domains and benchmarks. Nothing is scored again."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+
+from msgspec import field
+
+from keju.benchmarks import Query, Task, task, tasks
+from keju.items import Protocol, Record, Score, Setting, Status
+from keju.scoring.protocols import binding_of
+from keju.text import LAYERS
+
+ANSWERED: Status = "answered"
+
+
+class MetricResult(Record, frozen=True):
+    """One metric over the items of one task.
+
+    `value` counts failures at the metric's worst; `without_failures` leaves them out. Both are
+    ``sum(numerator) / sum(denominator)``, so a corpus rate where the metric is one; `item_mean` is
+    the plain mean of the items' values. All are None where no item has a value. `unscored` counts
+    the reasons why items have none. `layers`, for CER in `strict`, is the corpus CER at each layer
+    of normalisation: the fall from one to the next is what that layer explains.
+    """
+
+    metric: str
+    value: float | None
+    without_failures: float | None
+    item_mean: float | None
+    items: int
+    scored: int
+    unscored: dict[str, int] = field(default_factory=dict)
+    layers: dict[str, float] = field(default_factory=dict)
+    signature: str = ""
+
+
+class TaskResult(Record, frozen=True):
+    """All metrics of one task (or one query of it), the main one first.
+
+    `statuses` and `verdicts` count the responses by what the wire said and what scoring found.
+    """
+
+    task: str
+    query: str
+    metrics: tuple[MetricResult, ...]
+    items: int
+    statuses: dict[str, int]
+    verdicts: dict[str, int]
+
+    @property
+    def name(self) -> str:
+        """The task's id, with its query where it has several."""
+        return f"{self.task}/{self.query}" if self.query else self.task
+
+    @property
+    def main(self) -> MetricResult | None:
+        """The metric that stands for the task."""
+        return self.metrics[0] if self.metrics else None
+
+
+class MeanResult(Record, frozen=True):
+    """A plain mean, and what is missing from it.
+
+    `value` is the mean over what is there, None where nothing is. `parts` and `missing` name what
+    the whole mean would be taken over; it is the benchmark's own number only if `missing` is empty.
+    """
+
+    value: float | None
+    parts: tuple[str, ...]
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+class BenchmarkResult(Record, frozen=True):
+    """One benchmark: its domains, and the mean over them.
+
+    `formats` are the means over the domains of only the tasks of one format (MCS-Bench prints MCQ
+    and QA so); ``QA as printed`` leaves out T39, as the paper's tables do.
+    """
+
+    benchmark: str
+    domains: dict[str, MeanResult]
+    overall: MeanResult
+    formats: dict[str, MeanResult] = field(default_factory=dict)
+
+
+class Result(Record, frozen=True):
+    """Everything that one model earned under one protocol in one setting."""
+
+    model: str
+    setting: Setting
+    protocol: Protocol
+    tasks: tuple[TaskResult, ...]
+    benchmarks: tuple[BenchmarkResult, ...]
+
+
+def aggregate(scores: Iterable[Score]) -> list[Result]:
+    """Task, domain and overall values of every model, setting and protocol among the scores.
+
+    A task's value follows its metric (mean of items, or ratio of sums); a domain's is the plain
+    mean of its tasks' main metrics; a benchmark's the plain mean of its domains (MCS-Bench, both
+    checked on the printed tables). What has no value is named, never dropped silently.
+    """
+    groups: dict[tuple[str, Setting, Protocol], list[Score]] = defaultdict(list)
+    for score in scores:
+        groups[score.model, score.setting, score.protocol].append(score)
+    return [
+        _result(model, setting, protocol, group)
+        for (model, setting, protocol), group in groups.items()
+    ]
+
+
+def _result(model: str, setting: Setting, protocol: Protocol, scores: Sequence[Score]) -> Result:
+    by_query: dict[tuple[str, str], list[Score]] = defaultdict(list)
+    for score in scores:
+        by_query[score.task, score.query].append(score)
+    order = {(each.id, query.name): place for place, (each, query) in enumerate(_all_queries())}
+    found = [
+        _task_result(name, query, protocol, by_query[name, query])
+        for name, query in sorted(by_query, key=lambda key: order.get(key, len(order)))
+    ]
+    named = dict.fromkeys(task(result.task).benchmark for result in found)
+    return Result(
+        model=model,
+        setting=setting,
+        protocol=protocol,
+        tasks=tuple(found),
+        benchmarks=tuple(_benchmark(name, protocol, found) for name in named),
+    )
+
+
+def _all_queries() -> list[tuple[Task, Query]]:
+    return [(each, query) for each in tasks() for query in each.queries]
+
+
+def _task_result(name: str, query: str, protocol: Protocol, scores: Sequence[Score]) -> TaskResult:
+    by_metric: dict[str, list[Score]] = defaultdict(list)
+    for score in scores:
+        by_metric[score.metric].append(score)
+    declared = next(each for each in task(name).queries if each.name == query)
+    order = [metric for metric in getattr(declared, protocol) if metric in by_metric]
+    first = by_metric[order[0]] if order else []
+    return TaskResult(
+        task=name,
+        query=query,
+        metrics=tuple(_metric_result(metric, by_metric[metric]) for metric in order),
+        items=len(first),
+        statuses=dict(Counter(score.status for score in first)),
+        verdicts=dict(Counter(score.verdict for score in first)),
+    )
+
+
+def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
+    scored = [score for score in scores if score.value is not None]
+    answered = [score for score in scored if score.status == ANSWERED]
+    return MetricResult(
+        metric=metric,
+        value=_task_value(metric, scored),
+        without_failures=_task_value(metric, answered),
+        item_mean=fmean(score.value or 0.0 for score in scored) if scored else None,
+        items=len(scores),
+        scored=len(scored),
+        unscored=dict(Counter(score.reason for score in scores if score.value is None)),
+        layers=_layers(scored),
+        signature=next((score.signature for score in scored), ""),
+    )
+
+
+def _task_value(metric: str, scored: Sequence[Score]) -> float | None:
+    if not scored:
+        return None
+    if metric == "CharF1":
+        return _harmonic_of_means(scored)
+    numerator = sum(score.stats["numerator"] for score in scored)
+    denominator = sum(score.stats["denominator"] for score in scored)
+    return numerator / denominator if denominator else 0.0
+
+
+def _harmonic_of_means(scored: Sequence[Score]) -> float:
+    """AncientDoc's F1: of mean precision and mean recall, as 23 of the 27 printed rows are."""
+    precision, recall = (
+        sum(score.stats[name] for score in scored) / len(scored) for name in ("precision", "recall")
+    )
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+def _layers(scored: Sequence[Score]) -> dict[str, float]:
+    if not scored or "edits_exact" not in scored[0].stats:
+        return {}
+    rates: dict[str, float] = {}
+    for layer in LAYERS:
+        length = sum(score.stats[f"length_{layer}"] for score in scored)
+        edits = sum(score.stats[f"edits_{layer}"] for score in scored)
+        rates[layer] = edits / length if length else 0.0
+    return rates
+
+
+def _benchmark(name: str, protocol: Protocol, found: Sequence[TaskResult]) -> BenchmarkResult:
+    declared = [each for each in tasks() if each.benchmark == name]
+    results = {(result.task, result.query): result for result in found}
+    domains = _domains(declared, protocol, results)
+    formats = {}
+    for kind in ("MCQ", "QA") if name == "MCS-Bench" else ():
+        of_kind = [each for each in declared if each.format == kind]
+        formats[kind] = _mean_of(_domains(of_kind, protocol, results))
+    if formats:
+        printed = [each for each in declared if each.format == "QA" and each.id != "T39"]
+        formats["QA as printed"] = _mean_of(_domains(printed, protocol, results))
+    return BenchmarkResult(
+        benchmark=name, domains=domains, overall=_mean_of(domains), formats=formats
+    )
+
+
+def _domains(
+    declared: Sequence[Task],
+    protocol: Protocol,
+    results: Mapping[tuple[str, str], TaskResult],
+) -> dict[str, MeanResult]:
+    parts: dict[str, dict[str, float | str]] = defaultdict(dict)
+    for each in declared:
+        for query in each.queries:
+            if getattr(query, protocol):
+                name = f"{each.id}/{query.name}" if query.name else each.id
+                result = results.get((each.id, query.name))
+                parts[each.domain][name] = _main_value(each, query, protocol, result)
+    return {domain: _mean_result(values) for domain, values in parts.items()}
+
+
+def _main_value(
+    declared: Task, query: Query, protocol: Protocol, result: TaskResult | None
+) -> float | str:
+    """The main metric's value, or why the mean has to do without it."""
+    if result is None or result.main is None:
+        return "no responses"
+    main = result.main
+    if main.value is None:
+        return next(iter(main.unscored), "unscored")
+    binding = binding_of(protocol, declared.benchmark, query.form, main.metric)
+    if binding is not None and not binding.higher_is_better:
+        return f"{main.metric} is an error, which no mean of scores can take in"
+    return main.value
+
+
+def _mean_of(domains: Mapping[str, MeanResult]) -> MeanResult:
+    """The mean over domains; a domain that lacks a task is named with what it lacks."""
+    values = {name: found.value for name, found in domains.items()}
+    present = [value for value in values.values() if value is not None]
+    return MeanResult(
+        value=sum(present) / len(present) if present else None,
+        parts=tuple(domains),
+        missing={
+            name: "lacks " + ", ".join(found.missing)
+            for name, found in domains.items()
+            if found.missing
+        },
+    )
+
+
+def _mean_result(values: Mapping[str, float | str]) -> MeanResult:
+    present = [value for value in values.values() if not isinstance(value, str)]
+    return MeanResult(
+        value=sum(present) / len(present) if present else None,
+        parts=tuple(values),
+        missing={name: value for name, value in values.items() if isinstance(value, str)},
+    )

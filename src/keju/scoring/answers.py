@@ -1,0 +1,115 @@
+"""Where the answer stands in a response, before anything is read out of it."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import msgspec
+
+_CLOSING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_OPENING = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_FENCE = "```"
+_ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
+_TEXT_KEYS = ("text", "transcription", "content", "文本", "文字", "内容")
+
+
+class Extracted(NamedTuple):
+    """What was taken as the answer.
+
+    `answer` is None where nothing could be taken without guessing. `rule` names how it was found,
+    `source` quotes where.
+    """
+
+    answer: str | None
+    rule: str
+    source: str = ""
+
+    @property
+    def origin(self) -> str:
+        """Rule and source in one line, for `Score.extracted_from`."""
+        quote = " ".join(self.source.split())
+        if len(quote) > _QUOTE:
+            quote = quote[: _QUOTE // 2] + "…" + quote[-_QUOTE // 2 :]
+        return f"{self.rule}: “{quote}”" if quote else self.rule
+
+
+_QUOTE = 60
+
+
+def body_of(text: str) -> str:
+    """The response without its reasoning.
+
+    What follows the last ``</think>``; where nothing does, or where ``<think>`` was never closed,
+    what stands before the first ``<think>``.
+    """
+    opening = _OPENING.search(text)
+    before = text[: opening.start()] if opening else ""
+    closings = list(_CLOSING.finditer(text))
+    if closings:
+        after = text[closings[-1].end() :]
+        return after if after.strip() else before
+    return before if opening else text
+
+
+def unfenced(body: str) -> str:
+    """The inside of a code fence that encloses the whole body, or the body."""
+    core = body.strip()
+    inside = core.removeprefix(_FENCE).removesuffix(_FENCE)
+    if len(core) - len(inside) < 2 * len(_FENCE) or _FENCE in inside or "\n" not in inside:
+        return body
+    return inside.partition("\n")[2]
+
+
+def json_answer(body: str) -> Extracted | None:
+    """The answer in a body that is a JSON object with one key for answers, or None."""
+    value = _json(body)
+    if not isinstance(value, dict):
+        return None
+    found = [(key, value[key]) for key in value if str(key).lower() in _ANSWER_KEYS]
+    if len(found) == 1 and isinstance(found[0][1], str | int | float):
+        return Extracted(str(found[0][1]), f"JSON key {found[0][0]!r}", body)
+    return None
+
+
+def json_text(body: str) -> Extracted | None:
+    """The text in a body that is JSON: a list of strings, or objects with a key for text."""
+    value = _json(body)
+    if value is None:
+        return None
+    parts = [_text_in(each) for each in (value if isinstance(value, list) else [value])]
+    texts = [part for part in parts if part is not None]
+    if not texts or len(texts) < len(parts):
+        return None
+    return Extracted("\n".join(texts), "JSON text", body)
+
+
+def transcription_of(text: str) -> Extracted:
+    """A transcription: the body, out of its code fence or JSON if it is wrapped in either."""
+    body = body_of(text)
+    inside = unfenced(body)
+    found = json_text(inside)
+    if found:
+        return found
+    rule = "whole answer" if body == text else "after the reasoning"
+    return Extracted(inside.strip(), rule if inside == body else "code fence")
+
+
+def _json(body: str) -> object:
+    inside = unfenced(body).strip()
+    if not inside.startswith(("{", "[")):
+        return None
+    try:
+        return msgspec.json.decode(inside.encode("utf-8", "surrogatepass"))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _text_in(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        texts = [value[key] for key in value if str(key).lower() in _TEXT_KEYS]
+        if len(texts) == 1 and isinstance(texts[0], str):
+            return texts[0]
+    return None

@@ -1,0 +1,217 @@
+"""One item with one response, and the work that several metrics share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from keju.benchmarks import choices_of, options_of, query_of
+from keju.items import AnswerForm, Item, Response
+from keju.metrics import (
+    EditCounts,
+    MarkCounts,
+    UndefinedMetricError,
+    best_edits,
+    official_edits,
+    punctuation_counts,
+)
+from keju.scoring.answers import Extracted, body_of, transcription_of
+from keju.scoring.letters import extract_letter
+from keju.scoring.short import entity_set, extract_entities, extract_short
+from keju.scoring.verdicts import Verdict, verdict_of
+from keju.text import (
+    LAYERS,
+    Layer,
+    Pair,
+    counted,
+    counted_alike,
+    counted_pair,
+    normalise,
+    official_clean,
+    official_convert,
+)
+
+MAX_CELLS = 10**10
+"""Edit distances between longer texts (product of their lengths) are not computed."""
+
+
+class Flaw(NamedTuple):
+    """What is wrong with an item or response before any metric sees it; empty where nothing is.
+
+    `answer_missing` is set where the authors' form has no answer at all, which part of their
+    script reads as an empty one.
+    """
+
+    response: str = ""
+    answer: str = ""
+    answer_missing: bool = False
+
+
+class Case:
+    """An item and its response, prepared for the metrics; shared steps are done once."""
+
+    def __init__(self, item: Item, response: Response, flaw: Flaw = Flaw()) -> None:  # noqa: B008
+        self.item = item
+        self.response = response
+        self.flaw = flaw
+        self.query = query_of(item)
+
+    @property
+    def form(self) -> AnswerForm:
+        """The form of answer that the query asks for."""
+        return self.query.form
+
+    @property
+    def text(self) -> str:
+        """The response's text; nothing where the response is a failure."""
+        return "" if self.response.status in {"failed", "filtered"} else self.response.text
+
+    @cached_property
+    def official_truth(self) -> str:
+        """The answer as the MCS-Bench script reads it: simplified.
+
+        Raises:
+            UndefinedMetricError: there is none, where the script stops.
+        """
+        self.require_answer()
+        if self.item.answer_simplified or not self.item.answer:
+            return self.item.answer_simplified
+        return official_convert(self.item.answer)
+
+    def require_answer(self) -> None:
+        """Stop where the script stops for want of an answer.
+
+        Raises:
+            UndefinedMetricError: the authors' form has no answer.
+        """
+        if self.flaw.answer_missing:
+            raise UndefinedMetricError("the authors' script stops here: KeyError, no answer")
+
+    @cached_property
+    def official_text(self) -> str:
+        """The response converted to simplified, as the script reads it where it doesn't clean."""
+        return official_convert(self.text)
+
+    @cached_property
+    def official_pair(self) -> Pair:
+        """Both texts cleaned, then the response converted."""
+        truth = "" if self.flaw.answer_missing else self.official_truth
+        pair = Pair(official_clean(truth), official_convert(official_clean(self.text)))
+        return _bounded(pair)
+
+    @cached_property
+    def official_cleaned(self) -> str:
+        """The response cleaned, then converted."""
+        return official_convert(official_clean(self.text))
+
+    @cached_property
+    def official_counts(self) -> EditCounts:
+        """Substitutions, deletions and insertions along the script's path."""
+        return official_edits(*self.official_pair)
+
+    @cached_property
+    def raw_pair(self) -> Pair:
+        """Both texts as they are (AncientDoc)."""
+        return _bounded(Pair(self.truth, self.text))
+
+    @cached_property
+    def truth(self) -> str:
+        """The true answer in the script of the source.
+
+        Raises:
+            UndefinedMetricError: the item has none.
+        """
+        truth = self.item.answer or self.item.answer_simplified
+        if not truth:
+            raise UndefinedMetricError("the item has no answer")
+        return truth
+
+    @cached_property
+    def transcription(self) -> Extracted:
+        """The transcription in the response."""
+        return transcription_of(self.text)
+
+    @cached_property
+    def pairs(self) -> dict[Layer, Pair]:
+        """Truth and transcription as OCR scoring counts them, at each layer."""
+        read = self.transcription.answer or ""
+        pairs = {layer: counted_pair(self.truth, read, layer) for layer in LAYERS}
+        for pair in pairs.values():
+            _bounded(pair)
+        return pairs
+
+    @cached_property
+    def best_counts(self) -> EditCounts:
+        """Edits of the alignment with most matches, at the last layer."""
+        return best_edits(*self.pairs["script"])
+
+    @cached_property
+    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The lines of the truth and of the transcription, as OCR scoring counts them.
+
+        Lines come from the answer, or from the item's own lines where the answer runs on.
+        """
+        lines = self.truth.split("\n")
+        if len(lines) == 1 and len(self.item.lines) > 1:
+            known = [line.text for line in self.item.lines]
+            if counted("".join(known)) == counted(self.truth):
+                lines = known
+        read = (self.transcription.answer or "").split("\n")
+        alike = counted_alike([*lines, *read])
+        return alike[: len(lines)], alike[len(lines) :]
+
+    @cached_property
+    def options(self) -> tuple[str, ...]:
+        """The texts of the options, where they are known."""
+        return options_of(self.item)
+
+    @cached_property
+    def taken(self) -> Extracted:
+        """The answer as `strict` takes it, by the form that was asked for."""
+        match self.form:
+            case "letter":
+                return extract_letter(self.text, choices_of(self.item), self.options)
+            case "short":
+                return extract_short(self.text)
+            case "entities":
+                return extract_entities(self.text)
+            case "transcription":
+                return self.transcription
+        body = body_of(self.text)
+        return Extracted(body.strip(), "whole answer" if body == self.text else "after reasoning")
+
+    @cached_property
+    def marks(self) -> MarkCounts:
+        """Punctuation marks matched one to one, characters compared at the last layer."""
+        return punctuation_counts(self.truth, self.taken.answer or "", fold=normalise)
+
+    @cached_property
+    def names(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The true and the predicted set of names, normalised."""
+        return entity_set(self.truth), entity_set(self.taken.answer or "")
+
+    @cached_property
+    def strict_texts(self) -> Pair:
+        """Running text on both sides at the last layer, for translation and open answers."""
+        return _bounded(Pair(normalise(self.truth), normalise(self.taken.answer or "")))
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict on the response."""
+        return verdict_of(
+            self.response,
+            self.form,
+            transcription=self.item.transcription,
+            answer=self.item.answer or self.item.answer_simplified,
+            taken=self.taken.answer is not None,
+            wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
+        )
+
+
+def _bounded(pair: Pair) -> Pair:
+    if len(pair.reference) * len(pair.hypothesis) > MAX_CELLS:
+        raise UndefinedMetricError(
+            f"too long to compare: {len(pair.reference):,} and {len(pair.hypothesis):,} characters"
+        )
+    return pair

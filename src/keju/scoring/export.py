@@ -1,0 +1,115 @@
+"""Scores as the JSON that ``keju score --json`` writes (DESIGN §10)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from keju.benchmarks import official_number
+from keju.items import Score
+from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
+
+Json = dict[str, object]
+
+
+def to_json(scores: Sequence[Score]) -> Json:
+    """Both protocols' items, tasks, domains and overall, as fractions.
+
+    ``{protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
+    {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
+    several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
+    the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
+    what is not.
+    """
+    results = aggregate(scores)
+    items: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
+    for score in scores:
+        items[score.model, score.setting, score.protocol].append(_item(score))
+    settings = {result.setting for result in results}
+    named: dict[str, Json] = defaultdict(dict)
+    for result in results:
+        name = result.model if len(settings) == 1 else f"{result.model} ({result.setting})"
+        rows = items[result.model, result.setting, result.protocol]
+        named[name][result.protocol] = {"items": rows} | _summary(result)
+    return next(iter(named.values())) if len(named) == 1 else dict(named)
+
+
+def _item(score: Score) -> Json:
+    row: Json = {
+        "id": score.item,
+        "task": _task_name(score.task, score.query),
+        "metric": score.metric,
+        "value": score.value,
+        "status": "unscored" if score.value is None else "scored",
+        "response": score.status,
+        "verdict": score.verdict,
+    }
+    if score.reason:
+        row["reason"] = score.reason
+    if score.round > 1:
+        row["round"] = score.round
+    if score.extracted or score.extracted_from:
+        row |= {"extracted": score.extracted, "extracted_from": score.extracted_from}
+    return row
+
+
+def _summary(result: Result) -> Json:
+    means = {
+        f"{benchmark.benchmark}: {name}": mean
+        for benchmark in result.benchmarks
+        for name, mean in benchmark.formats.items()
+    }
+    domains = {
+        name: mean for benchmark in result.benchmarks for name, mean in benchmark.domains.items()
+    }
+    overall = {benchmark.benchmark: benchmark.overall for benchmark in result.benchmarks}
+    one = next(iter(overall.values())).value if len(overall) == 1 else None
+    return {
+        "tasks": _per_task(result.tasks, lambda metric: metric.value),
+        "domains": {name: mean.value for name, mean in domains.items()},
+        "overall": one if len(overall) == 1 else _values(overall),
+        "formats": _values(means),
+        "missing": _missing(domains | overall),
+        "without_failures": _per_task(result.tasks, lambda metric: metric.without_failures),
+        "item_means": _per_task(result.tasks, lambda metric: metric.item_mean),
+        "layers": _layers(result.tasks),
+        "counts": {
+            _task_name(each.task, each.query): {
+                "items": each.items,
+                "responses": each.statuses,
+                "verdicts": each.verdicts,
+                "unscored": {m.metric: m.unscored for m in each.metrics if m.unscored},
+            }
+            for each in result.tasks
+        },
+        "signatures": _per_task(result.tasks, lambda metric: metric.signature),
+    }
+
+
+def _task_name(task: str, query: str) -> str:
+    name = official_number(task)
+    return f"{name}/{query}" if query else name
+
+
+def _per_task(tasks: Iterable[TaskResult], value: Callable[[MetricResult], object]) -> Json:
+    return {
+        _task_name(each.task, each.query): {metric.metric: value(metric) for metric in each.metrics}
+        for each in tasks
+    }
+
+
+def _layers(tasks: Iterable[TaskResult]) -> Json:
+    return {
+        _task_name(each.task, each.query): metric.layers
+        for each in tasks
+        for metric in each.metrics
+        if metric.layers
+    }
+
+
+def _values(means: Mapping[str, MeanResult]) -> dict[str, float | None]:
+    return {name: mean.value for name, mean in means.items()}
+
+
+def _missing(means: Mapping[str, MeanResult]) -> dict[str, dict[str, str]]:
+    return {name: mean.missing for name, mean in means.items() if mean.missing}

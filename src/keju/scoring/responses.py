@@ -1,0 +1,140 @@
+"""Responses in the authors' form: a list of ID, Task_ID, Answer_Simplified, Response."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from keju.benchmarks import task_of_number, tasks
+from keju.errors import DataError
+from keju.files import read_json
+from keju.items import Item, Response
+from keju.scoring.case import Case, Flaw
+
+LONGEST = 1_000_000
+"""Characters in one field of the authors' form; more is a mistake in the file."""
+
+_LARGEST = 2 << 30
+_STOPS = "the authors' script stops here: TypeError, "
+
+
+def read_responses(path: Path) -> list[Case]:
+    """Read a file in the authors' form.
+
+    Each object has ``ID`` and ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
+    ``Question`` (whose options help to take a letter) and ``Answer`` (the traditional answer,
+    which `strict` prefers) are read where they are there. An answer or response that is no text,
+    on which the authors' script stops, makes that item unscored.
+
+    Raises:
+        DataError: the file is not such a list; the message names the file and the item.
+    """
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise DataError("more than 2 GiB", file=path, mend="Score it in parts")
+    cases = list(_cases(path, read_json(path, list[object])))
+    if not cases:
+        raise DataError("holds no responses", file=path)
+    if all(case.flaw.answer_missing for case in cases):
+        raise DataError(
+            "no item has Answer_Simplified", file=path, mend="Rename the field that has the answers"
+        )
+    return cases
+
+
+def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
+    numbers = {task.id.removeprefix("T") for task in tasks() if task.benchmark == "MCS-Bench"}
+    seen: set[tuple[str, str]] = set()
+    for place, row in enumerate(rows, start=1):
+        where = f"item {place}"
+        if not isinstance(row, dict):
+            raise DataError(f"is {_kind(row)}, not an object", file=file, item=where)
+        name = _named(file, where, row, "ID")
+        where = f"item {place} (ID {ascii(name)[1:-1][:60]})"
+        number = _named(file, where, row, "Task_ID").removeprefix("T")
+        if number not in numbers:
+            raise DataError(
+                f"Task_ID {ascii(row['Task_ID'])[:40]} is no task of MCS-Bench",
+                file=file,
+                item=where,
+                mend="Use 1 to 45",
+            )
+        if (number, name) in seen:
+            raise DataError(
+                f"ID and Task_ID {number} stand there twice",
+                file=file,
+                item=where,
+                mend="Leave one of them out",
+            )
+        seen.add((number, name))
+        yield _case(file, where, row, name, int(number))
+
+
+def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: int) -> Case:
+    if "Response" not in row:
+        raise DataError(
+            "has no Response", file=file, item=where, mend="Rename the field that has the responses"
+        )
+    for key, value in row.items():
+        if isinstance(value, str) and len(value) > LONGEST:
+            raise DataError(f"{key} has {len(value):,} characters", file=file, item=where)
+    said, answer = row["Response"], row.get("Answer_Simplified", "")
+    flaw = Flaw(
+        response="" if isinstance(said, str) else f"{_STOPS}Response is {_kind(said)}",
+        answer="" if isinstance(answer, str) else f"{_STOPS}Answer_Simplified is {_kind(answer)}",
+        answer_missing="Answer_Simplified" not in row,
+    )
+    text = said if isinstance(said, str) else ""
+    task = task_of_number(number)
+    question = _optional(row, "Question")
+    item = Item(
+        id=name,
+        benchmark=task.benchmark,
+        task=task.id,
+        question=question,
+        verbatim=bool(question),
+        answer=_optional(row, "Answer") if answer else "",
+        answer_simplified=_optional(row, "Answer_Simplified"),
+    )
+    response = Response(
+        key=f"{task.id}/{name}",
+        item=name,
+        model=file.stem,
+        benchmark=task.benchmark,
+        task=task.id,
+        status="answered" if text.strip() else "empty",
+        text=text,
+    )
+    return Case(item, response, flaw)
+
+
+def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
+    value = row.get(key)
+    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+        return str(value).strip()
+    problem = f"{key} is {_kind(value)}" if key in row else f"has no {key}"
+    raise DataError(
+        problem,
+        file=file,
+        item=where,
+        mend="Each item needs ID, Task_ID, Answer_Simplified and Response",
+    )
+
+
+def _optional(row: Mapping[str, object], key: str) -> str:
+    value = row.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _kind(value: object) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "text" if value.strip() else "empty text"
+        case list():
+            return "a list"
+    return "an object"

@@ -1,0 +1,123 @@
+"""What kind of response it was, apart from how well it scored."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+from rapidfuzz.distance import LCSseq
+
+from keju.items import AnswerForm, Response
+from keju.scoring.answers import body_of
+from keju.text import counted
+
+Verdict = Literal[
+    "ok", "failed", "filtered", "empty", "looping", "truncated", "refused",
+    "transcribed", "off-format", "unparsable",
+]  # fmt: skip
+"""`failed` and `filtered`: no answer came. `empty`: nothing but white space or reasoning.
+`looping`: it ends in one short piece said over and over. `truncated`: it hit the token limit.
+`refused`: it declines. `transcribed`: it reads the text out instead of answering. `off-format`: an
+answer wrapped in JSON or the like where plain text was asked for. `unparsable`: no answer could be
+taken without guessing."""
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+_REFUSAL = re.compile(
+    r"(?:抱歉|对不起|對不起|很遗憾|很遺憾)[，,。！!\s]|作为(?:一个|一款|一名)?(?:AI|人工智能|大?语言模型)"
+    r"|(?:无法|無法|不能|没有办法|沒有辦法|未能)(?:为您|直接)?"
+    r"(?:识别|識別|查看|看到|看清|访问|提供|回答|处理|协助|完成|辨认|辨識|读取|判断)"
+    r"|I['’]m sorry|I am sorry|I apologi[sz]e|As an AI\b"
+    r"|I (?:cannot|can['’]t|am unable|['’]m unable)"
+    r"|unable to (?:assist|help|view|see|read|process)|can(?:no|['’])t assist",
+    re.IGNORECASE,
+)
+_REFUSAL_LENGTH = 300
+_REFUSAL_START = 60
+
+_TAIL = 400
+_LOOP_LENGTH = 60
+_LOOP_REPEATS = 5
+
+_TRANSCRIBED_SHARE = 0.8
+_TRANSCRIBED_LENGTH = 20
+
+
+def verdict_of(
+    response: Response,
+    form: AnswerForm,
+    *,
+    transcription: str | None = None,
+    answer: str = "",
+    taken: bool = True,
+    wrapped: bool = False,
+) -> Verdict:
+    """The verdict on one response; the first that holds of the order in which they are tested.
+
+    Args:
+        response: the response.
+        form: the answer form that was asked for.
+        transcription: the text on the image, where it is known.
+        answer: the true answer.
+        taken: whether an answer could be taken.
+        wrapped: whether it had to be taken out of JSON that nobody asked for.
+    """
+    body = body_of(response.text)
+    by_wire = _from_the_wire(response, body)
+    if by_wire:
+        return by_wire
+    if is_refusal(body):
+        return "refused"
+    if form in {"text", "letter", "short"} and reads_out(body, transcription or "", answer):
+        return "transcribed"
+    if not taken:
+        return "unparsable"
+    return "off-format" if wrapped else "ok"
+
+
+def _from_the_wire(response: Response, body: str) -> Verdict | None:
+    """What can be said from the status, and from whether and how the text ends."""
+    match response.status:
+        case "failed" | "filtered":
+            return response.status
+        case "empty":
+            return "empty"
+    if is_looping(response.text):
+        return "looping"
+    if response.status == "truncated":
+        return "truncated"
+    return None if body.strip() else "empty"
+
+
+def is_refusal(body: str) -> bool:
+    """Whether a short text declines to answer, in Chinese or English, near its beginning."""
+    core = body.strip()
+    return len(core) <= _REFUSAL_LENGTH and _REFUSAL.search(core[:_REFUSAL_START]) is not None
+
+
+def is_looping(text: str) -> bool:
+    """Whether a text ends in one piece said at least five times over, 60 characters or more."""
+    tail = text.rstrip()[-_TAIL:]
+    if len(tail) < _LOOP_LENGTH:
+        return False
+    for period in range(1, len(tail) // _LOOP_REPEATS + 1):
+        length = max(_LOOP_LENGTH, period * _LOOP_REPEATS)
+        end = tail[-length:]
+        if end[period:] == end[:-period]:
+            return True
+    return False
+
+
+def reads_out(body: str, transcription: str, answer: str) -> bool:
+    """Whether a response is the text on the image rather than an answer about it.
+
+    At least four fifths of its characters stand in the transcription in this order, and fewer of
+    them in the true answer.
+    """
+    said = counted(body)
+    if len(said) < _TRANSCRIBED_LENGTH or not transcription:
+        return False
+    from_page = LCSseq.similarity(counted(transcription), said)
+    if from_page < _TRANSCRIBED_SHARE * len(said):
+        return False
+    return LCSseq.similarity(counted(answer), said) < from_page
