@@ -1,1 +1,19 @@
 """Items on disk: the working form, its readers, validation and statistics."""
+
+from keju.datasets.store import (
+    Dataset,
+    DatasetManifest,
+    DatasetWriter,
+    items_hash,
+    read_items,
+    write_items,
+)
+
+__all__ = [
+    "Dataset",
+    "DatasetManifest",
+    "DatasetWriter",
+    "items_hash",
+    "read_items",
+    "write_items",
+]

@@ -39,7 +39,7 @@ SRC                       a .jsonl file, or a folder with .jsonl files in it
   data.jsonl              one object a line: image, task, question, answer
   CLASS/BOOK/PAGE.jpg     the images; the path in "image" says class and book
 The task is an id (page_level_ocr …), the paper's name (Page-level OCR …) or a Chinese one.
-books=FILE.csv            a table with the columns book, dynasty, script"""
+-o books=FILE.csv         a table with the columns book, dynasty, script"""
 
 FIELDS = {
     "image": Field(("image", "image_path", "img")),
