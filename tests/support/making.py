@@ -34,14 +34,14 @@ def page_item(name: str, **fields: object) -> Item:
     return Item(id=name, **settings)
 
 
-def make_dataset(path: Path, items: Iterable[Item] = (), *, pages: int = 0) -> Path:
-    """Write a dataset of the items given and of so many pages with a picture each."""
+def make_dataset(path: Path, items: Iterable[Item] = (), *, pages: int = 0, first: int = 0) -> Path:
+    """Write a dataset of the items given and of so many pages, pictures numbered from `first`."""
     with DatasetWriter(
         path, name="small", version="1", licence="CC0-1.0", source="made by the tests"
     ) as writer:
         for item in items:
             writer.add(item)
         for number in range(pages):
-            ref = writer.add_image(picture(number), f"page {number}")
+            ref = writer.add_image(picture(first + number), f"page {number}")
             writer.add(page_item(f"i{number:04}", images=(ref,)))
     return path

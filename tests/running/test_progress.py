@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import asyncio
+import io
+from contextlib import suppress
+
+import pytest
+from rich.console import Console
+
+from keju.items import Failure, Response
+from keju.models import ModelOptions, open_model
+from keju.running import progress
+from keju.running.ask import Lane
+from keju.running.progress import Pace, duration, show
+
+
+def response(*, failed: bool = False) -> Response:
+    return Response(
+        key="k", item="i", model="m", benchmark="b", task="t",
+        status="failed" if failed else "answered",
+        error=Failure(kind="server") if failed else None,
+    )  # fmt: skip
+
+
+def lane(total: int = 100, ceiling: int = 8) -> Lane:
+    model = open_model("baseline:copy", ModelOptions())
+    return Lane(model, iter(()), total=total, ceiling=ceiling)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(progress, "monotonic", clock)
+    return clock
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(None, "?"), (0, "0 s"), (89.4, "89 s"), (90, "2 min"), (3540, "59 min"), (11_100, "3 h 05 min")],
+)  # fmt: skip
+def test_durations_as_people_say_them(seconds: float | None, words: str):
+    assert duration(seconds) == words
+
+
+def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
+    way = lane()
+    pace = Pace(way)
+    assert pace.line() == "0.0/s · ? left"
+    for _ in range(10):
+        clock.now += 1
+        way.note(response(), dead_after=10)
+        way.note(response(), dead_after=10)
+        pace.tick()
+    assert pace.rate == pytest.approx(2.0)
+    assert pace.line() == "2.0/s · 40 s left"
+    for _ in range(40):
+        clock.now += 1
+        pace.tick()
+    assert pace.rate == 0
+
+
+def test_failures_slowing_and_giving_up_are_said(clock: Clock):
+    way = lane(total=4)
+    pace = Pace(way)
+    way.throttle.overloaded(1e18, None)
+    clock.now += 1
+    way.note(response(failed=True), dead_after=2)
+    pace.tick()
+    assert pace.line() == "1.0/s · 1 failed · slowed to 4 at once · 3 s left"
+    way.note(response(failed=True), dead_after=2)
+    assert pace.line().endswith("given up")
+    assert way.halted
+
+
+def said(*, terminal: bool) -> str:
+    async def body() -> str:
+        way = lane(total=2)
+        console = Console(file=io.StringIO(), force_terminal=terminal, width=120)
+        showing = asyncio.create_task(show([way, lane(total=0)], console))
+        await asyncio.sleep(0.01)
+        way.note(response(), dead_after=9)
+        way.note(response(), dead_after=9)
+        showing.cancel()
+        with suppress(asyncio.CancelledError):
+            await showing
+        return console.file.getvalue()
+
+    return asyncio.run(body())
+
+
+def test_a_terminal_gets_a_bar_and_a_file_gets_plain_lines():
+    assert "baseline:copy" in said(terminal=True)
+    assert "2/2" in said(terminal=True)
+    assert "\x1b" in said(terminal=True)
+    plain = said(terminal=False)
+    assert plain.startswith("baseline:copy: 2/2 · ")
+    assert plain.count("\n") == 1

@@ -1,0 +1,375 @@
+"""Whole runs: the real client, a real server in its own process, real files."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from keju.errors import PrerequisiteError, UsageError
+from keju.items import Item
+from keju.models import Decoding, ModelOptions
+from keju.running import Policy, RunSummary, Selection, run
+from keju.runs import RunFolder
+from support.making import make_dataset, page_item
+from support.serving import Chat
+
+KEY = "sk-run-0123456789abcdefABCDEF"
+MODEL = "openai:served"
+TRANSIENT = [
+    "429", "429-after", "429-date", "500", "503", "drop-before", "drop-body", "html", "html-502",
+    "truncated-json", "wrong-json", "empty-choices", "error-object",
+]  # fmt: skip
+DRIVER = Path(__file__).parents[1] / "support" / "run_driver.py"
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("run") / "dataset", pages=40)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+def go(
+    dataset: Path, out: Path, url: str, *models: str, options: ModelOptions | None = None,
+    policy: Policy | None = None, **settings: object,
+) -> RunSummary:  # fmt: skip
+    return run(
+        dataset,
+        models or [MODEL],
+        out,
+        options=options or ModelOptions(base_url=url),
+        policy=policy or Policy(concurrency=8, first_wait=0.02),
+        **settings,
+    )
+
+
+def items_of(out: Path) -> Counter[str]:
+    """How often each item stands in the files, without any reader's help."""
+    lines = [
+        line for path in out.glob("responses/*/*.jsonl") for line in path.read_text().splitlines()
+    ]
+    return Counter(json.loads(line)["item"] for line in lines)
+
+
+def test_a_run_stores_each_answer_once_and_describes_itself(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    summary = go(dataset, out, chat.url)
+    assert (summary.complete, summary.failures, summary.left) == (True, 0, 0)
+    assert summary.models[0].statuses == {"answered": 40}
+    folder = RunFolder.open(out)
+    assert {r.item: r.text for r in folder.responses(MODEL)} == {
+        f"i{n:04}": f"answer to i{n:04}" for n in range(40)
+    }
+    assert [item.answer for item in folder.items()] == ["天地玄黃"] * 40
+    manifest = folder.manifest()
+    assert manifest.models[MODEL]["endpoint"] == chat.url
+    assert (out / manifest.dataset_path).resolve() == dataset.resolve()
+    assert json.loads((out / "run.json").read_text())["format"] == "keju-run-1"
+
+
+def test_what_is_stored_is_never_asked_again(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=15))
+    chat.plan()
+    summary = go(dataset, out, chat.url)
+    assert chat.stats()["requests"] == 25
+    assert (summary.models[0].asked, summary.models[0].statuses) == (25, {"answered": 40})
+    assert set(items_of(out).values()) == {1}
+    assert len(RunFolder.open(out).items()) == 40
+    chat.plan()
+    assert go(dataset, out, chat.url).complete
+    assert chat.stats()["requests"] == 0
+
+
+@pytest.mark.parametrize("mode", TRANSIENT)
+def test_each_passing_fault_ends_in_an_answer(chat: Chat, dataset: Path, out: Path, mode: str):
+    chat.plan(modes=[mode], after="0.05")
+    summary = go(dataset, out, chat.url, selection=Selection(limit=6))
+    assert summary.models[0].statuses == {"answered": 6}
+    assert summary.models[0].attempts == 12
+    assert chat.stats()["requests"] == 12
+
+
+def test_a_storm_of_all_faults_ends_with_every_item_answered(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=[*TRANSIENT, "slow-body"], share=0.5, times=2, after="0.05", slow=0.1)
+    summary = go(dataset, out, chat.url)
+    assert summary.models[0].statuses == {"answered": 40}
+    assert all(r.text == f"answer to {r.item}" for r in RunFolder.open(out).responses())
+    assert set(items_of(out).values()) == {1}
+
+
+def test_a_server_that_bears_few_at_once_is_asked_slower(chat: Chat, dataset: Path, out: Path):
+    chat.plan(cap=3, delay=0.02)
+    summary = go(dataset, out, chat.url, policy=Policy(concurrency=32, first_wait=0.05))
+    assert summary.models[0].statuses == {"answered": 40}
+    seen = chat.stats()
+    assert len(seen["answered"]) == 40
+    assert seen["most_in_flight"] > 3
+
+
+def test_lasting_failures_are_stored_as_failures_and_asked_again_only_when_told(
+    chat: Chat, dataset: Path, out: Path
+):
+    chat.plan(modes=["400"], share=0.3, times=-1)
+    summary = go(dataset, out, chat.url)
+    failed = summary.failures
+    assert 0 < failed < 40
+    assert summary.models[0].failures == {"bad-request": failed}
+    assert summary.advice.endswith("with --retry-failed to ask only the failed ones")
+    assert all(r.text == "" for r in RunFolder.open(out).responses() if r.status == "failed")
+    chat.plan()
+    assert go(dataset, out, chat.url).failures == failed
+    assert chat.stats()["requests"] == 0
+    again = go(dataset, out, chat.url, policy=Policy(retry_failed=True))
+    assert chat.stats()["requests"] == failed
+    assert again.complete
+    assert again.models[0].statuses == {"answered": 40}
+    assert items_of(out) == {f"i{n:04}": 1 for n in range(40)}
+
+
+def test_a_dead_server_is_given_up_and_the_rest_is_left(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=["401"], times=-1)
+    summary = go(dataset, out, chat.url)
+    model = summary.models[0]
+    assert model.halted.endswith("HTTP 401: told to answer 401")
+    assert model.left + model.asked == 40
+    assert model.left > 0
+    assert "--retry-failed" in summary.advice
+    chat.plan()
+    assert go(dataset, out, chat.url, policy=Policy(retry_failed=True)).complete
+
+
+def test_several_models_and_declined_requests(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    summary = go(
+        dataset, out, chat.url, MODEL, "baseline:copy", "baseline:chance",
+        selection=Selection(limit=5),
+    )  # fmt: skip
+    by_name = {model.model: model for model in summary.models}
+    assert by_name["baseline:copy"].statuses == {"answered": 5}
+    assert by_name["baseline:chance"].planned == 0
+    why = {"chance answers letters and yes-no, not transcription": 5}
+    assert by_name["baseline:chance"].not_asked == why
+    assert RunFolder.open(out).manifest().not_asked == {"baseline:chance": why}
+    assert summary.complete
+    added = go(dataset, out, chat.url, "replay:" + str(responses_file(out)),
+               selection=Selection(limit=5))  # fmt: skip
+    assert added.models[0].statuses == {"answered": 5}
+    assert set(RunFolder.open(out).manifest().models) == {*by_name, added.models[0].model}
+
+
+def responses_file(out: Path) -> Path:
+    return RunFolder.open(out).responses_path(MODEL, "T1")
+
+
+def test_rounds_are_asked_and_may_be_added(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=3))
+    go(dataset, out, chat.url, selection=Selection(limit=3, rounds=3))
+    assert chat.stats()["requests"] == 9
+    rounds = Counter(r.round for r in RunFolder.open(out).responses())
+    assert rounds == {1: 3, 2: 3, 3: 3}
+
+
+@pytest.mark.parametrize(
+    ("options", "selection", "words"),
+    [
+        ({"decoding": Decoding(seed=5)}, {}, r"seed of openai:served \(unset, now 5\)"),
+        ({"base_url": "http://127.0.0.1:1/v2"}, {}, r"endpoint of openai:served \("),
+        ({}, {"limit": 3}, "holds 2 items that are not chosen now, such as i0003"),
+        ({}, {"limit": 5, "rounds": 1}, r"--rounds \(2, now 1\)"),
+    ],
+)  # fmt: skip
+def test_other_settings_are_refused_and_what_differs_is_named(
+    chat: Chat, dataset: Path, out: Path, options: dict[str, object], selection: dict[str, object],
+    words: str,
+):  # fmt: skip
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=5, rounds=2))
+    before = (out / "run.json").read_bytes()
+    with pytest.raises(UsageError, match=words) as caught:
+        go(
+            dataset, out, chat.url,
+            options=ModelOptions(**{"base_url": chat.url, **options}),
+            selection=Selection(**{"limit": 5, "rounds": 2, **selection}),
+        )  # fmt: skip
+    assert "another --out" in str(caught.value)
+    assert (out / "run.json").read_bytes() == before
+    assert chat.stats()["requests"] == 10
+
+
+def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: Path):
+    def made(name: str, answer: str) -> Path:
+        item: Item = page_item(
+            "q", task="T5", question="[item q] A. 天 B. 地", answer=answer, transcription="天"
+        )
+        return make_dataset(tmp_path / name, [item])
+
+    chat.plan()
+    first, second = made("one", "A"), made("two", "B")
+    go(first, out, chat.url)
+    with pytest.raises(UsageError, match="the dataset \\(small"):
+        go(second, out, chat.url)
+    with pytest.raises(UsageError, match=r"--setting \(image, now gold-ocr\)"):
+        go(first, out, chat.url, selection=Selection(setting="gold-ocr"))
+
+
+def test_an_answer_to_another_prompt_is_not_taken_for_this_one(
+    chat: Chat, dataset: Path, out: Path
+):
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=2))
+    path = responses_file(out)
+    lines = path.read_text().splitlines()
+    changed = {**json.loads(lines[0]), "key": "0" * 64}
+    path.write_text(json.dumps(changed) + "\n" + lines[1] + "\n")
+    with pytest.raises(UsageError, match="to i0000 answers another prompt"):
+        go(dataset, out, chat.url, selection=Selection(limit=2))
+
+
+def test_wrong_use_is_refused_before_anything_is_written(chat: Chat, dataset: Path, out: Path):
+    for wrong, words in [
+        ({"models": []}, "no model to ask"),
+        ({"models": [MODEL, MODEL]}, "given twice"),
+        ({"models": ["openai"]}, "needs a model's name"),
+        ({"models": [MODEL], "policy": Policy(concurrency=0)}, "--concurrency must be 1"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            run(dataset, out=out, options=ModelOptions(base_url=chat.url), **wrong)
+    with pytest.raises(UsageError, match="no dataset"):
+        run(out / "nowhere", [MODEL], out, options=ModelOptions(base_url=chat.url))
+    assert not out.exists()
+
+
+def test_a_folder_of_something_else_is_not_written_into(chat: Chat, dataset: Path, tmp_path: Path):
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(UsageError, match=r"holds something that is no run \(thesis\.tex\)"):
+        go(dataset, tmp_path, chat.url)
+    with pytest.raises(UsageError, match="not a folder"):
+        go(dataset, tmp_path / "thesis.tex", chat.url)
+
+
+def test_a_missing_engine_is_named_before_anything_is_asked(
+    chat: Chat, dataset: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("keju.models.opening.shutil.which", lambda name: None)
+    with pytest.raises(PrerequisiteError, match="tesseract"):
+        go(dataset, out, chat.url, MODEL, "tesseract")
+    assert not out.exists()
+
+
+def test_an_altered_image_fails_its_item_and_no_other(chat: Chat, tmp_path: Path, out: Path):
+    dataset = make_dataset(tmp_path / "d", pages=4, first=1000)
+    image = min((dataset / "images").iterdir())
+    image.write_bytes(image.read_bytes()[:-1] + b"x")
+    chat.plan()
+    summary = go(dataset, out, chat.url)
+    assert summary.models[0].statuses == {"answered": 3, "failed": 1}
+    assert summary.models[0].failures == {"unreadable-image": 1}
+    assert chat.stats()["requests"] == 3
+
+
+def test_the_key_is_in_no_file_of_the_run(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=["echo-key", "echo-key-401", "500"], share=0.9, times=2)
+    go(dataset, out, chat.url, policy=Policy(dead_after=1000, first_wait=0.01))
+    assert chat.stats()["keys"] == [f"Bearer {KEY}"]
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert len(files) >= 4
+    assert "Bearer ***" in responses_file(out).read_text()
+    for path in files:
+        assert KEY.encode() not in path.read_bytes()
+
+
+def test_progress_says_how_it_goes(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=["400"], share=0.3, times=-1)
+    console = Console(file=(out.parent / "said").open("w+", encoding="utf-8"), width=200)
+    summary = go(dataset, out, chat.url, console=console)
+    console.file.seek(0)
+    said = console.file.read()
+    assert said.startswith("openai:served: 40/40 · ")
+    assert f" · {summary.failures} failed" in said
+    assert KEY not in said
+    console.file.close()
+
+
+def started(dataset: Path, out: Path, url: str, *flags: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, DRIVER, dataset, out, url, "4", *flags],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ},
+    )  # fmt: skip
+
+
+def wait_for_requests(chat: Chat, count: int) -> None:
+    for _ in range(500):
+        if chat.stats()["requests"] >= count:
+            return
+        time.sleep(0.02)
+    pytest.fail("the run asked nothing")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_the_run_cleanly_and_tells_how_to_go_on(
+    chat: Chat, dataset: Path, out: Path, number: signal.Signals
+):
+    chat.plan(delay=0.3)
+    process = started(dataset, out, chat.url)
+    wait_for_requests(chat, 6)
+    process.send_signal(number)
+    said, errors = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+    assert "Waiting for 4 answers that are under way" in errors
+    assert "Run the same command again to go on" in said
+    seen = chat.stats()
+    # All that was sent was waited for and kept.
+    assert sum(items_of(out).values()) == seen["requests"] < 40
+    process = started(dataset, out, chat.url)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert items_of(out) == {f"i{n:04}": 1 for n in range(40)}
+    assert chat.stats()["requests"] == 40
+
+
+def test_a_second_ctrl_c_does_not_wait(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=["hang"], share=0.5, times=-1, hang=15)
+    process = started(dataset, out, chat.url)
+    wait_for_requests(chat, 5)
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    begun = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert time.monotonic() - begun < 5
+    assert process.returncode == 1
+    assert "Traceback" not in errors
+
+
+def test_a_second_writer_is_refused_in_one_line(chat: Chat, dataset: Path, out: Path):
+    chat.plan(delay=0.5)
+    process = started(dataset, out, chat.url)
+    wait_for_requests(chat, 1)
+    second = started(dataset, out, chat.url)
+    _, errors = second.communicate(timeout=20)
+    assert second.returncode == 2
+    assert errors.count("\n") == 1
+    assert "another keju is writing to this run" in errors
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=20)

@@ -1,0 +1,224 @@
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from keju.errors import DataError
+from keju.files import read_jsonl
+from keju.items import Failure, Response
+from keju.running import ResponseStore
+from keju.running.store import Slot, compact
+from keju.runs import RunFolder, file_name, superseded
+
+HOSTILE = (
+    "../../../etc/passwd",
+    "/abs",
+    "..",
+    ".",
+    "a/b",
+    "a\\b",
+    "nul\0",
+    "长" * 300,
+    "",
+    "con:1",
+)
+
+
+def response(item: str, *, failed: bool = False, **fields: object) -> Response:
+    error = Failure(kind="server", message="away") if failed else None
+    return Response(**{
+        "key": f"key-{item}", "item": item, "model": "m", "benchmark": "b", "task": "T1",
+        "status": "failed" if failed else "answered", "text": "" if failed else f"天{item}",
+        "error": error, **fields,
+    })  # fmt: skip
+
+
+def stored(folder: RunFolder) -> list[Response]:
+    return list(folder.responses())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "run")
+
+
+def test_a_response_is_on_disk_as_soon_as_it_is_appended(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+        path = folder.responses_path("m", "T1")
+        assert path.read_bytes() == msgspec.json.encode(response("a")) + b"\n"
+        store.append(response("b"))
+        assert stored(folder) == [response("a"), response("b")]
+
+
+def test_each_response_is_one_write(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):
+    writes: list[bytes] = []
+    write = os.write
+    with ResponseStore(folder) as store:
+        monkeypatch.setattr(
+            os, "write", lambda file, data: writes.append(data) or write(file, data)
+        )
+        store.append(response("a", text="x" * 200_000))
+        monkeypatch.undo()
+    assert len(writes) == 1
+    assert writes[0].endswith(b"\n")
+
+
+def test_what_is_known_is_found_by_its_place_in_the_run(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+        store.append(response("a", round=2, key="k2", task="T5"))
+        store.append(response("b", failed=True))
+        store.append(response("c", model="other"))
+        known = store.known("m")
+    assert known == {
+        Slot("a", "", "image", 1): ("key-a", "answered", ""),
+        Slot("a", "", "image", 2): ("k2", "answered", ""),
+        Slot("b", "", "image", 1): ("key-b", "failed", "server"),
+    }
+
+
+def test_a_line_torn_at_any_byte_is_mended_and_no_whole_answer_is_lost(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+        store.append(response("b"))
+    path = folder.responses_path("m", "T1")
+    whole = path.read_bytes()
+    start = whole.index(b"\n") + 1
+    for end in range(start, len(whole) + 1):
+        path.write_bytes(whole[:end])
+        with ResponseStore(folder) as store:
+            known = store.known("m")
+            # All but the newline is there: the answer was paid for and is kept.
+            assert len(known) == (2 if end >= len(whole) - 1 else 1)
+            if len(known) == 1:
+                store.append(response("b"))
+        assert path.read_bytes() == whole
+
+
+def test_a_file_of_nothing_but_a_torn_line_is_emptied(folder: RunFolder):
+    path = folder.responses_path("m", "T1")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b'{"key": "half')
+    with ResponseStore(folder) as store:
+        assert store.known("m") == {}
+    assert path.read_bytes() == b""
+
+
+def test_a_later_answer_replaces_the_failure_before_it(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a", failed=True))
+        store.append(response("b"))
+        store.append(response("a"))
+        # A reader that comes before the store is closed sees each once, too.
+        assert [(r.item, r.status) for r in stored(folder)] == [
+            ("b", "answered"),
+            ("a", "answered"),
+        ]
+    path = folder.responses_path("m", "T1")
+    assert len(path.read_bytes().splitlines()) == 2
+    assert superseded(path) == set()
+
+
+def test_what_a_killed_writer_left_twice_is_put_right_when_opened(folder: RunFolder):
+    path = folder.responses_path("m", "T1")
+    path.parent.mkdir(parents=True)
+    lines = [response("a", failed=True), response("b"), response("a"), response("c")]
+    path.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in lines))
+    with ResponseStore(folder):
+        assert list(read_jsonl(path, Response)) == [lines[1], lines[2], lines[3]]
+
+
+def test_the_same_key_of_two_items_is_two_responses(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a", key="k"))
+        store.append(response("b", key="k"))
+    assert len(stored(folder)) == 2
+
+
+def test_nothing_to_leave_out_leaves_the_file_untouched(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+    path = folder.responses_path("m", "T1")
+    before = path.stat().st_ino
+    assert compact(path) == 0
+    assert path.stat().st_ino == before
+
+
+def test_a_damaged_line_is_named(folder: RunFolder):
+    path = folder.responses_path("m", "T1")
+    path.parent.mkdir(parents=True)
+    good = msgspec.json.encode(response("a")) + b"\n"
+    path.write_bytes(good + b"\x00\x00{}\n" + good)
+    with (
+        pytest.raises(DataError, match=r"T1\.jsonl: line 2: .*Delete that line"),
+        ResponseStore(folder),
+    ):
+        pass
+    with ResponseStore(RunFolder(folder.path.parent / "other")):
+        pass
+
+
+def test_a_second_writer_is_refused_in_one_line(folder: RunFolder):
+    code = (
+        "import sys; from pathlib import Path; from keju.running import ResponseStore; "
+        "from keju.runs import RunFolder; from keju.errors import UsageError\n"
+        "try:\n"
+        "    with ResponseStore(RunFolder(Path(sys.argv[1]))): print('in')\n"
+        "except UsageError as error: print(error)"
+    )
+
+    def other() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", code, folder.path], capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    with ResponseStore(folder):
+        said = other()
+        assert "another keju is writing to this run" in said
+        assert "\n" not in said
+    assert other() == "in"
+
+
+def test_a_full_disk_leaves_no_half_line(folder: RunFolder, monkeypatch: pytest.MonkeyPatch):
+    write = os.write
+
+    def full(file: int, data: bytes) -> int:
+        if write(file, data[:20]) == 20:
+            return 20
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(DataError, match=r"b: .*No space left on device\. Make room"):
+            store.append(response("b"))
+        monkeypatch.undo()
+        assert stored(folder) == [response("a")]
+        store.append(response("b"))
+    assert stored(folder) == [response("a"), response("b")]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_no_name_leaves_the_run_folder(folder: RunFolder, name: str):
+    with ResponseStore(folder) as store:
+        store.append(response("a", model=f"replay:{name}", task=name))
+        assert len(store.known(f"replay:{name}")) == 1
+    root = folder.path.resolve() / "responses"
+    written = [path for path in folder.path.parent.rglob("*") if path.is_file()]
+    files = [path for path in written if path.name != "run.lock"]
+    assert len(files) == 1
+    assert files[0].resolve().parent.parent == root
+    assert len(files[0].name) < 120
+
+
+def test_different_hostile_names_stay_apart():
+    assert len({file_name(name) for name in HOSTILE}) == len(HOSTILE)
+    assert file_name("a/b") != file_name("a_b")
