@@ -70,7 +70,9 @@ def chrf(reference: str, hypothesis: str, *, word_orders: int = 0) -> float:
 
 
 def _counts(expected: Counter[str], predicted: Counter[str]) -> OrderCounts:
-    return OrderCounts(predicted.total(), expected.total(), (expected & predicted).total())
+    # sacrebleu counts no n-grams of an order that the reference lacks; a corpus's score shows it.
+    given = predicted.total() if expected else 0
+    return OrderCounts(given, expected.total(), (expected & predicted).total())
 
 
 def _chars(text: str, order: int) -> Counter[str]:

@@ -1,0 +1,288 @@
+"""Boxes against boxes: overlap, one-to-one matching, and coordinates in a declared convention.
+
+A box is (left, top, right, bottom) in pixels, as continuous edges: a box from 0 to 10 is 10 wide.
+A degenerate box (a coordinate that is no finite number, or no area) overlaps with nothing, but is
+still counted among the boxes given. Boxes are not cut at the picture's edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from keju.errors import UsageError
+from keju.metrics.assignment import assign
+from keju.metrics.base import UndefinedMetricError
+
+Axes = Literal["xyxy", "yxyx", "xywh", "cxcywh"]
+Scale = Literal["pixels", "unit", "1000"]
+Boxes = npt.NDArray[np.float64]
+
+THRESHOLDS = tuple(percent / 100 for percent in range(50, 100, 5))
+
+
+class BoxConvention(NamedTuple):
+    """What four numbers of a box mean.
+
+    Attributes:
+        axes: their order; ``xywh`` is left, top, width, height and ``cxcywh`` centre and size.
+        scale: ``pixels``, ``unit`` (0 to 1 of the picture's side), ``1000`` (0 to 1,000 of it).
+    """
+
+    axes: Axes = "xyxy"
+    scale: Scale = "pixels"
+
+
+class BoxFaults(NamedTuple):
+    """How many of some boxes are degenerate, and how."""
+
+    not_finite: int
+    without_area: int
+    outside: int
+
+
+class BoxMatch(NamedTuple):
+    """The one-to-one matching of true and predicted boxes with the greatest sum of IoU.
+
+    Attributes:
+        total: that sum.
+        truth: number of true boxes.
+        predicted: number of predicted boxes.
+        pairs: (true index, predicted index, IoU) of every pair that overlaps.
+    """
+
+    total: float
+    truth: int
+    predicted: int
+    pairs: tuple[tuple[int, int, float], ...]
+
+    @property
+    def mean(self) -> float:
+        """Sum over the larger of the two numbers, so that neither misses nor extras are free."""
+        return self.total / max(self.truth, self.predicted)
+
+    @property
+    def mean_over_truth(self) -> float:
+        """Sum over the number of true boxes; a grid of boxes is paid for by it."""
+        return self.total / self.truth
+
+
+class BoxHits(NamedTuple):
+    """Boxes found at each IoU threshold; the fields of several pictures add up."""
+
+    hits: tuple[int, ...]
+    truth: int
+    predicted: int
+
+    @property
+    def f1_at(self) -> tuple[float, ...]:
+        """F1 at each threshold."""
+        return tuple(2 * hits / (self.truth + self.predicted) for hits in self.hits)
+
+    @property
+    def f1(self) -> float:
+        """Mean of F1 over the thresholds."""
+        return sum(self.f1_at) / len(self.hits)
+
+
+def box_convention(name: str) -> BoxConvention:
+    """The convention of a name: axes, then scale unless pixels, as in ``xyxy`` or ``yxyx-1000``.
+
+    Raises:
+        UsageError: the name is none.
+    """
+    axes, _, scale = name.partition("-")
+    for known_axes in get_args(Axes):
+        for known_scale in get_args(Scale):
+            if (axes, scale or "pixels") == (known_axes, known_scale):
+                return BoxConvention(known_axes, known_scale)
+    raise UsageError(
+        f"no box convention is named {name!r}: say one of {', '.join(get_args(Axes))}, "
+        f"with one of -{', -'.join(get_args(Scale))} where it isn't in pixels"
+    )
+
+
+def to_pixels(
+    boxes: Sequence[Sequence[float]], convention: BoxConvention, *, width: float, height: float
+) -> Boxes:
+    """Boxes in pixels, n x 4 as (left, top, right, bottom).
+
+    The convention is the one that was declared when asking; it is never inferred from the values.
+    Edges that come in the wrong order stay so: the box is degenerate.
+
+    Args:
+        boxes: n rows of four numbers.
+        convention: what the numbers mean.
+        width: of the picture, in pixels.
+        height: of the picture, in pixels.
+
+    Raises:
+        ValueError: a row hasn't four numbers.
+    """
+    given = _as_boxes(boxes)
+    if convention.axes == "yxyx":
+        given = given[:, [1, 0, 3, 2]]
+    side = {"pixels": 1.0, "unit": 1.0, "1000": 1000.0}[convention.scale]
+    factor = np.ones(4) if convention.scale == "pixels" else np.array([width, height] * 2) / side
+    with np.errstate(invalid="ignore", over="ignore"):
+        given = given * factor
+        if convention.axes == "xywh":
+            given = np.hstack([given[:, :2], given[:, :2] + given[:, 2:]])
+        elif convention.axes == "cxcywh":
+            half = given[:, 2:] / 2
+            given = np.hstack([given[:, :2] - half, given[:, :2] + half])
+    return given
+
+
+def box_faults(
+    boxes: Sequence[Sequence[float]] | Boxes, *, width: float, height: float
+) -> BoxFaults:
+    """Count boxes that are not finite, that have no area, and that lie wholly off the picture.
+
+    Each box is counted once, under the first of the three that holds.
+    """
+    given = _as_boxes(boxes)
+    finite = np.isfinite(given).all(axis=1)
+    sound = _areas(given) > 0
+    inside = (given[:, 0] < width) & (given[:, 1] < height) & (given[:, 2:] > 0).all(axis=1)
+    return BoxFaults(
+        int((~finite).sum()), int((finite & ~sound).sum()), int((sound & ~inside).sum())
+    )
+
+
+def iou_matrix(
+    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
+) -> npt.NDArray[np.float64]:
+    """Intersection over union of every true box with every predicted one.
+
+    Args:
+        truth: n x 4, (left, top, right, bottom).
+        predicted: m x 4.
+
+    Returns:
+        n x m values from 0 to 1; 0 for degenerate boxes.
+
+    Raises:
+        ValueError: a row hasn't four numbers.
+    """
+    left, right = _as_boxes(truth), _as_boxes(predicted)
+    left_areas, right_areas = _areas(left), _areas(right)
+    left = np.where(left_areas[:, None] > 0, left, 0.0)
+    right = np.where(right_areas[:, None] > 0, right, 0.0)
+    near = np.maximum(left[:, None, :2], right[None, :, :2])
+    far = np.minimum(left[:, None, 2:], right[None, :, 2:])
+    with np.errstate(over="ignore"):
+        shared = np.clip(far - near, 0, None).prod(axis=2)
+        union = left_areas[:, None] + right_areas[None, :] - shared
+    overlaps: Boxes = np.divide(shared, union, out=np.zeros_like(shared), where=shared > 0)
+    return overlaps
+
+
+def match_boxes(
+    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
+) -> BoxMatch:
+    """Match boxes one to one for the greatest sum of IoU (Hungarian).
+
+    OBI-Bench names no rule for Where; ours is the sum over max(true, predicted).
+
+    Raises:
+        UndefinedMetricError: there are no true boxes.
+        ValueError: a row hasn't four numbers.
+    """
+    overlaps = _overlaps(truth, predicted)
+    pairs = tuple(
+        (row, column, float(overlaps[row, column]))
+        for row, column in assign(-overlaps)
+        if overlaps[row, column] > 0
+    )
+    total = sum(overlap for _, _, overlap in pairs)
+    return BoxMatch(total, len(overlaps), overlaps.shape[1], pairs)
+
+
+def box_hits(
+    truth: Sequence[Sequence[float]] | Boxes,
+    predicted: Sequence[Sequence[float]] | Boxes,
+    *,
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> BoxHits:
+    """Boxes found at each threshold: the most pairs, one to one, that overlap that much.
+
+    The mean of F1 over .5, .55 … .95 is COCO's range of thresholds without its confidences, which
+    language models don't give.
+
+    Raises:
+        UndefinedMetricError: there are no true boxes.
+        ValueError: a row hasn't four numbers.
+    """
+    overlaps = _overlaps(truth, predicted)
+    hits = tuple(_most_pairs(overlaps >= each) for each in thresholds)
+    return BoxHits(hits, len(overlaps), overlaps.shape[1])
+
+
+def union_iou(
+    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
+) -> float:
+    """IoU of the area that all true boxes cover with the area that all predicted boxes cover.
+
+    Exact, without a raster; for boxes with whole edges it is the count of pixels.
+
+    Raises:
+        UndefinedMetricError: the true boxes have no area.
+        ValueError: a row hasn't four numbers.
+    """
+    left, right = (each[_areas(each) > 0] for each in (_as_boxes(truth), _as_boxes(predicted)))
+    true_area, predicted_area = _covered(left), _covered(right)
+    if not true_area:
+        raise UndefinedMetricError("the true boxes have no area")
+    union = _covered(np.vstack([left, right]))
+    return max(0.0, (true_area + predicted_area - union) / union)
+
+
+def _as_boxes(boxes: Sequence[Sequence[float]] | Boxes) -> Boxes:
+    given = np.asarray(boxes, dtype=np.float64)
+    if not given.size:
+        return np.empty((0, 4))
+    if given.ndim != 2 or given.shape[1] != 4:
+        raise ValueError("a box is four numbers")
+    return given
+
+
+def _areas(boxes: Boxes) -> npt.NDArray[np.float64]:
+    """Area of each box; 0 for one that is turned, not finite, or too large for a float."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        sides = boxes[:, 2:] - boxes[:, :2]
+        areas = sides.prod(axis=1)
+    sound = (sides > 0).all(axis=1) & np.isfinite(areas)
+    return np.where(sound, areas, 0.0)
+
+
+def _overlaps(
+    truth: Sequence[Sequence[float]] | Boxes, predicted: Sequence[Sequence[float]] | Boxes
+) -> npt.NDArray[np.float64]:
+    overlaps = iou_matrix(truth, predicted)
+    if not overlaps.shape[0]:
+        raise UndefinedMetricError("there are no true boxes")
+    return overlaps
+
+
+def _most_pairs(allowed: npt.NDArray[np.bool_]) -> int:
+    allowed = allowed[allowed.any(axis=1)][:, allowed.any(axis=0)]
+    return sum(bool(allowed[pair]) for pair in assign(-allowed.astype(np.float64)))
+
+
+def _covered(boxes: Boxes) -> float:
+    """Area of the union: between neighbouring vertical edges, the length that intervals cover."""
+    boxes = boxes[np.argsort(boxes[:, 1], kind="stable")]
+    area = 0.0
+    for left, right in pairwise(np.unique(boxes[:, [0, 2]])):
+        across = boxes[(boxes[:, 0] <= left) & (boxes[:, 2] >= right)]
+        if len(across):
+            reach = np.maximum.accumulate(across[:, 3])
+            starts = across[:, 1].copy()
+            starts[1:] = np.maximum(starts[1:], reach[:-1])
+            area += float(np.clip(across[:, 3] - starts, 0, None).sum() * (right - left))
+    return area

@@ -1,0 +1,212 @@
+"""Boxes earn by overlap, one to one; what is no box earns nothing and still counts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keju.errors import UsageError
+from keju.metrics.base import UndefinedMetricError
+from keju.metrics.boxes import (
+    THRESHOLDS,
+    BoxConvention,
+    BoxFaults,
+    box_convention,
+    box_faults,
+    box_hits,
+    iou_matrix,
+    match_boxes,
+    to_pixels,
+    union_iou,
+)
+
+EDGE = st.integers(-2, 9)
+BOX = st.tuples(EDGE, EDGE, EDGE, EDGE)
+BOXES = st.lists(BOX, max_size=4)
+SOME_BOXES = st.lists(BOX, min_size=1, max_size=4)
+
+
+def pixels(boxes):
+    """The pixels that boxes with whole edges cover."""
+    return {(x, y) for x0, y0, x1, y1 in boxes for x in range(x0, x1) for y in range(y0, y1)}
+
+
+def naive_iou(left, right):
+    first, second = pixels([left]), pixels([right])
+    return len(first & second) / len(first | second) if first & second else 0.0
+
+
+def pairings(rows, columns):
+    if rows > columns:
+        yield from ([(i, j) for j, i in each] for each in pairings(columns, rows))
+        return
+    for chosen in itertools.permutations(range(columns), rows):
+        yield list(enumerate(chosen))
+
+
+@given(SOME_BOXES, SOME_BOXES)
+def test_iou_is_the_share_of_pixels(truth, predicted):
+    overlaps = iou_matrix(truth, predicted)
+    for row, column in itertools.product(range(len(truth)), range(len(predicted))):
+        expected = naive_iou(truth[row], predicted[column])
+        assert overlaps[row, column] == pytest.approx(expected)
+
+
+@given(SOME_BOXES, BOXES)
+def test_matching_has_the_greatest_sum_of_all_pairings(truth, predicted):
+    overlaps = iou_matrix(truth, predicted)
+    best = max(
+        sum(overlaps[pair] for pair in each) for each in pairings(len(truth), len(predicted))
+    )
+    match = match_boxes(truth, predicted)
+    assert match.total == pytest.approx(best)
+    assert match.mean == pytest.approx(best / max(len(truth), len(predicted)))
+    assert match.mean_over_truth == pytest.approx(best / len(truth))
+    assert len({row for row, _, _ in match.pairs}) == len(match.pairs)
+    assert len({column for _, column, _ in match.pairs}) == len(match.pairs)
+
+
+@given(SOME_BOXES, BOXES)
+def test_hits_are_the_most_pairs_that_overlap_enough(truth, predicted):
+    overlaps = iou_matrix(truth, predicted)
+    hits = box_hits(truth, predicted, thresholds=[0.1, 0.5])
+    for threshold, found in zip([0.1, 0.5], hits.hits, strict=True):
+        every = pairings(len(truth), len(predicted))
+        assert found == max(sum(overlaps[pair] >= threshold for pair in each) for each in every)
+
+
+@given(SOME_BOXES, BOXES)
+def test_union_iou_is_the_share_of_pixels_covered(truth, predicted):
+    first, second = pixels(truth), pixels(predicted)
+    if first:
+        expected = len(first & second) / len(first | second)
+        assert union_iou(truth, predicted) == pytest.approx(expected)
+    else:
+        with pytest.raises(UndefinedMetricError, match="no area"):
+            union_iou(truth, predicted)
+
+
+def test_identity_is_one_by_every_measure():
+    boxes = [[0, 0, 10, 10], [5, 5, 20, 30]]
+    assert match_boxes(boxes, boxes).mean == 1
+    assert box_hits(boxes, boxes).f1 == 1
+    assert union_iou(boxes, boxes) == 1
+
+
+def test_thresholds_are_those_of_coco_to_the_last_digit():
+    assert THRESHOLDS == (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+
+
+def test_an_overlap_equal_to_the_threshold_is_a_hit():
+    hits = box_hits([[0, 0, 10, 10]], [[0, 0, 10, 6]])
+    assert hits.hits == (1, 1, 1, 0, 0, 0, 0, 0, 0, 0)
+    assert hits.f1 == pytest.approx(0.3)
+
+
+def test_a_grid_of_boxes_is_not_paid_for():
+    truth = [[100, 100, 200, 200], [420, 450, 480, 560]]
+    grid = [[x, y, x + 100, y + 100] for x in range(0, 1000, 100) for y in range(0, 1000, 100)]
+    match = match_boxes(truth, grid)
+    assert match.mean < 0.02
+    assert match.mean_over_truth > 0.5
+    assert box_hits(truth, grid).f1 < 0.02
+
+
+def test_extra_boxes_cost_as_much_as_missing_ones():
+    box, other = [0, 0, 10, 10], [50, 50, 60, 60]
+    assert match_boxes([box], [box, other]).mean == match_boxes([box, other], [box]).mean == 0.5
+    assert match_boxes([box], [box, box]).mean == 0.5
+
+
+DEGENERATE = [
+    [10, 0, 0, 10],
+    [0, 0, 0, 10],
+    [math.nan, 0, 10, 10],
+    [0, 0, math.inf, 10],
+    [-1e300, -1e300, 1e300, 1e300],
+]
+
+
+@pytest.mark.parametrize("box", DEGENERATE)
+def test_a_degenerate_box_overlaps_with_nothing_and_is_counted(box):
+    sound = [0, 0, 10, 10]
+    assert iou_matrix([sound, box], [box]).tolist() == [[0], [0]]
+    assert match_boxes([sound], [sound, box]).mean == 0.5
+    assert box_hits([sound], [sound, box]).f1 == pytest.approx(2 / 3)
+    assert union_iou([sound], [sound, box]) == 1
+
+
+def test_faults_are_counted_by_kind():
+    off = [[200, 0, 210, 10], [-20, 0, 0, 10], [-5, -5, 5, 5]]
+    assert box_faults(DEGENERATE + off, width=100, height=50) == BoxFaults(2, 3, 2)
+
+
+def test_no_boxes_predicted_is_zero_and_no_truth_is_undefined():
+    truth = [[0, 0, 10, 10]]
+    assert match_boxes(truth, []).mean == 0
+    assert box_hits(truth, []).f1 == 0
+    assert union_iou(truth, []) == 0
+    for measure in (match_boxes, box_hits, union_iou):
+        with pytest.raises(UndefinedMetricError):
+            measure([], truth)
+
+
+def test_a_box_is_four_numbers():
+    with pytest.raises(ValueError, match="four"):
+        iou_matrix([[1, 2, 3]], [])
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("xyxy", [20, 30, 60, 90]),
+        ("yxyx", [30, 20, 90, 60]),
+        ("xywh", [20, 30, 40, 60]),
+        ("cxcywh", [40, 60, 40, 60]),
+        ("xyxy-unit", [0.1, 0.1, 0.3, 0.3]),
+        ("cxcywh-unit", [0.2, 0.2, 0.2, 0.2]),
+        ("xyxy-1000", [100, 100, 300, 300]),
+        ("yxyx-1000", [100, 100, 300, 300]),
+    ],
+)
+def test_every_convention_gives_the_same_pixels(name, row):
+    boxes = to_pixels([row], box_convention(name), width=200, height=300)
+    assert boxes.tolist() == [pytest.approx([20, 30, 60, 90])]
+
+
+def test_the_convention_is_taken_at_its_word():
+    small = to_pixels([[0, 0, 1, 1]], BoxConvention("xyxy", "pixels"), width=200, height=300)
+    assert small.tolist() == [[0, 0, 1, 1]]
+    assert to_pixels([], BoxConvention(), width=1, height=1).shape == (0, 4)
+
+
+@pytest.mark.parametrize("name", ["", "xyyx", "xyxy-100", "xyxy-", "XYXY"])
+def test_an_unknown_convention_is_named(name):
+    if name == "xyxy-":
+        assert box_convention(name) == BoxConvention()
+        return
+    with pytest.raises(UsageError, match="no box convention"):
+        box_convention(name)
+
+
+def test_three_thousand_boxes_are_matched():
+    rng = np.random.default_rng(1)
+    corners = rng.uniform(0, 900, size=(3000, 2))
+    boxes = np.hstack([corners, corners + rng.uniform(10, 90, size=(3000, 2))])
+    assert match_boxes(boxes[:20], boxes).total == pytest.approx(20)
+
+
+def test_golden_boxes_are_equal(shared):
+    cases = json.loads((shared / "golden/obi_public.json").read_text())["where"]
+    for case in cases:
+        match = match_boxes(case["gt"], case["pred"])
+        assert match.total == pytest.approx(case["hungarian_sum"], abs=1e-12)
+        assert match.mean == pytest.approx(case["miou_max"], abs=1e-12)
+        assert match.mean_over_truth == pytest.approx(case["miou_gt"], abs=1e-12)
+    assert len(cases) == 60

@@ -1,0 +1,73 @@
+"""A numeral has one value, or none where it could be read in two ways."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keju.metrics.numbers import numbers_in, parse_number, relative_error
+
+DIGITS = "零一二三四五六七八九"
+FORMAL = str.maketrans("一二三四五六七八九十百千", "壹貳叁肆伍陸柒捌玖拾佰仟")
+
+
+def numeral(number):
+    """The full Chinese form: 零 stands for every gap, 一 before every unit."""
+    if number < 10:
+        return DIGITS[number]
+    for unit, worth in (("億", 10**8), ("萬", 10**4), ("千", 1000), ("百", 100), ("十", 10)):
+        if number >= worth:
+            high, low = divmod(number, worth)
+            gap = "零" if 0 < low < worth // 10 else ""
+            return numeral(high) + unit + gap + (numeral(low) if low else "")
+    raise AssertionError(number)
+
+
+@given(st.integers(0, 10**12 - 1))
+def test_every_full_numeral_has_its_value(number):
+    written = numeral(number)
+    assert parse_number(written) == number
+    assert parse_number(written.translate(FORMAL)) == number
+    assert (
+        parse_number(written.replace("零", "〇").replace("萬", "万").replace("億", "亿")) == number
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("12", 12),
+        (" １２ ", 12),
+        ("1,234,567", 1234567),
+        ("-3.5", -3.5),
+        ("十", 10),
+        ("十二", 12),
+        ("廿四", 24),
+        ("卅", 30),
+        ("二〇二六", 2026),
+        ("〇", 0),
+        ("两千", 2000),
+    ],
+)
+def test_other_forms(text, value):
+    assert parse_number(text) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "两三", "一百五", "三万五", "十百", "万", "几", "十几", "12个", "1,23", "百分之八", "abc"],
+)
+def test_what_has_no_one_value_is_no_number(text):
+    assert parse_number(text) is None
+
+
+def test_numbers_stand_in_order_in_a_text():
+    assert numbers_in("共１２字，其中三字残，另有2.5行") == [12, 3, 2.5]
+
+
+def test_relative_error_is_measured_against_the_truth():
+    assert relative_error(17, 14) == pytest.approx(3 / 17)
+    assert relative_error(1, 300) == 299
+    assert relative_error(0, 0) == 0
+    assert relative_error(0, 5) == 1
