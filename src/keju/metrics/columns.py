@@ -15,7 +15,9 @@ from keju.metrics.base import UndefinedMetricError
 from keju.metrics.edit import distance
 
 _CODE_OF_NOTHING = -1
+_NOWHERE = -1
 _SHIFT = 1 << 24
+_EDIT = 2 * _SHIFT
 
 _Grid = npt.NDArray[np.int64]
 
@@ -83,31 +85,28 @@ def _paired(columns: Sequence[str], stretches: Sequence[str]) -> int:
 def _cut(columns: Sequence[str], whole: str) -> list[str]:
     """Cut the hypothesis where stretches fit columns best, if each column could be used again.
 
-    `best[j]` is the least cost of the first j characters, a stretch costing its distance to a
-    column less the column's length, and a character in no stretch 1. All columns advance together
-    by one character a step; each cell holds cost and start of its stretch in one integer.
+    `best[j]` is the least cost of the first j characters: an edit costs 2, a character in no
+    stretch 2, and a stretch earns the length of its column, so that only a stretch with more
+    matches than errors is worth cutting out. All columns advance together by one character a
+    step; each cell holds cost and start of its stretch in one integer.
     """
     codes, ends = _grid(columns)
-    slope = np.arange(codes.shape[1] + 1, dtype=np.int64) * _SHIFT
     rows = np.arange(len(columns))
+    slope = np.arange(codes.shape[1] + 1, dtype=np.int64) * _EDIT
     cells: _Grid = np.broadcast_to(slope, (len(columns), len(slope))).copy()
     best = [0]
     cut_from = [0]
     for place, char in enumerate(whole, start=1):
-        step = cells + _SHIFT
-        match = np.where(codes == ord(char), 0, _SHIFT)
+        step = cells + _EDIT
+        match = np.where(codes == ord(char), 0, _EDIT)
         np.minimum(step[:, 1:], cells[:, :-1] + match, out=step[:, 1:])
         step -= slope
         np.minimum.accumulate(step, axis=1, out=step)
         step += slope
-        closed = int((step[rows, ends] - ends * _SHIFT).min())
-        cost, start = divmod(closed, _SHIFT)
-        if cost <= best[-1] + 1:
-            best.append(cost)
-            cut_from.append(start)
-        else:
-            best.append(best[-1] + 1)
-            cut_from.append(place - 1)
+        cost, start = divmod(int((step[rows, ends] - ends * _SHIFT).min()), _SHIFT)
+        alone = best[-1] + _EDIT // _SHIFT
+        best.append(min(cost, alone))
+        cut_from.append(start if cost <= alone else _NOWHERE)
         # The next stretch begins here; it enters after stretches were closed, so none is empty.
         cells = np.minimum(step, best[-1] * _SHIFT + place + slope)
     return _stretches(whole, cut_from)
@@ -123,9 +122,15 @@ def _grid(columns: Sequence[str]) -> tuple[_Grid, npt.NDArray[np.int64]]:
 
 
 def _stretches(whole: str, cut_from: Sequence[int]) -> list[str]:
-    end = len(whole)
+    """The stretches, and between them the runs of characters that are in none."""
     found = []
+    end = len(whole)
     while end:
-        found.append(whole[cut_from[end] : end])
-        end = cut_from[end]
+        start = cut_from[end]
+        if start == _NOWHERE:
+            start = end - 1
+            while start and cut_from[start] == _NOWHERE:
+                start -= 1
+        found.append(whole[start:end])
+        end = start
     return found

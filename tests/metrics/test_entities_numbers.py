@@ -1,0 +1,81 @@
+"""Names as sets, and numbers by value."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keju.metrics import (
+    entities_prf,
+    numbers_in,
+    official_entities_prf,
+    parse_number,
+    relative_error,
+)
+
+UNITS = ["", "十", "百", "千"]
+DIGITS = "零一二三四五六七八九"
+
+
+def spelled(number):
+    """A number below ten thousand in Chinese, the school-book way."""
+    parts, zero = [], False
+    for place in range(3, -1, -1):
+        digit = number // 10**place % 10
+        if digit:
+            parts.append(("零" if zero and parts else "") + DIGITS[digit] + UNITS[place])
+            zero = False
+        else:
+            zero = True
+    return "".join(parts) or "零"
+
+
+@given(st.integers(0, 9999))
+def test_every_number_below_ten_thousand_is_read(number):
+    assert parse_number(spelled(number)) == number
+    assert parse_number(str(number)) == number
+    assert parse_number(f"{number:,}") == number
+
+
+@given(st.integers(1, 9999), st.integers(1000, 9999))
+def test_great_units_multiply(high, low):
+    assert parse_number(spelled(high) + "万" + spelled(low)) == high * 10_000 + low
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("１２", 12), ("十二", 12), ("廿四", 24), ("卅", 30), ("一九八〇", 1980), ("壹萬", 10_000),
+     ("兩", 2), ("3.5", 3.5), ("-2", -2), ("一亿零五", 100_000_005), ("二〇", 20)],
+)  # fmt: skip
+def test_numerals_of_all_kinds(text, value):
+    assert parse_number(text) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["", "两三", "一百一", "三万五", "十百", "万", "三匹", "1 2", "天" * 99]
+)
+def test_what_is_no_number_or_could_be_two_is_none(text):
+    assert parse_number(text) is None
+
+
+def test_numbers_are_found_in_order():
+    assert numbers_in("图中有三匹马、１２个人，约1,200年") == [3, 12, 1200]
+
+
+def test_relative_error_is_of_the_truth():
+    assert relative_error(4, 5) == 0.25
+    assert relative_error(0, 0) == 0
+    assert relative_error(0, 7) == 1
+
+
+def test_the_script_splits_at_one_mark_and_strips_only_the_response():
+    assert official_entities_prf("孔子、颜回", " 孔子、颜回\n").f1 == 1
+    assert official_entities_prf("孔子、颜回", "孔子，颜回").f1 == 0
+    assert official_entities_prf("孔子、颜回", "孔子、颜回。").precision == 0.5
+    assert official_entities_prf("", "") == (1, 1, 1)
+    assert official_entities_prf("孔子、颜回", "孔子、、颜回").precision == pytest.approx(2 / 3)
+    assert official_entities_prf("孔子", "孔子、孔子").precision == 1
+
+
+def test_sets_of_names():
+    assert entities_prf({"a", "b"}, {"b", "c", "d", "e"}).precision == 0.25
+    assert entities_prf(set(), set()) == (0, 0, 0)

@@ -1,0 +1,72 @@
+"""Transcription metrics on cases worked out by hand, and what each may and may not reward."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keju.metrics import (
+    UndefinedMetricError,
+    accurate_rate,
+    aligned_prf,
+    character_error_rate,
+    correct_rate,
+    multiset_prf,
+    normalised_distance,
+    official_edits,
+    position_matches,
+    position_prf,
+    set_prf,
+)
+
+TEXT = st.text(alphabet="天地玄黄", max_size=12)
+SOME = st.text(alphabet="天地玄黄", min_size=1, max_size=12)
+
+
+def test_insertions_lower_ar_and_leave_cr_alone():
+    counts = official_edits("天地", "天地" + "玄" * 20)
+    assert accurate_rate(counts) == -9
+    assert correct_rate(counts) == 1
+
+
+def test_rates_of_an_empty_reference_are_zero_as_in_the_script():
+    assert accurate_rate(official_edits("", "天")) == correct_rate(official_edits("", "")) == 0
+
+
+def test_normalised_distance_divides_by_the_longer_text():
+    assert normalised_distance("天", "天地玄黄") == 0.75
+    with pytest.raises(UndefinedMetricError):
+        normalised_distance("", "")
+
+
+def test_error_rate_is_not_bounded_and_needs_a_reference():
+    assert character_error_rate("天", "地玄黄") == 3
+    with pytest.raises(UndefinedMetricError):
+        character_error_rate("", "天")
+
+
+def test_sets_do_not_count_repeats_nor_order():
+    assert set_prf("天地天", "地天") == (1, 1, 1)
+    assert set_prf("天地", "") == (0, 0, 0)
+    assert multiset_prf("天地天", "地天").recall == pytest.approx(2 / 3)
+    with pytest.raises(UndefinedMetricError):
+        set_prf("", "天")
+
+
+def test_one_early_insertion_ruins_positions_and_hardly_touches_the_alignment():
+    page = "天地玄黄宇宙洪荒"
+    assert position_matches(page, "一" + page) == 0
+    assert aligned_prf(page, "一" + page).recall == 1
+
+
+@given(SOME, TEXT)
+def test_aligned_recall_is_at_least_one_minus_cer(reference, hypothesis):
+    rates = aligned_prf(reference, hypothesis)
+    assert rates.recall >= 1 - character_error_rate(reference, hypothesis) - 1e-12
+    assert position_prf(reference, hypothesis).recall <= multiset_prf(reference, hypothesis).recall
+    assert rates.recall <= multiset_prf(reference, hypothesis).recall
+
+
+@given(SOME, TEXT)
+def test_all_rates_lie_between_0_and_1(reference, hypothesis):
+    for metric in (set_prf, multiset_prf, position_prf, aligned_prf):
+        assert all(0 <= rate <= 1 for rate in metric(reference, hypothesis))
