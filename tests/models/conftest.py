@@ -1,8 +1,7 @@
 from collections.abc import Iterator
 
 import pytest
-
-from support.serving import Chat
+from serving import Chat
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,13 @@ from pathlib import Path
 from time import monotonic
 
 import pytest
+from making import make_dataset
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
 from keju.running.ask import Asker, Job, Lane, Policy
-from support.making import make_dataset
 
 QUICK = Policy(first_wait=0.001, longest_wait=0.002)
 Reply = Callable[[str, int], Answer]

@@ -11,9 +11,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
-from support.making import make_dataset
-from support.serving import Chat
+from making import make_dataset
+from serving import Chat
 
 ITEMS, AT_ONCE, KILLS = 150, 4, 10
 DRIVER = Path(__file__).parents[1] / "support" / "run_driver.py"

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from making import make_dataset, page_item, picture
 
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item, Request
 from keju.models import Model, ModelOptions, open_model
 from keju.running import Selection, estimate, requests
-from support.making import make_dataset, page_item, picture
 
 SECRET = "祕密之答案"
 

@@ -12,15 +12,15 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from making import make_dataset, page_item
 from rich.console import Console
+from serving import Chat
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Item
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy, RunSummary, Selection, run
 from keju.runs import RunFolder
-from support.making import make_dataset, page_item
-from support.serving import Chat
 
 KEY = "sk-run-0123456789abcdefABCDEF"
 MODEL = "openai:served"
