@@ -1,0 +1,108 @@
+"""From the words that files use for a line's type to keju's kinds of line."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import get_args
+
+import msgspec
+
+from keju.errors import DataError, UsageError
+from keju.items import LineKind
+
+FLOW: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
+"""Kinds that belong to the running text; all others stand beside it."""
+
+_TABLE = "line_kinds.toml"
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    unspecific: tuple[str, ...]
+    kinds: dict[LineKind, tuple[str, ...]]
+
+
+def kind_of(words: Sequence[str], extra: Mapping[str, LineKind] | None = None) -> LineKind:
+    """The kind of a line, from the words that its file uses.
+
+    Args:
+        words: types of the regions around the line, outermost first, and its own type last; a
+            subtype (``MarginTextZone:note#1``) counts as a word of its own.
+        extra: what the user says that words mean; it goes before the table.
+
+    A word for something beside the text (margin, page number, seal …) outweighs a word of the
+    running text: a title in the centre column is a running title. Else the innermost word decides.
+    Words that say nothing, and no words at all, give ``main``; unknown words alone give ``other``.
+    """
+    parts = [part for word in words for part in word.partition("#")[0].split(":") if part]
+    kinds = [kind for part in parts if (kind := _known(part, extra))]
+    beside = [kind for kind in kinds if kind not in FLOW]
+    if beside:
+        return beside[-1]
+    if kinds:
+        return kinds[-1]
+    return "main" if all(_fold(part) in _unspecific() for part in parts) else "other"
+
+
+def states_kind(word: str, extra: Mapping[str, LineKind] | None = None) -> bool:
+    """Whether a word says what kind of line it is, and keju knows it."""
+    parts = word.partition("#")[0].split(":")
+    return any(_known(part, extra) is not None for part in parts)
+
+
+def says_something(word: str) -> bool:
+    """Whether a word is more than what every line or region bears by default."""
+    return bool(word) and _fold(word) not in _unspecific()
+
+
+def telling_word(words: Sequence[str]) -> str:
+    """The innermost word that says something, else the innermost word at all."""
+    given = [word for word in reversed(words) if word]
+    return next((word for word in given if says_something(word)), given[0] if given else "")
+
+
+def parse_kinds(text: str) -> dict[str, LineKind]:
+    """Read a user's own words for types, e.g. ``"Glose=note,正文=main"``.
+
+    Raises:
+        UsageError: a part is not ``word=kind``, or the kind is none of keju's.
+    """
+    found: dict[str, LineKind] = {}
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        word, equals, kind = (piece.strip() for piece in part.partition("="))
+        known: LineKind | None = next((k for k in get_args(LineKind) if k == kind), None)
+        if not (word and equals and known):
+            choices = ", ".join(get_args(LineKind))
+            raise UsageError(f"kinds: {part!r} is not WORD=KIND, with KIND one of {choices}")
+        found[_fold(word)] = known
+    return found
+
+
+def _known(word: str, extra: Mapping[str, LineKind] | None) -> LineKind | None:
+    folded = _fold(word)
+    return (extra or {}).get(folded) or _table().get(folded)
+
+
+def _fold(word: str) -> str:
+    return "".join(letter for letter in word.casefold() if letter.isalnum())
+
+
+@cache
+def _read() -> _Table:
+    text = files("keju.datasets").joinpath(_TABLE).read_text("utf-8")
+    try:
+        return msgspec.convert(tomllib.loads(text), _Table)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a table of line kinds: {error}", file=_TABLE) from None
+
+
+@cache
+def _table() -> dict[str, LineKind]:
+    return {word: kind for kind, words in _read().kinds.items() for word in words}
+
+
+@cache
+def _unspecific() -> frozenset[str]:
+    return frozenset(_read().unspecific)

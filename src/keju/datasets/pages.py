@@ -1,0 +1,133 @@
+"""A page as a transcription file describes it, and the order in which its lines are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+import msgspec
+
+from keju.datasets.line_kinds import FLOW, says_something
+from keju.errors import DataError, UsageError
+from keju.items import Line, LineKind, Record
+from keju.layout.order import order_lines
+
+TextChoice = Literal["all", "body", "main", "notes"]
+"""Which lines of a page are asked for: every line; main text and notes, without what stands beside
+them; main text with titles and authors' names; notes alone."""
+
+OrderChoice = Literal["auto", "document", "geometry"]
+"""Whose order: the file's where it states one, else by geometry; the file's in any case; geometry
+in any case."""
+
+_KINDS: dict[TextChoice, frozenset[LineKind]] = {
+    "all": frozenset(get_args(LineKind)),
+    "body": FLOW,
+    "main": FLOW - {"note"},
+    "notes": frozenset({"note"}),
+}
+
+
+class Page(Record, frozen=True):
+    """One page: its lines in the file's order, outlines in pixels of a `width` x `height` picture.
+
+    `explicit_order` says that the file states the reading order, so that `lines` follow it; else
+    they come as they stand in the document. A size of 0 means that the file gives none.
+    """
+
+    file: str
+    image_name: str
+    width: float
+    height: float
+    lines: tuple[Line, ...]
+    explicit_order: bool
+
+
+def text_choice(text: str) -> TextChoice:
+    """A user's word for the lines that are wanted.
+
+    Raises:
+        UsageError: it is no such word.
+    """
+    for choice in _KINDS:
+        if choice == text:
+            return choice
+    raise UsageError(f"text {text!r}: say one of {', '.join(_KINDS)}")
+
+
+def order_choice(order: str) -> OrderChoice:
+    """A user's word for the order.
+
+    Raises:
+        UsageError: it is no such word.
+    """
+    choices: tuple[OrderChoice, ...] = get_args(OrderChoice)
+    for choice in choices:
+        if choice == order:
+            return choice
+    raise UsageError(f"order {order!r}: say one of {', '.join(choices)}")
+
+
+def page_in_reading_order(
+    page: Page, kinds: TextChoice = "all", *, order: OrderChoice = "auto"
+) -> tuple[Line, ...]:
+    """The lines of a page as a person reads them, those of the wanted kinds alone.
+
+    By geometry the running text comes first and what stands beside it (head and foot notes, centre
+    column, page numbers, seals) after it. There the kind that the file states is kept; a line whose
+    type says nothing takes the kind that the geometry shows.
+
+    Args:
+        page: the page.
+        kinds: which lines are wanted.
+        order: whose order. A line without an outline follows the one before it in the file; with
+            ``auto``, a page on which no line has one keeps the file's order.
+
+    Raises:
+        DataError: geometry is asked for, but no line has an outline.
+    """
+    lines = page.lines
+    if order_used(page, order) == "geometry":
+        lines = _by_geometry(page)
+    return chosen(lines, kinds)
+
+
+def chosen(lines: Iterable[Line], kinds: TextChoice) -> tuple[Line, ...]:
+    """The lines of the wanted kinds, in the order they come in."""
+    return tuple(line for line in lines if line.kind in _KINDS[kinds])
+
+
+def order_used(page: Page, order: OrderChoice) -> Literal["stated", "document", "geometry"]:
+    """Which order `page_in_reading_order` uses for that page under that choice."""
+    outlined = any(line.polygon for line in page.lines)
+    if order == "geometry" or (order == "auto" and outlined and not page.explicit_order):
+        return "geometry"
+    return "stated" if page.explicit_order else "document"
+
+
+def _by_geometry(page: Page) -> tuple[Line, ...]:
+    points = [point for line in page.lines for point in line.polygon]
+    if not points:
+        raise DataError(
+            "no line has an outline, so geometry cannot order them",
+            file=page.file,
+            mend="Use the document's order",
+        )
+    numbered = [
+        msgspec.structs.replace(line, id=str(place)) for place, line in enumerate(page.lines)
+    ]
+    ordered = order_lines(
+        numbered,
+        width=page.width or max(x for x, _ in points),
+        height=page.height or max(y for _, y in points),
+    )
+    return tuple(
+        _with_kind(page.lines[int(line.id)], line.kind)
+        for line in (*ordered.reading, *ordered.asides)
+    )
+
+
+def _with_kind(line: Line, kind: LineKind) -> Line:
+    if line.kind != "main" or says_something(line.source_kind):
+        return line
+    return msgspec.structs.replace(line, kind=kind)

@@ -1,0 +1,282 @@
+"""From pages read to items of a transcription task; shared by PAGE-XML and ALTO."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import msgspec
+
+from keju.benchmarks import Task
+from keju.benchmarks import task as find_task
+from keju.datasets.line_kinds import says_something, states_kind
+from keju.datasets.pages import (
+    OrderChoice,
+    Page,
+    TextChoice,
+    chosen,
+    order_choice,
+    order_used,
+    page_in_reading_order,
+    text_choice,
+)
+from keju.datasets.readers._xml import name_of, parse_xml
+from keju.datasets.readers.base import image_files, listed, source_bytes
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.images import EXTENSIONS
+from keju.items import ImageRef, Item, Line, LineKind, Record
+
+PAGE_OPTIONS = {
+    "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
+    "text": "all lines; body: main text and notes together; main; notes (default all)",
+    "order": "auto: the file's ReadingOrder, else geometry; document; geometry (default auto)",
+    "images": "the folder of the page images, if they do not lie beside the files",
+    "kinds": "what the files' own line types mean, e.g. Glose=note,Vers=main",
+}
+
+_EXPORT_FOLDERS = frozenset({"page", "alto", "xml"})
+_COMPANIONS = frozenset({"mets", "trpDocMetadata"})
+_ASPECT = 0.02
+
+
+def page_layout(form: str) -> str:
+    """What a source of that form must look like, for the command's help."""
+    return f"""\
+SRC/                      a folder, with folders in it as deep as you like, or one file
+  book1/page001.xml       {form}, one page a file
+  book1/page001.jpg       its image, by the name that the file gives or by the file's own name;
+                          a page whose image is missing is imported without it
+The folder of a page is its group (the unit of independence); a folder called page or alto is
+passed over for the one above it."""
+
+
+class Wish(Record, frozen=True):
+    """What the user wants of the pages: which task, which lines, in which order."""
+
+    task: Task
+    text: TextChoice
+    order: OrderChoice
+    images: str
+    kinds: dict[str, LineKind]
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        task: str,
+        text: str,
+        order: str,
+        images: Path | str | None,
+        kinds: dict[str, LineKind],
+    ) -> Wish:
+        """Check the user's words.
+
+        Raises:
+            UsageError: the task is unknown or asks for no transcription, or a word is unknown.
+        """
+        declared = find_task(task)
+        if [query.form for query in declared.queries] != ["transcription"]:
+            raise UsageError(f"task {task!r} asks for no transcription; page_level_ocr does")
+        if images and not Path(images).is_dir():
+            raise UsageError(f"{images}: no such folder of images")
+        return cls(
+            task=declared,
+            text=text_choice(text),
+            order=order_choice(order),
+            images=str(images or ""),
+            kinds=kinds,
+        )
+
+
+def import_pages(
+    src: Path, writer: DatasetWriter, read: Callable[[Path], Page], wish: Wish
+) -> list[str]:
+    """Add one item for every page file under `src`; returns notes for the user.
+
+    Raises:
+        DataError: a file cannot be read as a page, or there is nothing to import.
+    """
+    pictures = _Pictures(Path(wish.images) if wish.images else None)
+    without_line: list[str] = []
+    without_image: list[str] = []
+    added = 0
+    for file, page in _pages(src, read):
+        inside = file.relative_to(src) if file != src else Path(file.name)
+        if wish.text != "all":
+            _must_be_told_apart(page, wish.kinds)
+        lines = page_in_reading_order(page, order=wish.order)
+        if not chosen(lines, wish.text):
+            without_line.append(inside.as_posix())
+            continue
+        picture = pictures.find(file, inside, page.image_name)
+        ref = writer.add_image(source_bytes(picture), str(picture)) if picture else None
+        if ref is None:
+            without_image.append(inside.as_posix())
+        writer.add(_item(page, wish, lines, ref, inside, _edition(src, inside)))
+        added += 1
+    if not added:
+        raise DataError("no page to import: none has a line of the wanted kind", file=src)
+    return [
+        f"{what}: {len(names)} pages, {listed(names)}"
+        for what, names in (
+            ("imported without image, since none was found", without_image),
+            ("left out, since no line of the wanted kind", without_line),
+        )
+        if names
+    ]
+
+
+def _item(
+    page: Page,
+    wish: Wish,
+    lines: tuple[Line, ...],
+    ref: ImageRef | None,
+    inside: Path,
+    group: str,
+) -> Item:
+    answer = "\n".join(line.text for line in chosen(lines, wish.text))
+    metadata: dict[str, str] = {"order": order_used(page, wish.order)}
+    if ref is None:
+        metadata["image"] = f"missing:{_base_name(page.image_name)}"
+        metadata["page_size"] = f"{page.width:g}x{page.height:g}"
+    return Item(
+        id=inside.with_suffix("").as_posix(),
+        benchmark=wish.task.benchmark,
+        task=wish.task.id,
+        images=(ref,) if ref else (),
+        answer=answer,
+        transcription=answer,
+        lines=_on_picture(lines, page, ref),
+        group=group,
+        metadata=metadata,
+    )
+
+
+def _pages(src: Path, read: Callable[[Path], Page]) -> Iterator[tuple[Path, Page]]:
+    if not src.is_dir():
+        yield src, read(src)
+        return
+    found = sorted(
+        path
+        for path in src.rglob("*")
+        if path.suffix.casefold() == ".xml" and path.is_file() and not path.name.startswith(".")
+    )
+    if not found:
+        raise DataError("no .xml file in it", file=src)
+    for path in found:
+        try:
+            page = read(path)
+        except DataError:
+            if name_of(parse_xml(path)) in _COMPANIONS:
+                continue
+            raise
+        yield path, page
+
+
+def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
+    """Refuse to choose lines by kind where the file uses a word that keju does not know."""
+    for line in page.lines:
+        word = line.source_kind
+        if line.kind == "other" and says_something(word) and not states_kind(word, kinds):
+            raise DataError(
+                f"the line type {word!r} is unknown, so text and notes cannot be told apart",
+                file=page.file,
+                item=f"line {line.id}",
+                mend=f"Say what it is, e.g. kinds={word}=main, or import all lines",
+            )
+
+
+def _edition(src: Path, inside: Path) -> str:
+    """The folder that holds the edition: above ``page/`` or ``alto/``, as exports lay it out."""
+    folders = list(inside.parts[:-1])
+    if folders and folders[-1].lower() in _EXPORT_FOLDERS:
+        folders.pop()
+    if folders:
+        return "/".join(folders)
+    root = src.resolve().parent if src.is_file() else src.resolve()
+    return root.parent.name if root.name.lower() in _EXPORT_FOLDERS else root.name
+
+
+def _on_picture(lines: tuple[Line, ...], page: Page, ref: ImageRef | None) -> tuple[Line, ...]:
+    """Outlines in pixels of the stored picture, which may be another size than the file's page."""
+    if ref is None or not (page.width and page.height):
+        return lines
+    across, down = ref.width / page.width, ref.height / page.height
+    if abs(across / down - 1) > _ASPECT:
+        raise DataError(
+            f"a page of {page.width:g}x{page.height:g}, but its picture has "
+            f"{ref.width}x{ref.height} pixels",
+            file=page.file,
+            mend="Put the picture there from which the page was transcribed",
+        )
+    if across == down == 1:
+        return lines
+    return tuple(
+        msgspec.structs.replace(
+            line, polygon=tuple((x * across, y * down) for x, y in line.polygon)
+        )
+        for line in lines
+    )
+
+
+def _base_name(name: str) -> str:
+    """The last part of a file name, path or URL; what a file says is never used as a path."""
+    plain = name.partition("?")[0] if "://" in name else name
+    return re.split(r"[/\\]", plain)[-1].replace("\0", "")
+
+
+class _Pictures:
+    """Finds the picture of a page: beside its file, above an export folder, or under `images`."""
+
+    def __init__(self, images: Path | None) -> None:
+        self._images = images
+        self._known: dict[Path, dict[str, list[Path]]] = {}
+        self._under: dict[str, list[Path]] = _by_name(image_files(images)) if images else {}
+
+    def find(self, file: Path, inside: Path, image_name: str) -> Path | None:
+        """The picture, or None.
+
+        Raises:
+            DataError: several pictures under `images` bear the name.
+        """
+        names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in EXTENSIONS)]
+        folders = [file.parent]
+        if file.parent.name.casefold() in _EXPORT_FOLDERS:
+            folders.append(file.parent.parent)
+        if self._images is not None:
+            folders += [self._images / inside.parent, self._images]
+        for folder in folders:
+            if found := _named(names, self._in(folder)):
+                return found[0]
+        found = _named(names, self._under)
+        if len(found) > 1:
+            raise DataError(
+                f"{len(found)} pictures are called {found[0].name}",
+                file=self._images,
+                mend="Give a folder laid out as the pages are",
+            )
+        return found[0] if found else None
+
+    def _in(self, folder: Path) -> dict[str, list[Path]]:
+        if folder not in self._known:
+            files = folder.iterdir() if folder.is_dir() else iter(())
+            self._known[folder] = _by_name(path for path in files if _is_picture(path))
+        return self._known[folder]
+
+
+def _named(names: list[str], pictures: Mapping[str, list[Path]]) -> list[Path]:
+    return next((pictures[name.casefold()] for name in names if name.casefold() in pictures), [])
+
+
+def _is_picture(path: Path) -> bool:
+    suffix = path.suffix.casefold().lstrip(".")
+    return suffix in EXTENSIONS and path.is_file() and not path.name.startswith(".")
+
+
+def _by_name(paths: Iterator[Path]) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in sorted(paths):
+        found.setdefault(path.name.casefold(), []).append(path)
+    return found

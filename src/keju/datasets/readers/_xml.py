@@ -1,0 +1,122 @@
+"""Reading XML that nobody vouches for, and the small things PAGE-XML and ALTO share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lxml import etree
+
+from keju.errors import DataError
+from keju.items import Point
+
+MAX_BYTES = 64 << 20
+"""A page's file is a few hundred kilobytes; beyond this it is no page."""
+
+LARGEST = 1e6
+"""No page measures more, in any unit of these formats."""
+
+_CJK = "\u2e80"
+
+
+def parse_xml(path: Path) -> etree._Element:
+    """The root of an XML file, read without entities, DTD, network or huge nodes.
+
+    Raises:
+        DataError: the file is missing, too large, not well formed, or carries a DOCTYPE, which
+            neither PAGE-XML nor ALTO has and by which a file can swell or reach out.
+    """
+    try:
+        size = path.stat().st_size
+        data = path.read_bytes() if size <= MAX_BYTES else b""
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+    if size > MAX_BYTES:
+        raise DataError(f"{size} bytes, but a page has at most {MAX_BYTES}", file=path)
+    if b"<!DOCTYPE" in data.replace(b"\0", b""):
+        raise _doctype(path)
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        load_dtd=False,
+        no_network=True,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise DataError(f"not well-formed XML: {error.msg}", file=path) from None
+    if root.getroottree().docinfo.internalDTD is not None:
+        raise _doctype(path)
+    return root
+
+
+def _doctype(path: Path) -> DataError:
+    return DataError("it carries a DOCTYPE", file=path, mend="Take the DOCTYPE out")
+
+
+def name_of(element: etree._Element) -> str:
+    """An element's name without its namespace, so that every version of a format reads alike."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def children(element: etree._Element, *names: str) -> Iterator[etree._Element]:
+    """The children of those names, whatever their namespace."""
+    return (child for child in element if name_of(child) in names)
+
+
+def first(element: etree._Element, *path: str) -> etree._Element | None:
+    """The element at the end of a path of names, each step taking the first child."""
+    found: etree._Element | None = element
+    for name in path:
+        if found is None:
+            return None
+        found = next(children(found, name), None)
+    return found
+
+
+def number(value: str | None, *, file: Path, item: str) -> float:
+    """A number from an attribute, of a size that a page can have; an absent one is 0.
+
+    Raises:
+        DataError: it is no number, or too large.
+    """
+    if value is None:
+        return 0.0
+    try:
+        found = float(value)
+    except ValueError:
+        found = math.nan
+    if math.isnan(found):
+        raise DataError(f"{value[:40]!r} is not a number", file=file, item=item)
+    if abs(found) > LARGEST:
+        raise DataError(f"{value[:40]!r} is too large for a page", file=file, item=item)
+    return found
+
+
+def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
+    """Points written ``x,y x,y`` (PAGE-XML, ALTO) or ``x y x y`` (ALTO as kraken writes it).
+
+    Raises:
+        DataError: it is no list of pairs.
+    """
+    values = [
+        number(value, file=file, item=item)
+        for value in re.split(r"[\s,]+", text.strip(" \t\r\n,"))
+        if value
+    ]
+    if len(values) % 2:
+        raise DataError("an outline with an odd number of values", file=file, item=item)
+    return tuple(zip(values[::2], values[1::2], strict=True))
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Words of one line as its text: a space between two only where neither is Chinese."""
+    text = ""
+    for word in filter(None, words):
+        spaced = text and not text[-1].isspace() and not word[0].isspace()
+        text += f" {word}" if spaced and text[-1] < _CJK and word[0] < _CJK else word
+    return text

@@ -1,0 +1,235 @@
+"""ALTO 2 to 4, as libraries' OCR, kraken and eScriptorium write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from keju.datasets.line_kinds import kind_of, parse_kinds, telling_word
+from keju.datasets.pages import Page
+from keju.datasets.readers._page_items import PAGE_OPTIONS, Wish, import_pages, page_layout
+from keju.datasets.readers._stated_order import stated_order
+from keju.datasets.readers._xml import (
+    children,
+    first,
+    join_words,
+    name_of,
+    number,
+    parse_xml,
+    points,
+)
+from keju.datasets.readers.base import Options, Reader
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.items import Line, LineKind, Point
+
+_TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
+_PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
+
+
+def import_alto(
+    src: Path,
+    writer: DatasetWriter,
+    *,
+    task: str = "page_level_ocr",
+    text: str = "all",
+    order: str = "auto",
+    images: Path | str | None = None,
+    kinds: str = "",
+    dpi: str | float | None = None,
+) -> list[str]:
+    """Import ALTO files as items of a transcription task, one item a page.
+
+    The arguments are those of `import_page_xml`, and `dpi`, the resolution of the scans, which is
+    needed where a file measures in millimetres or inches.
+
+    Returns:
+        Notes for the user, one line each.
+
+    Raises:
+        DataError: a file is no ALTO, or there is nothing to import.
+        UsageError: an option is none of those above.
+    """
+    extra = parse_kinds(kinds)
+    wish = Wish.of(task=task, text=text, order=order, images=images, kinds=extra)
+    resolution = _resolution(dpi)
+    return import_pages(
+        src, writer, lambda file: read_alto(file, kinds=extra, dpi=resolution), wish
+    )
+
+
+def read_alto(
+    path: Path, *, kinds: Mapping[str, LineKind] | None = None, dpi: float | None = None
+) -> Page:
+    """Read one ALTO file of one page.
+
+    Lines come in the order of its ReadingOrder (ALTO 4.3), else in the order of the document with
+    `explicit_order` false. The text of a line is the CONTENT of its strings, hyphens included, a
+    space where SP stands or where two words that are not Chinese meet. Types come from the tags of
+    the line and its blocks, and from the margin of the page in which it stands.
+
+    Args:
+        path: the file.
+        kinds: what the user says that types mean, before keju's own table.
+        dpi: resolution of the scan, for files that measure in 1/10 mm or 1/1200 inch.
+
+    Raises:
+        DataError: the file is not ALTO, has several pages, or measures in a unit that cannot be
+            turned into pixels.
+    """
+    root = parse_xml(path)
+    if name_of(root) != "alto":
+        raise DataError(
+            f"its root is <{name_of(root)}>, not <alto>: no ALTO",
+            file=path,
+            mend="Give the folder of the ALTO files alone, or the format that it has",
+        )
+    layout = first(root, "Layout")
+    pages = list(children(layout, "Page")) if layout is not None else []
+    if len(pages) != 1:
+        raise DataError(f"{len(pages)} pages in it", file=path, mend="Keep one page a file")
+    context = _Context(path, _tags(root), kinds, _scale(root, path, dpi))
+    found = [
+        line for space in pages[0] for line in _lines(context, space, _Around((), _place(space)))
+    ]
+    order = stated_order([line.ids for line in found], first(root, "ReadingOrder"), path)
+    image = first(root, "Description", "sourceImageInformation", "fileName")
+    return Page(
+        file=str(path),
+        image_name=(image.text or "").strip() if image is not None else "",
+        width=context.length(pages[0], "WIDTH"),
+        height=context.length(pages[0], "HEIGHT"),
+        lines=tuple(found[place].line for place in order.places),
+        explicit_order=order.explicit,
+    )
+
+
+class _Found(NamedTuple):
+    line: Line
+    ids: tuple[str, ...]
+
+
+class _Around(NamedTuple):
+    """What stands around something: ids, innermost first, and types, outermost first."""
+
+    ids: tuple[str, ...]
+    types: tuple[str, ...]
+
+
+class _Context(NamedTuple):
+    """What reading one file needs everywhere; `scale` turns its unit into pixels."""
+
+    path: Path
+    tags: Mapping[str, str]
+    kinds: Mapping[str, LineKind] | None
+    scale: float
+
+    def length(self, element: etree._Element, name: str) -> float:
+        item = element.get("ID") or name_of(element)
+        return self.scale * number(element.get(name), file=self.path, item=item)
+
+
+def _lines(context: _Context, parent: etree._Element, around: _Around) -> Iterator[_Found]:
+    for child in parent:
+        types = [
+            context.tags[ref] for ref in child.get("TAGREFS", "").split() if ref in context.tags
+        ]
+        own = child.get("ID", "")
+        if name_of(child) == "TextLine":
+            words = (*around.types, *types)
+            line = Line(
+                id=own or f"{around.ids[0] if around.ids else 'page'}.{parent.index(child) + 1}",
+                text=_text_of(child),
+                polygon=_outline(context, child),
+                kind=kind_of(words, context.kinds),
+                source_kind=telling_word(words),
+            )
+            strings = [id_ for part in child if (id_ := part.get("ID"))]
+            yield _Found(line, (*strings, *filter(None, [own]), *around.ids))
+        elif name_of(child) in {"TextBlock", "ComposedBlock"}:
+            inside = _Around((*filter(None, [own]), *around.ids), (*around.types, *types))
+            yield from _lines(context, child, inside)
+
+
+def _place(space: etree._Element) -> tuple[str, ...]:
+    """The margin as a word for the type of what stands in it; the print space is no type."""
+    name = name_of(space)
+    return () if name == "PrintSpace" else (name,)
+
+
+def _text_of(line: etree._Element) -> str:
+    pieces: list[str] = []
+    for part in line:
+        if name_of(part) == "String":
+            pieces.append(part.get("CONTENT", ""))
+        elif name_of(part) == "SP":
+            pieces.append(" ")
+        elif name_of(part) == "HYP" and pieces:
+            pieces[-1] += part.get("CONTENT", "")
+    return join_words(pieces)
+
+
+def _outline(context: _Context, line: etree._Element) -> tuple[Point, ...]:
+    polygon = first(line, "Shape", "Polygon")
+    if polygon is not None:
+        given = points(polygon.get("POINTS", ""), file=context.path, item=line.get("ID") or "line")
+        return tuple((x * context.scale, y * context.scale) for x, y in given)
+    if not all(line.get(name) for name in ("HPOS", "VPOS", "WIDTH", "HEIGHT")):
+        return ()
+    left, top = context.length(line, "HPOS"), context.length(line, "VPOS")
+    right = left + context.length(line, "WIDTH")
+    bottom = top + context.length(line, "HEIGHT")
+    return ((left, top), (right, top), (right, bottom), (left, bottom))
+
+
+def _tags(root: etree._Element) -> dict[str, str]:
+    """Label by id, of the tags that say what a block or line is."""
+    tags = first(root, "Tags")
+    if tags is None:
+        return {}
+    return {tag.get("ID", ""): tag.get("LABEL", "") for tag in children(tags, *_TAGS)}
+
+
+def _scale(root: etree._Element, path: Path, dpi: float | None) -> float:
+    element = first(root, "Description", "MeasurementUnit")
+    unit = (element.text or "").strip() if element is not None else "pixel"
+    if unit == "pixel":
+        return 1.0
+    if unit not in _PER_INCH:
+        raise DataError(f"measurement unit {unit!r} is unknown", file=path)
+    if dpi is None:
+        raise DataError(
+            f"it measures in {unit}, which is no pixels",
+            file=path,
+            mend="Give the resolution of the scans as dpi, e.g. dpi=300",
+        )
+    return dpi / _PER_INCH[unit]
+
+
+def _resolution(dpi: str | float | None) -> float | None:
+    if dpi is None or dpi == "":
+        return None
+    try:
+        found = float(dpi)
+    except ValueError:
+        found = 0.0
+    if not 1 <= found <= 100_000:
+        raise UsageError(f"dpi {dpi!r}: say the resolution of the scans, e.g. 300")
+    return found
+
+
+def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
+    return import_alto(src, writer, **options)
+
+
+READER = Reader(
+    "alto",
+    "ALTO 2 to 4, with or without the page images",
+    page_layout("ALTO"),
+    _read,
+    {**PAGE_OPTIONS, "dpi": "resolution of the scans, where the files measure in mm or inches"},
+)
+"""How ``keju data import alto`` reads."""

@@ -1,0 +1,254 @@
+"""PAGE-XML, as Transkribus, eScriptorium, OCR-D, Calfa and others write it.
+
+Every version of the namespace reads alike (2009 to 2019: points as attributes or as elements).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from keju.datasets.line_kinds import kind_of, parse_kinds, telling_word
+from keju.datasets.pages import Page
+from keju.datasets.readers._page_items import PAGE_OPTIONS, Wish, import_pages, page_layout
+from keju.datasets.readers._stated_order import stated_order
+from keju.datasets.readers._xml import (
+    children,
+    first,
+    join_words,
+    name_of,
+    number,
+    parse_xml,
+    points,
+)
+from keju.datasets.readers.base import Options, Reader
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError
+from keju.items import Line, LineKind, Point
+
+_CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
+
+
+def import_page_xml(
+    src: Path,
+    writer: DatasetWriter,
+    *,
+    task: str = "page_level_ocr",
+    text: str = "all",
+    order: str = "auto",
+    images: Path | str | None = None,
+    kinds: str = "",
+) -> list[str]:
+    """Import PAGE-XML files as items of a transcription task, one item a page.
+
+    Args:
+        src: a file, or a folder with all that lies under it.
+        writer: the dataset to write.
+        task: the transcription task that the pages ask.
+        text: ``all`` lines; ``body``, main text and notes together; ``main``; ``notes``.
+        order: ``auto`` (the file's ReadingOrder, else geometry), ``document``, ``geometry``.
+        images: where the pictures lie, if not beside the files.
+        kinds: what the file's own words for line types mean, e.g. ``Glose=note,正文=main``.
+
+    The answer is the text, one line a column, empty lines kept. An item without its picture says
+    in its metadata which one is missing. Pages without a wanted line are left out.
+
+    Returns:
+        Notes for the user, one line each.
+
+    Raises:
+        DataError: a file is no PAGE-XML, or there is nothing to import.
+        UsageError: an option is none of those above.
+    """
+    extra = parse_kinds(kinds)
+    wish = Wish.of(task=task, text=text, order=order, images=images, kinds=extra)
+    return import_pages(src, writer, lambda file: read_page(file, kinds=extra), wish)
+
+
+def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
+    """Read one PAGE-XML file.
+
+    Lines come in the file's reading order: its ReadingOrder, or the indices that Transkribus puts
+    on regions and lines; else in the order of the document, with `explicit_order` false. The text
+    of a line is its TextEquiv of lowest index, kept to the letter; a line without one is put
+    together from its words. Types come from ``type=`` and ``custom="structure {type:…;}"``.
+
+    Args:
+        path: the file.
+        kinds: what the user says that types mean, before keju's own table.
+
+    Raises:
+        DataError: the file is not PAGE-XML, or something in it is not what it must be.
+    """
+    root = parse_xml(path)
+    if name_of(root) != "PcGts":
+        raise DataError(
+            f"its root is <{name_of(root)}>, not <PcGts>: no PAGE-XML",
+            file=path,
+            mend="Give the folder of the PAGE-XML files alone, or the format that it has",
+        )
+    page = first(root, "Page")
+    if page is None:
+        raise DataError("no Page in it", file=path)
+    found = list(_lines(path, page, _Around((), ()), kinds))
+    order = stated_order([line.regions for line in found], first(page, "ReadingOrder"), path)
+    return Page(
+        file=str(path),
+        image_name=page.get("imageFilename", ""),
+        width=number(page.get("imageWidth"), file=path, item="Page"),
+        height=number(page.get("imageHeight"), file=path, item="Page"),
+        lines=tuple(found[place].line for place in order.places),
+        explicit_order=order.explicit or _is_indexed(page),
+    )
+
+
+class _Found(NamedTuple):
+    line: Line
+    regions: tuple[str, ...]
+
+
+class _Around(NamedTuple):
+    """The regions around something: their ids, innermost first, and types, outermost first."""
+
+    ids: tuple[str, ...]
+    types: tuple[str, ...]
+
+
+def _lines(
+    path: Path,
+    parent: etree._Element,
+    around: _Around,
+    kinds: Mapping[str, LineKind] | None,
+) -> Iterator[_Found]:
+    """The lines under a page or region: its own, then those of the regions inside it."""
+    own = list(children(parent, "TextLine"))
+    for place, element in enumerate(_by_index(own)):
+        name = element.get("id") or f"{'.'.join(reversed(around.ids))}.{place + 1}".lstrip(".")
+        type_ = _type_of(element)
+        yield _Found(
+            Line(
+                id=name,
+                text=_text_of(element, path) or "",
+                polygon=_outline(element, path, name),
+                kind=kind_of([*around.types, type_], kinds),
+                source_kind=telling_word([*around.types, type_]),
+            ),
+            around.ids,
+        )
+    regions = [child for child in parent if name_of(child).endswith("Region")]
+    if not own and not regions:
+        yield from _loose_text(path, parent, around, kinds)
+    for place, region in enumerate(_by_index(regions)):
+        name = region.get("id") or f"{'.'.join(reversed(around.ids))}.r{place + 1}".lstrip(".")
+        inside = _Around((name, *around.ids), (*around.types, _type_of(region)))
+        yield from _lines(path, region, inside, kinds)
+
+
+def _loose_text(
+    path: Path,
+    region: etree._Element,
+    around: _Around,
+    kinds: Mapping[str, LineKind] | None,
+) -> Iterator[_Found]:
+    """The text of a region that is transcribed as a whole, without lines of its own."""
+    text = _text_of(region, path) or ""
+    rows = [row for row in text.splitlines() if row.strip()]
+    for place, row in enumerate(rows):
+        name = f"{around.ids[0] if around.ids else 'page'}.{place + 1}"
+        line = Line(
+            id=name,
+            text=row,
+            polygon=_outline(region, path, name) if len(rows) == 1 else (),
+            kind=kind_of(around.types, kinds),
+            source_kind=telling_word(around.types),
+        )
+        yield _Found(line, around.ids)
+
+
+def _text_of(element: etree._Element, path: Path) -> str | None:
+    """The text of a line, word or glyph, or None where nothing says it."""
+    name = element.get("id") or name_of(element)
+    versions = sorted(
+        children(element, "TextEquiv"),
+        key=lambda version: number(version.get("index"), file=path, item=name),
+    )
+    for version in versions:
+        for form in ("Unicode", "PlainText"):
+            if (found := first(version, form)) is not None:
+                return str(found.xpath("string()"))
+    words = [_text_of(word, path) or "" for word in _by_index(list(children(element, "Word")))]
+    if words:
+        return join_words(words)
+    glyphs = [_text_of(glyph, path) or "" for glyph in children(element, "Glyph")]
+    return "".join(glyphs) if glyphs else None
+
+
+def _outline(element: etree._Element, path: Path, name: str) -> tuple[Point, ...]:
+    coords = first(element, "Coords")
+    if coords is None:
+        return ()
+    if (given := coords.get("points")) is not None:
+        return points(given, file=path, item=name)
+    return tuple(
+        (number(p.get("x"), file=path, item=name), number(p.get("y"), file=path, item=name))
+        for p in children(coords, "Point")
+    )
+
+
+def _custom(element: etree._Element, group: str, key: str) -> str:
+    """A value of Transkribus's ``custom`` attribute, e.g. ``structure {type:Title;}``."""
+    for name, body in _CUSTOM.findall(element.get("custom", "")):
+        if name == group:
+            for pair in body.split(";"):
+                found, _, value = pair.partition(":")
+                if found.strip() == key:
+                    return str(value.strip())
+    return ""
+
+
+def _type_of(element: etree._Element) -> str:
+    return _custom(element, "structure", "type") or element.get("type", "")
+
+
+def _index_of(element: etree._Element) -> int | None:
+    given = element.get("index") or _custom(element, "readingOrder", "index")
+    return int(given) if re.fullmatch(r"\d{1,9}", given) else None
+
+
+def _by_index(siblings: Sequence[etree._Element]) -> list[etree._Element]:
+    """Siblings by their index where every one that holds text bears one, else as they stand."""
+    if not _all_indexed(siblings):
+        return list(siblings)
+    return sorted(siblings, key=lambda element: _index_of(element) or 0)
+
+
+def _all_indexed(siblings: Sequence[etree._Element]) -> bool:
+    holding = [one for one in siblings if not name_of(one).endswith("Region") or _holds_text(one)]
+    return bool(holding) and all(_index_of(one) is not None for one in holding)
+
+
+def _holds_text(region: etree._Element) -> bool:
+    return any(name_of(part) in {"TextLine", "TextEquiv"} for part in region.iter())
+
+
+def _is_indexed(page: etree._Element) -> bool:
+    """Whether the regions of a page, or the lines of its only region, bear indices."""
+    return _all_indexed([child for child in page if name_of(child).endswith("Region")])
+
+
+def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
+    return import_page_xml(src, writer, **options)
+
+
+READER = Reader(
+    "page-xml",
+    "PAGE-XML, with or without the page images",
+    page_layout("PAGE-XML"),
+    _read,
+    PAGE_OPTIONS,
+)
+"""How ``keju data import page-xml`` reads."""

@@ -1,0 +1,249 @@
+"""What ALTO files say is what a dataset made of them holds."""
+
+from pathlib import Path
+
+import pytest
+
+from keju.datasets.pages import page_in_reading_order
+from keju.datasets.readers.alto import import_alto, read_alto
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+NAMESPACES = [
+    "",
+    "http://www.loc.gov/standards/alto/ns-v2#",
+    "http://www.loc.gov/standards/alto/ns-v3#",
+    "http://www.loc.gov/standards/alto/ns-v4#",
+]
+
+
+def alto_file(
+    folder: Path,
+    spaces: str,
+    *,
+    before: str = "",
+    unit: str = "pixel",
+    namespace: str = NAMESPACES[-1],
+    name: str = "p1.xml",
+) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    xmlns = f'xmlns="{namespace}"' if namespace else ""
+    path.write_text(
+        f"<alto {xmlns}><Description><MeasurementUnit>{unit}</MeasurementUnit>"
+        "<sourceImageInformation><fileName>scan.png</fileName></sourceImageInformation>"
+        f'</Description>{before}<Layout><Page ID="page" WIDTH="300" HEIGHT="400">{spaces}'
+        "</Page></Layout></alto>",
+        "utf-8",
+    )
+    return path
+
+
+def line(name: str, *strings: str, x: int = 0, attributes: str = "") -> str:
+    inner = "".join(strings) or string(name)
+    return (
+        f'<TextLine ID="{name}" HPOS="{x}" VPOS="10" WIDTH="20" HEIGHT="300" {attributes}>'
+        f"{inner}</TextLine>"
+    )
+
+
+def string(content: str, attributes: str = "") -> str:
+    return f'<String CONTENT="{content}" {attributes}/>'
+
+
+def block(name: str, *lines: str, attributes: str = "") -> str:
+    inner = "".join(lines) or line(f"{name}1") + line(f"{name}2")
+    return f'<TextBlock ID="{name}" {attributes}>{inner}</TextBlock>'
+
+
+def printed(*blocks: str) -> str:
+    return f"<PrintSpace>{''.join(blocks)}</PrintSpace>"
+
+
+def ref(name: str) -> str:
+    return f'<ElementRef ID="ref_{name.replace(" ", "_")}" REF="{name}"/>'
+
+
+def texts(path: Path) -> list[str]:
+    return [found.text for found in read_alto(path).lines]
+
+
+def imported(src: Path, out: Path, **options: str) -> tuple[dict[str, Item], list[str]]:
+    with DatasetWriter(out, name="x", version="1", licence="CC0-1.0", source="test") as writer:
+        notes = import_alto(src, writer, **options)
+    return {item.id: item for item in Dataset.open(out).items()}, notes
+
+
+@pytest.mark.parametrize("namespace", NAMESPACES)
+def test_every_version_reads_alike(tmp_path: Path, namespace: str) -> None:
+    page = read_alto(alto_file(tmp_path, printed(block("b", line("甲", x=7))), namespace=namespace))
+    assert (page.width, page.height, page.image_name) == (300, 400, "scan.png")
+    (found,) = page.lines
+    assert (found.id, found.text, found.kind, found.source_kind) == ("甲", "甲", "main", "")
+    assert found.polygon == ((7, 10), (27, 10), (27, 310), (7, 310))
+    assert not page.explicit_order
+
+
+def test_strings_join_as_chinese_or_latin_is_written(tmp_path: Path) -> None:
+    rows = [
+        line("a", string("大"), string("學")),
+        line("b", string("ad"), "<SP/>", string("hoc"), string("曰")),
+        line("c", string("two"), string("words")),
+        line("d", string("re", 'SUBS_TYPE="HypPart1" SUBS_CONTENT="repeat"'), '<HYP CONTENT="-"/>'),
+        "<TextLine/>",
+    ]
+    expected = ["大學", "ad hoc曰", "two words", "re-", ""]
+    assert texts(alto_file(tmp_path, printed(block("x", *rows)))) == expected
+
+
+@pytest.mark.parametrize("given", ["1,2 3,4 5,6.5", "1 2 3 4 5 6.5", " 1,2  3,4 5,6.5 "])
+def test_a_shape_goes_before_the_box(tmp_path: Path, given: str) -> None:
+    shaped = line("l", f'<Shape><Polygon POINTS="{given}"/></Shape>', string("字"))
+    (found,) = read_alto(alto_file(tmp_path, printed(block("b", shaped)))).lines
+    assert found.polygon == ((1, 2), (3, 4), (5, 6.5))
+    assert found.text == "字"
+
+
+def test_a_line_without_box_or_shape_has_no_outline(tmp_path: Path) -> None:
+    (found,) = read_alto(alto_file(tmp_path, printed(block("b", "<TextLine/>")))).lines
+    assert found.polygon == ()
+    assert found.id == "b.1"
+
+
+@pytest.mark.parametrize(("unit", "dpi", "factor"), [("mm10", 254, 1), ("inch1200", 300, 0.25)])
+def test_other_units_become_pixels_by_the_resolution(
+    tmp_path: Path, unit: str, dpi: float, factor: float
+) -> None:
+    path = alto_file(tmp_path, printed(block("b", line("l", x=40))), unit=unit)
+    page = read_alto(path, dpi=dpi)
+    assert (page.width, page.height) == (300 * factor, 400 * factor)
+    assert page.lines[0].polygon[2] == (60 * factor, 310 * factor)
+    with pytest.raises(DataError, match=rf"measures in {unit}, .*dpi=300"):
+        read_alto(path)
+
+
+def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
+    path = alto_file(tmp_path, printed(block("b")), unit="cun")
+    with pytest.raises(DataError, match="measurement unit 'cun' is unknown"):
+        read_alto(path, dpi=300)
+
+
+def test_reading_order_goes_by_the_listed_elements(tmp_path: Path) -> None:
+    order = (
+        '<ReadingOrder><OrderedGroup ID="g">'
+        f'{ref("b2")}<UnorderedGroup ID="u">{ref("c1")}{ref("a")}</UnorderedGroup>'
+        f'<OrderedGroup ID="o">{ref("c2")}{ref("b")}</OrderedGroup>'
+        "</OrderedGroup></ReadingOrder>"
+    )
+    body = printed(block("a"), block("b"), block("c"), block("d"))
+    page = read_alto(alto_file(tmp_path, body, before=order))
+    assert [found.text for found in page.lines] == [
+        "b2", "a1", "a2", "c1", "c2", "b1", "d1", "d2",
+    ]  # fmt: skip
+    assert page.explicit_order
+
+
+def test_a_reference_may_name_several_elements_or_a_string(tmp_path: Path) -> None:
+    order = (
+        f'<ReadingOrder><OrderedGroup ID="g">{ref("s9")}{ref("c a")}</OrderedGroup></ReadingOrder>'
+    )
+    named = block("b", line("b", string("b", 'ID="s9"')))
+    body = printed(block("a", line("a")), named, block("c", line("c")))
+    assert texts(alto_file(tmp_path, body, before=order)) == ["b", "c", "a"]
+
+
+def test_of_several_orders_the_first_that_claims_one_counts(tmp_path: Path) -> None:
+    order = (
+        f'<ReadingOrder><UnorderedGroup ID="u">{ref("a")}{ref("b")}</UnorderedGroup>'
+        f'<OrderedGroup ID="o">{ref("b")}{ref("a")}</OrderedGroup>'
+        f'<OrderedGroup ID="p">{ref("a")}{ref("b")}</OrderedGroup></ReadingOrder>'
+    )
+    body = printed(block("a", line("a")), block("b", line("b")))
+    assert texts(alto_file(tmp_path, body, before=order)) == ["b", "a"]
+
+
+def test_blocks_nest(tmp_path: Path) -> None:
+    order = (
+        f'<ReadingOrder><OrderedGroup ID="g">{ref("all")}{ref("z")}</OrderedGroup></ReadingOrder>'
+    )
+    composed = (
+        f'<ComposedBlock ID="all">{block("x", line("x"))}{block("y", line("y"))}</ComposedBlock>'
+    )
+    body = printed(block("z", line("z")), composed)
+    assert texts(alto_file(tmp_path, body, before=order)) == ["x", "y", "z"]
+
+
+def test_tags_and_margins_become_kinds(tmp_path: Path) -> None:
+    tags = (
+        '<Tags><OtherTag ID="BT1" LABEL="MainZone"/><OtherTag ID="BT2" LABEL="StampZone"/>'
+        '<LayoutTag ID="LT1" LABEL="DefaultLine"/><StructureTag ID="LT2" LABEL="Commentary"/>'
+        '<NamedEntityTag ID="NE" LABEL="title"/></Tags>'
+    )
+    main = block(
+        "m",
+        line("text", attributes='TAGREFS="LT1 NE"'),
+        line("note", attributes='TAGREFS="LT2"'),
+        attributes='TAGREFS="BT1"',
+    )
+    seal = block("s", line("seal", attributes='TAGREFS="LT1"'), attributes='TAGREFS="BT2"')
+    body = f"<TopMargin>{block('t', line('top'))}</TopMargin>{printed(main, seal)}"
+    page = read_alto(alto_file(tmp_path, body, before=tags))
+    assert [(found.text, found.kind, found.source_kind) for found in page.lines] == [
+        ("top", "head", "TopMargin"),
+        ("text", "main", "DefaultLine"),
+        ("note", "note", "Commentary"),
+        ("seal", "seal", "StampZone"),
+    ]
+
+
+def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
+    body = printed(block("b", *(line(f"x{x}", x=x) for x in (100, 240, 30))))
+    page = read_alto(alto_file(tmp_path, body))
+    assert [found.text for found in page_in_reading_order(page)] == ["x240", "x100", "x30"]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("<PcGts/>", "its root is <PcGts>, not <alto>"),
+        ("<alto/>", "0 pages in it"),
+        ("<alto><Layout><Page/><Page/></Layout></alto>", "2 pages in it. Keep one page a file"),
+        ('<alto><Layout><Page ID="p" WIDTH="x"/></Layout></alto>', "p: 'x' is not a number"),
+        ('<!DOCTYPE alto [<!ENTITY e "x">]><alto>&e;</alto>', "it carries a DOCTYPE"),
+        ("<alto>", "not well-formed XML"),
+    ],
+)
+def test_a_file_that_is_no_page_is_refused_in_one_line(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    path = tmp_path / "bad.xml"
+    path.write_text(content, "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_alto(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_folder_becomes_a_dataset(tmp_path: Path) -> None:
+    lines = [line("經", x=200), line("", string(""), x=100), line("傳", x=30)]
+    alto_file(tmp_path / "src", printed(block("b", *lines)), name="book/alto/p1.xml")
+    alto_file(tmp_path / "src", printed(block("b", line("獨"))), name="book/alto/p2.xml")
+    items, notes = imported(tmp_path / "src", tmp_path / "out")
+    assert {item.id: item.answer for item in items.values()} == {
+        "book/alto/p1": "經\n\n傳",
+        "book/alto/p2": "獨",
+    }
+    assert {item.group for item in items.values()} == {"book"}
+    assert items["book/alto/p1"].metadata["image"] == "missing:scan.png"
+    assert len(notes) == 1
+
+
+def test_the_resolution_is_an_option(tmp_path: Path) -> None:
+    path = alto_file(tmp_path, printed(block("b", line("l", x=40))), unit="inch1200")
+    items, _ = imported(path, tmp_path / "out", dpi="300")
+    assert items["p1"].lines[0].polygon[0] == (10, 2.5)
+    for wrong in ("many", "0", "nan"):
+        with pytest.raises(UsageError, match="say the resolution of the scans"):
+            imported(path, tmp_path / f"out{wrong}", dpi=wrong)

@@ -1,0 +1,343 @@
+"""What PAGE-XML files say is what a dataset made of them holds."""
+
+from pathlib import Path
+
+import pytest
+
+from keju.datasets.pages import order_used, page_in_reading_order
+from keju.datasets.readers.page_xml import read_page
+from keju.errors import DataError
+
+NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/{}"
+HEAD = (
+    '<PcGts xmlns="{}"><Page imageFilename="{}" imageWidth="300" imageHeight="400">{}'
+    "</Page></PcGts>"
+)
+
+
+def page_file(
+    folder: Path,
+    body: str,
+    *,
+    name: str = "p1.xml",
+    version: str = "2019-07-15",
+    image: str = "p1.png",
+) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(HEAD.format(NAMESPACE.format(version), image, body), "utf-8")
+    return path
+
+
+def line(name: str, text: str = "", *, x: int = 0, y: int = 0, attributes: str = "") -> str:
+    """A column of 20 x 300 pixels whose text is its name, unless another is given."""
+    corners = f"{x},{y} {x + 20},{y} {x + 20},{y + 300} {x},{y + 300}"
+    return (
+        f'<TextLine id="{name}" {attributes}><Coords points="{corners}"/>'
+        f"<TextEquiv><Unicode>{text or name}</Unicode></TextEquiv></TextLine>"
+    )
+
+
+def region(name: str, *lines: str, attributes: str = "") -> str:
+    inner = "".join(lines) or line(f"{name}1") + line(f"{name}2")
+    return (
+        f'<TextRegion id="{name}" {attributes}><Coords points="0,0 9,0 9,9"/>{inner}</TextRegion>'
+    )
+
+
+def ref(name: str, index: int) -> str:
+    return f'<RegionRefIndexed index="{index}" regionRef="{name}"/>'
+
+
+def order(*groups: str) -> str:
+    return f"<ReadingOrder>{''.join(groups)}</ReadingOrder>"
+
+
+def texts(path: Path) -> list[str]:
+    return [found.text for found in read_page(path).lines]
+
+
+# Reading order
+
+
+def test_without_a_stated_order_lines_come_as_in_the_document(tmp_path: Path) -> None:
+    path = page_file(tmp_path, region("b") + region("a"))
+    assert texts(path) == ["b1", "b2", "a1", "a2"]
+    assert not read_page(path).explicit_order
+
+
+def test_an_ordered_group_goes_by_index(tmp_path: Path) -> None:
+    groups = order(f'<OrderedGroup id="g">{ref("c", 10)}{ref("a", 2)}{ref("b", 1)}</OrderedGroup>')
+    path = page_file(tmp_path, groups + region("a") + region("b") + region("c"))
+    assert texts(path) == ["b1", "b2", "a1", "a2", "c1", "c2"]
+    assert read_page(path).explicit_order
+
+
+def test_groups_nest_and_an_unordered_group_keeps_the_documents_order(tmp_path: Path) -> None:
+    groups = order(
+        '<OrderedGroup id="g">'
+        '<UnorderedGroupIndexed id="u" index="1">'
+        '<RegionRef regionRef="b"/><RegionRef regionRef="a"/></UnorderedGroupIndexed>'
+        f'<OrderedGroupIndexed id="o" index="0">{ref("d", 1)}{ref("c", 0)}</OrderedGroupIndexed>'
+        "</OrderedGroup>"
+    )
+    body = "".join(region(name, line(name)) for name in "abcd")
+    path = page_file(tmp_path, groups + body)
+    assert texts(path) == ["c", "d", "a", "b"]
+    assert read_page(path).explicit_order
+
+
+def test_an_unordered_group_alone_states_no_order(tmp_path: Path) -> None:
+    groups = order(
+        '<UnorderedGroup id="u"><RegionRef regionRef="b"/><RegionRef regionRef="a"/>'
+        "</UnorderedGroup>"
+    )
+    path = page_file(tmp_path, groups + region("a") + region("b"))
+    assert texts(path) == ["a1", "a2", "b1", "b2"]
+    assert not read_page(path).explicit_order
+
+
+def test_ordered_groups_in_an_unordered_one_state_theirs(tmp_path: Path) -> None:
+    groups = order(
+        '<UnorderedGroup id="u">'
+        f'<OrderedGroup id="two">{ref("c", 0)}{ref("b", 1)}</OrderedGroup>'
+        '<RegionRef regionRef="a"/></UnorderedGroup>'
+    )
+    body = "".join(region(name, line(name)) for name in "abc")
+    path = page_file(tmp_path, groups + body)
+    assert texts(path) == ["a", "c", "b"]
+    assert read_page(path).explicit_order
+
+
+def test_regions_that_the_order_leaves_out_come_last_and_inner_ones_stay(tmp_path: Path) -> None:
+    inner = region("inner", line("inside"))
+    groups = order(
+        f'<OrderedGroup id="g">{ref("b", 0)}{ref("gone", 1)}{ref("b", 2)}</OrderedGroup>'
+    )
+    body = region("a", line("a")) + region("b", line("b"), inner) + region("c", line("c"))
+    assert texts(page_file(tmp_path, groups + body)) == ["b", "inside", "a", "c"]
+
+
+def test_a_group_may_stand_for_a_region_and_what_lies_in_it(tmp_path: Path) -> None:
+    cells = region("x", line("x")) + region("y", line("y"))
+    groups = order(
+        '<OrderedGroup id="g">'
+        f'<OrderedGroupIndexed id="t" index="0" regionRef="t1">{ref("y", 0)}{ref("x", 1)}'
+        f"</OrderedGroupIndexed>{ref('a', 1)}</OrderedGroup>"
+    )
+    body = region("a", line("a")) + f'<TableRegion id="t1">{cells}</TableRegion>'
+    assert texts(page_file(tmp_path, groups + body)) == ["y", "x", "a"]
+
+
+def test_indices_on_regions_and_lines_state_an_order_too(tmp_path: Path) -> None:
+    def at(index: int) -> str:
+        return f'custom="readingOrder {{index:{index};}} structure {{type:Text;}}"'
+
+    body = region("a", line("a2", attributes=at(1)), line("a1", attributes=at(0)), attributes=at(1))
+    body += region("b", line("b1", attributes=at(0)), attributes=at(0))
+    path = page_file(tmp_path, body + '<ImageRegion id="i"/>')
+    assert texts(path) == ["b1", "a1", "a2"]
+    assert read_page(path).explicit_order
+
+
+def test_an_index_that_is_missing_somewhere_states_none(tmp_path: Path) -> None:
+    body = region("a", line("a"), attributes='custom="readingOrder {index:1;}"')
+    path = page_file(tmp_path, body + region("b", line("b")))
+    assert texts(path) == ["a", "b"]
+    assert not read_page(path).explicit_order
+
+
+def test_geometry_orders_a_page_that_states_no_order(tmp_path: Path) -> None:
+    body = region("a", *(line(f"x{x}", x=x) for x in (100, 240, 30)))
+    page = read_page(page_file(tmp_path, body))
+    assert [found.text for found in page_in_reading_order(page)] == ["x240", "x100", "x30"]
+    as_is = page_in_reading_order(page, order="document")
+    assert [found.text for found in as_is] == ["x100", "x240", "x30"]
+
+
+def test_a_stated_order_goes_before_geometry_unless_geometry_is_asked_for(tmp_path: Path) -> None:
+    groups = order(f'<OrderedGroup id="g">{ref("left", 0)}{ref("right", 1)}</OrderedGroup>')
+    body = region("right", line("right", x=240)) + region("left", line("left", x=30))
+    page = read_page(page_file(tmp_path, groups + body))
+    assert [found.text for found in page_in_reading_order(page)] == ["left", "right"]
+    forced = page_in_reading_order(page, order="geometry")
+    assert [found.text for found in forced] == ["right", "left"]
+
+
+def test_a_line_without_outline_follows_the_one_before_it(tmp_path: Path) -> None:
+    bare = '<TextLine id="bare"><TextEquiv><Unicode>bare</Unicode></TextEquiv></TextLine>'
+    page = read_page(page_file(tmp_path, region("a", line("a", x=30), bare, line("c", x=240))))
+    assert [found.text for found in page_in_reading_order(page)] == ["c", "a", "bare"]
+
+
+def test_geometry_needs_an_outline_somewhere(tmp_path: Path) -> None:
+    bare = "<TextLine><TextEquiv><Unicode>{}</Unicode></TextEquiv></TextLine>"
+    page = read_page(page_file(tmp_path, region("a", bare.format("甲"), bare.format("乙"))))
+    assert [found.text for found in page_in_reading_order(page)] == ["甲", "乙"]
+    assert order_used(page, "auto") == "document"
+    with pytest.raises(DataError, match=r"p1\.xml: no line has an outline"):
+        page_in_reading_order(page, order="geometry")
+
+
+# Text, outlines, kinds
+
+
+def test_the_version_of_lowest_index_is_the_text(tmp_path: Path) -> None:
+    body = (
+        '<TextLine id="l"><TextEquiv index="1"><Unicode>乙</Unicode></TextEquiv>'
+        '<TextEquiv index="0"><PlainText>x</PlainText><Unicode>甲</Unicode></TextEquiv></TextLine>'
+    )
+    assert texts(page_file(tmp_path, region("a", body))) == ["甲"]
+
+
+def test_a_line_without_text_takes_that_of_its_words(tmp_path: Path) -> None:
+    def word(text: str) -> str:
+        return f"<Word><TextEquiv><Unicode>{text}</Unicode></TextEquiv></Word>"
+
+    glyphs = "<Word><Glyph><TextEquiv><Unicode>學</Unicode></TextEquiv></Glyph></Word>"
+    chinese = f"<TextLine>{word('大')}{glyphs}</TextLine>"
+    latin = f"<TextLine>{word('ad')}{word('hoc')}{word('曰')}</TextLine>"
+    empty = "<TextLine><TextEquiv><Unicode/></TextEquiv></TextLine><TextLine/>"
+    assert texts(page_file(tmp_path, region("a", chinese, latin, empty))) == [
+        "大學",
+        "ad hoc曰",
+        "",
+        "",
+    ]
+
+
+def test_text_is_kept_to_the_letter(tmp_path: Path) -> None:
+    odd = "　一 二&#10;&#10;三&amp;<!-- x -->四\U00020000"
+    assert texts(page_file(tmp_path, region("a", line("l", odd)))) == ["　一 二\n\n三&四\U00020000"]
+
+
+def test_a_region_without_lines_gives_its_own_text(tmp_path: Path) -> None:
+    body = '<TextRegion id="r"><TextEquiv><Unicode>一\n二\n</Unicode></TextEquiv></TextRegion>'
+    page = read_page(page_file(tmp_path, body))
+    assert [(found.id, found.text) for found in page.lines] == [("r.1", "一"), ("r.2", "二")]
+
+
+@pytest.mark.parametrize("version", ["2009-03-16", "2010-03-19", "2013-07-15", "2019-07-15"])
+def test_every_version_reads_alike(tmp_path: Path, version: str) -> None:
+    page = read_page(page_file(tmp_path, region("a", line("l", x=7, y=5)), version=version))
+    assert page.lines[0].polygon == ((7, 5), (27, 5), (27, 305), (7, 305))
+    assert (page.width, page.height, page.image_name) == (300, 400, "p1.png")
+
+
+def test_old_points_are_elements(tmp_path: Path) -> None:
+    old = '<TextLine id="l"><Coords><Point x="1" y="2"/><Point x="3" y="4"/></Coords></TextLine>'
+    page = read_page(page_file(tmp_path, region("a", old), version="2009-03-16"))
+    assert page.lines[0].polygon == ((1, 2), (3, 4))
+
+
+@pytest.mark.parametrize(
+    ("region_type", "line_type", "kind", "source_kind"),
+    [
+        ("", "", "main", "paragraph"),
+        ("structure {type:MainText_Left;}", "structure {type:Text;}", "main", "Text"),
+        ("structure {type:MainText;}", "structure {type:Commentary;}", "note", "Commentary"),
+        ("structure {type:MainText;}", "structure {type:Title;}", "title", "Title"),
+        ("structure {type:MainText;}", "structure {type:Author_name;}", "author", "Author_name"),
+        ("structure {type:Marginalia_Metadata;}", "structure {type:Title;}", "centre", "Title"),
+        ("structure {type:X;}", "structure {type:Page_Number;}", "number", "Page_Number"),
+        ("structure {type:MainZone;}", "structure {type:DefaultLine;}", "main", "DefaultLine"),
+        ("structure {type:MarginTextZone:note#1;}", "", "margin", "MarginTextZone:note#1"),
+        ("structure {type:RunningTitleZone;}", "structure {type:DefaultLine;}", "centre",
+         "RunningTitleZone"),
+        ("structure {type:StampZone;}", "", "seal", "StampZone"),
+        ("readingOrder {index:0;} structure {score:1; type:眉批;}", "", "head", "眉批"),
+        ("structure {type:Glose;}", "", "other", "Glose"),
+    ],
+)  # fmt: skip
+def test_types_become_kinds(
+    tmp_path: Path, region_type: str, line_type: str, kind: str, source_kind: str
+) -> None:
+    body = region(
+        "a",
+        line("l", attributes=f'custom="{line_type}"'),
+        attributes=f'type="paragraph" custom="{region_type}"',
+    )
+    (found,) = read_page(page_file(tmp_path, body)).lines
+    assert (found.kind, found.source_kind) == (kind, source_kind)
+
+
+def test_the_schemas_own_types_become_kinds(tmp_path: Path) -> None:
+    body = region("a", line("l"), attributes='type="page-number"')
+    assert read_page(page_file(tmp_path, body)).lines[0].kind == "number"
+
+
+def test_a_user_can_say_what_a_type_means(tmp_path: Path) -> None:
+    path = page_file(tmp_path, region("a", line("l"), attributes='type="Glose"'))
+    assert read_page(path, kinds={"glose": "note"}).lines[0].kind == "note"
+
+
+# Files that are not what they must be
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "not well-formed XML"),
+        ("<PcGts><Page>", "not well-formed XML"),
+        ("<alto/>", "its root is <alto>, not <PcGts>"),
+        ("<PcGts/>", "no Page in it"),
+        ('<PcGts><Page imageWidth="wide"/></PcGts>', "Page: 'wide' is not a number"),
+        (
+            '<PcGts><Page><TextRegion><TextLine id="l7"><Coords points="1,2 3"/></TextLine>'
+            "</TextRegion></Page></PcGts>",
+            "l7: an outline with an odd number of values",
+        ),
+        (
+            '<PcGts><Page><TextRegion><TextLine id="l7"><Coords points="1,2 nan,4"/></TextLine>'
+            "</TextRegion></Page></PcGts>",
+            "l7: 'nan' is not a number",
+        ),
+        (
+            '<PcGts><Page><TextRegion><TextLine id="l7"><Coords points="1,2 1e300,4"/></TextLine>'
+            "</TextRegion></Page></PcGts>",
+            "l7: '1e300' is too large for a page",
+        ),
+        ('<!DOCTYPE PcGts SYSTEM "http://localhost/x.dtd"><PcGts><Page/></PcGts>', "DOCTYPE"),
+    ],
+)
+def test_a_file_that_is_no_page_is_refused_in_one_line(
+    tmp_path: Path, content: str, message: str
+) -> None:
+    path = tmp_path / "bad.xml"
+    path.write_text(content, "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_page(path)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.xml: not readable: No such file"):
+        read_page(tmp_path / "none.xml")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize(
+    "entity",
+    [
+        '<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;"><!ENTITY e "&b;&b;&b;&b;&b;&b;">',
+        '<!ENTITY e SYSTEM "file:///etc/passwd">',
+        '<!ENTITY % p SYSTEM "http://127.0.0.1:9/x.dtd"> %p; <!ENTITY e "x">',
+    ],
+)
+def test_entities_are_never_resolved(tmp_path: Path, entity: str, encoding: str) -> None:
+    path = tmp_path / "evil.xml"
+    body = region("a", line("l", "&e;"))
+    document = f"<!DOCTYPE PcGts [{entity}]><PcGts><Page>{body}</Page></PcGts>"
+    if encoding != "utf-8":
+        document = f'<?xml version="1.0" encoding="{encoding}"?>{document}'
+    path.write_bytes(document.encode(encoding))
+    with pytest.raises(DataError, match=r"evil\.xml: (it carries a DOCTYPE|not well-formed XML)"):
+        read_page(path)
+
+
+def test_a_file_too_deep_is_refused(tmp_path: Path) -> None:
+    body = "<TextRegion>" * 5000 + "</TextRegion>" * 5000
+    with pytest.raises(DataError, match="not well-formed XML"):
+        read_page(page_file(tmp_path, body))
