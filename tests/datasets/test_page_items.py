@@ -135,7 +135,7 @@ def test_a_missing_picture_is_named_and_the_page_imported_without(tmp_path: Path
     assert items["p1"].images == ()
     assert items["p1"].metadata["image"] == "missing:secret.png"
     assert items["p1"].metadata["page_size"] == "300x400"
-    assert notes == ["imported without image, since none was found: 1 pages, p1.xml"]
+    assert notes == ["imported without image, since none was found: 1 page, p1.xml"]
 
 
 def test_two_pictures_of_one_name_are_not_guessed_between(tmp_path: Path) -> None:
@@ -229,8 +229,10 @@ def test_nine_editions_import_whole(shared: Path, tmp_path: Path) -> None:
         empty += truth.count("")
     assert (lines, empty) == (10156, 83)
     assert [note.partition(":")[0] for note in notes] == [
-        "imported without image, since none was found"
+        "imported without image, since none was found",
+        "imported with empty lines alone, so nothing can be scored",
     ]
+    assert "1 page, BULAC_BIULO_CHI_1938/BULAC_BIULO_CHI_1938_1_0005.xml" in notes[1]
 
 
 def test_the_editions_in_the_documents_order_are_the_files_to_the_letter(

@@ -100,6 +100,7 @@ def import_pages(
     """
     pictures = _Pictures(Path(wish.images) if wish.images else None)
     without_line: list[str] = []
+    without_text: list[str] = []
     without_image: list[str] = []
     added = 0
     for file, page in _pages(src, read):
@@ -107,9 +108,12 @@ def import_pages(
         if wish.text != "all":
             _must_be_told_apart(page, wish.kinds)
         lines = page_in_reading_order(page, order=wish.order)
-        if not chosen(lines, wish.text):
+        wanted = chosen(lines, wish.text)
+        if not wanted:
             without_line.append(inside.as_posix())
             continue
+        if not any(line.text.strip() for line in wanted):
+            without_text.append(inside.as_posix())
         picture = pictures.find(file, inside, page.image_name)
         ref = writer.add_image(source_bytes(picture), str(picture)) if picture else None
         if ref is None:
@@ -119,9 +123,10 @@ def import_pages(
     if not added:
         raise DataError("no page to import: none has a line of the wanted kind", file=src)
     return [
-        f"{what}: {len(names)} pages, {listed(names)}"
+        f"{what}: {len(names)} page{'s'[: len(names) > 1]}, {listed(names)}"
         for what, names in (
             ("imported without image, since none was found", without_image),
+            ("imported with empty lines alone, so nothing can be scored", without_text),
             ("left out, since no line of the wanted kind", without_line),
         )
         if names
