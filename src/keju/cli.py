@@ -11,14 +11,14 @@ import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 import typer
 from rich.console import Console
 
 from keju import __version__
 from keju.errors import KejuError, UsageError
-from keju.items import Setting
+from keju.items import Protocol, Setting
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -344,3 +344,65 @@ def run(
         say(f"{summary.failures} failed, {summary.left} without a response. {summary.advice}")
         raise typer.Exit(WITH_FAILURES)
     say(f"Next: keju score {folder} && keju report {folder} -o report.html")
+
+
+ProtocolName = Annotated[
+    Literal["official", "strict", "both"],
+    typer.Option(help="The authors' reading, the sound one, or both."),
+]
+
+
+@app.command()
+def score(
+    what: Annotated[
+        Path, typer.Argument(metavar="RUN|RESPONSES.json", help="A run, or the authors' form.")
+    ],
+    protocol: ProtocolName = "both",
+    json_out: Annotated[
+        Path | None, typer.Option("--json", metavar="OUT.json", help="Write every number here.")
+    ] = None,
+) -> None:
+    """Score responses, as often as you like: no model, key or network is needed.
+
+    RESPONSES.json is the MCS-Bench authors' form: a list of objects with ID, Task_ID,
+    Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
+    """
+    from keju.files import write_json
+    from keju.reporting.terminal import scores_table
+    from keju.runs import RunFolder
+    from keju.scoring import PROTOCOLS, aggregate, models_of, score_responses, score_run, to_json
+
+    protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
+    if what.is_dir():
+        scores = score_run(RunFolder.open(what), protocols)
+    else:
+        scores = score_responses(what, protocols)
+    if json_out is not None:
+        write_json(json_out, to_json(scores))
+    out.print(scores_table(aggregate(scores), models_of(scores)))
+    failed = len({each.key or each.item for each in scores if each.status == "failed"})
+    if failed:
+        say(f"{failed} responses are failures; they count at each metric's worst value")
+    if json_out is not None:
+        say(f"Every number: {json_out}")
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One or several runs.")],
+    page: Annotated[Path, typer.Option("-o", "--out", help="The HTML file.")] = (
+        Path("report.html")
+    ),
+    csv: Annotated[
+        Path | None, typer.Option(help="Also write the scores as CSV files into this folder.")
+    ] = None,
+    pictures: Annotated[float, typer.Option(help="Megabytes of pictures at most.")] = 24.0,
+) -> None:
+    """Write the report: one HTML file with tables, and every item with picture and difference."""
+    from keju.reporting import write_csv, write_report
+
+    gathered = write_report(runs, page, picture_bytes=round(pictures * 1e6))
+    say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
+    if csv is not None:
+        for path in write_csv(gathered, csv):
+            say(str(path))

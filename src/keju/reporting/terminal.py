@@ -10,9 +10,12 @@ import polars as pl
 from rich import box
 from rich.table import Table
 
-from keju.benchmarks import Task
+from keju.benchmarks import Query, Task, tasks
+from keju.items import Protocol
 from keju.models import ModelKind
+from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.running import Plan, RunSummary
+from keju.scoring import PROTOCOLS, MetricResult, Result
 
 
 def print_json(value: object) -> None:
@@ -34,25 +37,25 @@ def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = No
     return table
 
 
-def tasks_tables(tasks: Sequence[Task]) -> Iterator[Table]:
+def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
     """The catalogue of tasks, one table a benchmark."""
-    for benchmark in dict.fromkeys(task.benchmark for task in tasks):
+    for benchmark in dict.fromkeys(each.benchmark for each in listed):
         table = plain_table(
             "id", "task", "domain", "asks for", "official", "strict", "count",
             right=[6], title=benchmark,
         )  # fmt: skip
-        for task in tasks:
-            if task.benchmark == benchmark:
+        for each in listed:
+            if each.benchmark == benchmark:
                 table.add_row(
-                    task.id,
-                    f"{task.name_zh} {task.name_en}",
-                    task.domain,
-                    ", ".join(dict.fromkeys(query.form for query in task.queries)),
+                    each.id,
+                    f"{each.name_zh} {each.name_en}",
+                    each.domain,
+                    ", ".join(dict.fromkeys(query.form for query in each.queries)),
                     ", ".join(
-                        dict.fromkeys(m for query in task.queries for m in query.official[:1])
+                        dict.fromkeys(m for query in each.queries for m in query.official[:1])
                     ),
-                    ", ".join(dict.fromkeys(m for query in task.queries for m in query.strict[:1])),
-                    f"{task.count:,}",
+                    ", ".join(dict.fromkeys(m for query in each.queries for m in query.strict[:1])),
+                    f"{each.count:,}",
                 )
         yield table
 
@@ -119,3 +122,38 @@ def _cell(value: object) -> str:
     if value is None:
         return "–"
     return f"{value:,.2f}" if isinstance(value, float) else f"{value}"
+
+
+def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
+    """Main metrics in percent: a row a task and protocol, a column a model."""
+    heads = [model.replace(":", ":\n") for model in models]
+    table = plain_table("task", "main metric", *heads, right=range(2, 2 + len(models)))
+    found: dict[tuple[str, str, Protocol], dict[str, MetricResult]] = {}
+    for result in results:
+        for scored in result.tasks:
+            if scored.main is not None:
+                where = (scored.task, scored.query, result.protocol)
+                found.setdefault(where, {})[result.model] = scored.main
+    last = ""
+    for each, query, protocol in _catalogue():
+        if mains := found.get((each.id, query.name, protocol)):
+            metric = next(iter(mains.values())).metric
+            label = metric_label(each.id, query.name, protocol, metric)
+            name = " ".join(part for part in (each.id, each.name_zh, query.name) if part)
+            cells = [_main_value(mains.get(model)) for model in models]
+            table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
+            last = name
+    return table
+
+
+def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:
+    for each in tasks():
+        for query in each.queries:
+            for protocol in PROTOCOLS:
+                yield each, query, protocol
+
+
+def _main_value(main: MetricResult | None) -> str:
+    if main is None:
+        return NOTHING
+    return "unscored" if main.value is None else percent(main.value)

@@ -1,0 +1,35 @@
+"""How sure the value of a task is, from the sufficient statistics of its scores."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from keju.items import Protocol, Score
+from keju.statistics import Interval, group_bootstrap
+
+Measured = tuple[str, str, str, Protocol, str]
+"""Model, task, query, protocol and metric."""
+
+
+def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measured, Interval]:
+    """The 95 % interval by group of each measured value that was asked for.
+
+    A value that is no ratio of sums (AncientDoc's harmonic F1) and one from a single group have
+    none.
+    """
+    grouped: dict[Measured, list[Score]] = defaultdict(list)
+    for score in scores:
+        key = (score.model, score.task, score.query, score.protocol, score.metric)
+        if key in metrics and score.value is not None and score.metric != "CharF1":
+            grouped[key].append(score)
+    found = {}
+    for key, of_metric in grouped.items():
+        interval = group_bootstrap(
+            [score.stats["numerator"] for score in of_metric],
+            [score.stats["denominator"] for score in of_metric],
+            [score.group or score.item for score in of_metric],
+        )
+        if interval is not None:
+            found[key] = interval
+    return found

@@ -1,0 +1,31 @@
+"""How metrics and values are written for people."""
+
+from __future__ import annotations
+
+from keju.benchmarks import task
+from keju.items import Protocol
+from keju.scoring import Binding, binding_of
+
+NOTHING = "–"
+
+
+def percent(value: float | None) -> str:
+    """A fraction in percent with one decimal, or a dash."""
+    return NOTHING if value is None else f"{100 * value:.1f}"
+
+
+def metric_label(name: str, query: str, protocol: Protocol, metric: str) -> str:
+    """A metric's name, with an arrow where lower is better."""
+    return metric if higher_is_better(name, query, protocol, metric) else f"{metric} ↓"
+
+
+def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> bool:
+    """Whether a higher value of a task's metric is better; true for what keju does not compute."""
+    binding = _binding(name, query, protocol, metric)
+    return binding is None or binding.higher_is_better
+
+
+def _binding(name: str, query: str, protocol: Protocol, metric: str) -> Binding | None:
+    declared = task(name)
+    form = next(each.form for each in declared.queries if each.name == query)
+    return binding_of(protocol, declared.benchmark, form, metric)
