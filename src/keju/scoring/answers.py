@@ -10,6 +10,7 @@ import msgspec
 _CLOSING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _OPENING = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = "```"
+_END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
 _TEXT_KEYS = ("text", "transcription", "content", "文本", "文字", "内容")
 
@@ -38,11 +39,13 @@ _QUOTE = 60
 
 
 def body_of(text: str) -> str:
-    """The response without its reasoning.
+    """The response without its reasoning and without end-of-text tokens that a server let through.
 
     What follows the last ``</think>``; where nothing does, or where ``<think>`` was never closed,
     what stands before the first ``<think>``.
     """
+    while token := next((each for each in _END_TOKENS if text.rstrip().endswith(each)), ""):
+        text = text.rstrip().removesuffix(token)
     opening = _OPENING.search(text)
     before = text[: opening.start()] if opening else ""
     closings = list(_CLOSING.finditer(text))

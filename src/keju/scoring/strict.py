@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from keju.metrics import (
+    EditCounts,
     UndefinedMetricError,
     chrf_counts,
     chrf_of_counts,
@@ -24,18 +25,15 @@ def error_rate(case: Case) -> Measured:
         pair = case.pairs[layer]
         stats[f"edits_{layer}"] = distance(*pair)
         stats[f"length_{layer}"] = len(pair.reference)
+    _counts(case)
     edits, length = stats["edits_script"], stats["length_script"]
-    if not length:
-        raise UndefinedMetricError("the true text has no character that counts")
     return ratio(edits, length, edits / length, **stats)
 
 
 def character_accuracy(case: Case) -> Measured:
     """1 - min(1, CER): bounded, higher is better."""
-    pair = case.pairs["script"]
-    if not pair.reference:
-        raise UndefinedMetricError("the true text has no character that counts")
-    return mean(1 - min(1.0, case.best_counts.distance / len(pair.reference)))
+    counts = _counts(case)
+    return mean(1 - min(1.0, counts.distance / counts.expected))
 
 
 def order_free_error_rate(case: Case) -> Measured:
@@ -49,20 +47,27 @@ def order_free_error_rate(case: Case) -> Measured:
 
 def aligned_precision(case: Case) -> Measured:
     """Share of the characters read that match the truth in the alignment with most matches."""
-    counts = case.best_counts
+    counts = _counts(case)
     return _rate(counts.matches, counts.predicted)
 
 
 def aligned_recall(case: Case) -> Measured:
     """Share of the true characters that are matched."""
-    counts = case.best_counts
+    counts = _counts(case)
     return _rate(counts.matches, counts.expected)
 
 
 def aligned_f1(case: Case) -> Measured:
     """F1 of both."""
-    counts = case.best_counts
+    counts = _counts(case)
     return _f1(counts.matches, counts.predicted, counts.expected)
+
+
+def _counts(case: Case) -> EditCounts:
+    """The edits of a transcription whose truth has anything to read."""
+    if not case.best_counts.expected:
+        raise UndefinedMetricError("the true text has no character that counts")
+    return case.best_counts
 
 
 def right_letter(case: Case) -> Measured:

@@ -1,0 +1,144 @@
+"""Our own golden cases hold, and would not if the official reading were changed in small ways."""
+
+from __future__ import annotations
+
+import difflib
+
+import opencc
+import pytest
+from rapidfuzz.distance import LCSseq, Levenshtein
+
+from keju import metrics
+from keju.metrics import EditCounts
+from keju.scoring import case as case_module
+from keju.scoring import official
+from keju.text import official_clean, official_convert
+
+
+@pytest.mark.parametrize("protocol", ["official", "strict"])
+def test_every_value_is_the_golden_one(golden, protocol):
+    assert golden.differences(protocol) == []
+
+
+def test_every_golden_metric_is_still_computed(golden):
+    for case in golden.cases:
+        for protocol in ("official", "strict"):
+            found = {score.metric for score in golden.scores(case, protocol)}
+            assert set(case[protocol]) <= found
+
+
+def test_every_verdict_is_the_golden_one(golden):
+    for case in golden.cases:
+        assert golden.scores(case, "strict")[0].verdict == case["verdict"], case["id"]
+
+
+def convert_before_clean(monkeypatch):
+    def swapped(self):
+        truth = official_clean(self.official_truth)
+        return case_module.Pair(truth, official_clean(official_convert(self.text)))
+
+    monkeypatch.setattr(case_module.Case, "official_pair", property(swapped))
+
+
+def convert_before_clean_for_acc(monkeypatch):
+    def swapped(self):
+        return official_clean(official_convert(self.text))
+
+    monkeypatch.setattr(case_module.Case, "official_cleaned", property(swapped))
+
+
+def opencc_for_zhconv(monkeypatch):
+    monkeypatch.setattr(case_module, "official_convert", opencc.OpenCC("t2s").convert)
+
+
+def subsequence_for_cr(monkeypatch):
+    def counts(reference, hypothesis):
+        hits = LCSseq.similarity(reference, hypothesis)
+        return EditCounts(hits, 0, len(reference) - hits, len(hypothesis) - hits)
+
+    monkeypatch.setattr(case_module, "official_edits", counts)
+
+
+def editops_for_cr(monkeypatch):
+    def counts(reference, hypothesis):
+        tags = [step.tag for step in Levenshtein.editops(reference, hypothesis)]
+        changed, gone, new = (tags.count(tag) for tag in ("replace", "delete", "insert"))
+        return EditCounts(len(reference) - changed - gone, changed, gone, new)
+
+    monkeypatch.setattr(case_module, "official_edits", counts)
+
+
+def bags_for_sets(monkeypatch):
+    monkeypatch.setattr(official, "set_prf", metrics.multiset_prf)
+
+
+def method_4_for_method_1(monkeypatch):
+    def bleu(reference, hypothesis, *, smoothing="method1"):
+        return metrics.sentence_bleu(reference, hypothesis, smoothing="method4")
+
+    monkeypatch.setattr(official, "sentence_bleu", bleu)
+
+
+def method_1_for_method_4(monkeypatch):
+    def bleu(reference, hypothesis, *, smoothing="method1"):
+        return metrics.sentence_bleu(reference, hypothesis, smoothing="method1")
+
+    monkeypatch.setattr(official, "sentence_bleu", bleu)
+
+
+def lists_for_sets_of_names(monkeypatch):
+    def rates(reference, hypothesis):
+        wanted, found = reference.split("、"), hypothesis.strip().split("、")
+        hits = sum(name in wanted for name in set(found))
+        return metrics.prf(hits, len(found), len(wanted))
+
+    monkeypatch.setattr(official, "official_entities_prf", rates)
+
+
+def marks_once_each(monkeypatch):
+    def rates(reference, hypothesis):
+        wanted, found = (
+            {text[place - 1] + char for place, char in enumerate(text) if not char.isalnum()}
+            for text in (reference, hypothesis)
+        )
+        return metrics.entities_prf(wanted, found)
+
+    monkeypatch.setattr(official, "official_punctuation_prf", rates)
+
+
+def no_wrap_at_the_first_mark(monkeypatch):
+    unchanged = metrics.official_punctuation_prf
+
+    def rates(reference, hypothesis):
+        return unchanged(reference, hypothesis.lstrip("。，"))
+
+    monkeypatch.setattr(official, "official_punctuation_prf", rates)
+
+
+def ratio_of_difflib_for_the_distance(monkeypatch):
+    def distance(reference, hypothesis):
+        return 1 - difflib.SequenceMatcher(None, reference, hypothesis, autojunk=False).ratio()
+
+    monkeypatch.setattr(official, "normalised_distance", distance)
+
+
+MUTATIONS = [
+    convert_before_clean,
+    convert_before_clean_for_acc,
+    opencc_for_zhconv,
+    subsequence_for_cr,
+    editops_for_cr,
+    bags_for_sets,
+    method_4_for_method_1,
+    method_1_for_method_4,
+    lists_for_sets_of_names,
+    marks_once_each,
+    no_wrap_at_the_first_mark,
+    ratio_of_difflib_for_the_distance,
+]
+
+
+@pytest.mark.parametrize("mutate", MUTATIONS, ids=lambda mutate: mutate.__name__)
+def test_a_mutation_of_the_official_protocol_is_seen(golden, monkeypatch, mutate):
+    mutate(monkeypatch)
+    assert golden.differences("official")

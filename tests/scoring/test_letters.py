@@ -1,0 +1,103 @@
+"""One letter is taken where one was chosen; where it would be a guess, none is."""
+
+import time
+
+import pytest
+
+from keju.scoring import extract_letter
+
+CHOICES = tuple("ABCD")
+OPTIONS = ("离开", "道路", "行书", "谦让")
+
+
+@pytest.mark.parametrize(
+    ("text", "letter", "rule"),
+    [
+        ("B", "B", "one letter"),
+        ("b", "B", "one letter"),
+        ("（B）", "B", "one letter"),
+        ("**B**", "B", "one letter"),
+        ("\n\nB\r\n", "B", "one letter"),
+        ("Ｂ", "B", "one letter"),
+        ("Ⓑ", "B", "one letter"),
+        ("ⓑ", "B", "one letter"),
+        ("⒝", "B", "one letter"),
+        ("\U0001f151", "B", "one letter"),
+        ("$B$", "B", "one letter"),
+        ("选B。", "B", "one letter"),
+        ("选项B", "B", "one letter"),
+        ("Option B", "B", "one letter"),
+        ("B项", "B", "one letter"),
+        ('{"answer": "B"}', "B", "JSON key"),
+        ("\\boxed{B}", "B", "box"),
+        ("\\boxed{\\text{B}}", "B", "box"),
+        ("答案是B", "B", "answer phrase"),
+        ("正确答案为 **B**。", "B", "answer phrase"),
+        ("答案：\n\nB", "B", "answer phrase"),
+        ("答案为【B】", "B", "answer phrase"),
+        ("The answer is (B) because A is wrong.", "B", "answer phrase"),
+        ("Answer: B", "B", "answer phrase"),
+        ("本题答案为选项B：道路", "B", "answer phrase"),
+        ("我觉得应该选 B 。", "B", "answer phrase"),
+        ("排除A，选B", "B", "answer phrase"),
+        ("不应该选A，应选B", "B", "answer phrase"),
+        ("A选项的“离开”不符，B选项更合适，因此选B。", "B", "concluding phrase"),
+        ("先看A。答案是A？再想想。综上所述，答案是B。", "B", "concluding phrase"),
+        ("**最终答案**：B", "B", "concluding phrase"),
+        ("A和C都不对，分析如下……\nB", "B", "last line"),
+        ("A、离开\n解释：B和C与文意不合。", "A", "option with its text"),
+        ("可能是B吧", "B", "only letter"),
+        ("不是A，而是B", "B", "only letter"),
+        ("B is correct", "B", "only letter"),
+        ("A man walks away, so B", "B", "only letter"),
+        ("B</s>", "B", "one letter"),
+        ("B. 道路", "B", "option with its text"),
+        ("道路", "B", "text of one option"),
+        ("是「道路」的意思", "B", "text of one option"),
+        ("<think>也许是A，也许是C</think>\n\nB", "B", "one letter"),
+    ],
+)
+def test_the_chosen_letter_is_taken_by_a_named_rule(text, letter, rule):
+    found = extract_letter(text, CHOICES, OPTIONS)
+    assert found.answer == letter
+    assert found.rule.startswith(rule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " \n", "ABCD", "A B C D", "A、离开\nB、道路\nC、行书\nD、谦让", "A或B", "DA",
+        "答案是AC", "答案：A、C", "综上所述，答案是B或C", "我认为A和B都对", "不选A", "答案不是A",
+        "排除A", "2", "E", "N/A", "Вопрос А", "无法识别", "As an AI model, I cannot tell.",
+        "Calligraphy and Dynasty", "离开和道路", "<think>B", "<think>B</think>", "A、道路",
+        "有人说答案是A，有人说答案是B", "A\nB\nC", "I'm sorry, but I can't assist with that.",
+    ],
+)  # fmt: skip
+def test_what_would_be_a_guess_is_unparsable(text):
+    assert extract_letter(text, CHOICES, OPTIONS).answer is None
+
+
+def test_a_letter_that_is_not_on_offer_is_not_taken():
+    assert extract_letter("E", CHOICES).answer is None
+    assert extract_letter("E", tuple("ABCDE")).answer == "E"
+    assert extract_letter("E").answer == "E"
+
+
+def test_the_find_says_where_and_by_which_rule():
+    found = extract_letter("我看了很久。\n答案是B。", CHOICES)
+    assert found.origin == "answer phrase: “答案是B”"
+
+
+def test_an_option_inside_another_does_not_count_twice():
+    assert extract_letter("南唐时期", CHOICES, ("唐代", "南唐", "宋", "元")).answer == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["答案是" + " " * 300_000, "A " * 100_000, "选" * 200_000, "（" * 200_000, "\\boxed{" * 50_000,
+     "因此" * 100_000, "排除A、" * 60_000],
+)  # fmt: skip
+def test_hostile_text_costs_no_more_than_reading_it(text):
+    start = time.process_time()
+    extract_letter(text, CHOICES, OPTIONS)
+    assert time.process_time() - start < 4
