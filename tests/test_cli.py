@@ -1,0 +1,174 @@
+"""The command line: what scripts rely on, and one line for every mistake."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from keju.datasets import mini
+
+COMMANDS = [
+    [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["report"],
+    ["data"], ["data", "import"], ["data", "formats"], ["data", "validate"], ["data", "stats"],
+    ["build"], ["build", "synth"],
+]  # fmt: skip
+
+
+def keju(*args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "keju", *map(str, args)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
+        timeout=300,
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_explains_itself(command):
+    done = keju(*command, "--help")
+    assert done.returncode == 0
+    assert "Usage" in done.stdout
+    assert len(done.stdout.splitlines()) > 8
+
+
+def test_tasks_as_json_have_the_form_that_scripts_rely_on():
+    rows = json.loads(keju("tasks", "--json").stdout)
+    assert len(rows) == 55
+    assert {row["benchmark"] for row in rows} == {"MCS-Bench", "AncientDoc", "OBI-Bench"}
+    for row in rows:
+        assert set(row) == {
+            "id", "benchmark", "name_zh", "name_en", "domain", "format", "metrics", "count",
+            "count_kind",
+        }  # fmt: skip
+        assert set(row["metrics"]) == {"official", "strict"}
+    assert sum(row["count"] for row in rows if row["benchmark"] == "MCS-Bench") == 6500
+
+
+def test_models_as_json_say_what_is_missing():
+    rows = {row["spelling"]: row for row in json.loads(keju("models", "--json").stdout)}
+    assert rows["ppocr"]["missing"] == ""
+    assert "openai:MODEL" in rows
+
+
+def test_version():
+    assert keju("--version").stdout.startswith("keju 0.")
+
+
+def authors_form(path: Path, rows: object) -> Path:
+    path.write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
+    return path
+
+
+def test_scoring_the_authors_form(tmp_path):
+    file = authors_form(
+        tmp_path / "responses.json",
+        [
+            {"ID": "a", "Task_ID": 1, "Answer_Simplified": "天地玄黄", "Response": "天地玄黃。"},
+            {"ID": "b", "Task_ID": 5, "Answer_Simplified": "B", "Response": "答案是B"},
+            {"ID": "c", "Task_ID": 5, "Answer_Simplified": "B", "Response": "ABCD"},
+        ],
+    )
+    done = keju("score", file, "--json", tmp_path / "out.json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads((tmp_path / "out.json").read_text("utf-8"))
+    assert set(found) == {"official", "strict"}
+    assert found["official"]["tasks"]["1"]["CR"] == 1.0
+    assert found["official"]["tasks"]["5"] == {"Acc": 1.0}
+    assert found["strict"]["tasks"]["5"]["Acc"] == 0.5
+    assert found["strict"]["tasks"]["1"]["CER"] == 0.0
+    assert {"id", "task", "metric", "value", "status"} <= set(found["official"]["items"][0])
+
+
+def test_one_protocol_alone(tmp_path):
+    row = {"ID": "b", "Task_ID": 5, "Answer_Simplified": "B", "Response": "B"}
+    file = authors_form(tmp_path / "responses.json", [row])
+    assert (
+        keju("score", file, "--protocol", "strict", "--json", tmp_path / "o.json").returncode == 0
+    )
+    assert set(json.loads((tmp_path / "o.json").read_text())) == {"strict"}
+
+
+MISTAKES = {
+    "no such file": (["score", "missing.json"], "missing.json"),
+    "not JSON": (["score", "torn.json"], "torn.json"),
+    "not the form": (["score", "object.json"], "object.json"),
+    "missing key": (["score", "keyless.json"], "Response"),
+    "not a run": (["report", "."], "run.json"),
+    "not a dataset": (["data", "validate", "."], "dataset.json"),
+    "no such format": (
+        ["data", "import", "pdf", ".", "--out", "o", "--licence", "x", "--source", "y"],
+        "pages",
+    ),
+    "no such task": (["plan", mini.path(), "--model", "baseline:copy", "--task", "T99"], "T99"),
+    "no such model": (["plan", mini.path(), "--model", "ppocrr"], "ppocr"),
+    "no key": (["run", mini.path(), "--model", "openai:m", "--out", "o"], "OPENAI_API_KEY"),
+}
+
+
+@pytest.mark.parametrize(("args", "named"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_line_that_names_it(args, named, tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "torn.json").write_text('[{"ID": 1')
+    (tmp_path / "object.json").write_text("{}")
+    (tmp_path / "keyless.json").write_text('[{"ID": "a", "Task_ID": 1, "Answer_Simplified": "天"}]')
+    done = keju(*args, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("keju: ")
+    assert len(done.stderr.splitlines()) == 1
+    assert named in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_the_whole_way_with_baselines(tmp_path):
+    run = tmp_path / "run"
+    plan = keju("plan", mini.path(), "--model", "baseline:chance", "--task", "T7", "--json")
+    assert json.loads(plan.stdout)["rows"][0]["calls"] == 8
+    asked = keju("run", mini.path(), "--model", "baseline:chance", "--task", "T7", "--out", run)
+    assert asked.returncode == 0, asked.stderr
+    assert len((run / "responses").rglob("T7.jsonl").__next__().read_text().splitlines()) == 8
+    again = keju("run", mini.path(), "--model", "baseline:chance", "--task", "T7", "--out", run)
+    assert again.returncode == 0
+    assert keju("score", run).returncode == 0
+    page = tmp_path / "r.html"
+    made = keju("report", run, "-o", page, "--csv", tmp_path / "csv")
+    assert made.returncode == 0, made.stderr
+    assert page.stat().st_size > 100_000
+    assert (tmp_path / "csv" / "items.csv").is_file()
+
+
+def test_failures_end_with_status_one_and_the_way_to_ask_again(tmp_path):
+    answers = tmp_path / "some.jsonl"
+    answers.write_text('{"item": "no such item", "text": "天"}\n', "utf-8")
+    done = keju(
+        "run", mini.path(), "--model", f"replay:{answers}", "--task", "T7", "--out", tmp_path / "r"
+    )
+    assert done.returncode == 1
+    assert "--retry-failed" in done.stdout
+
+
+def test_importing_pages_then_validating_them(tmp_path):
+    source = tmp_path / "scans"
+    source.mkdir()
+    image = next((mini.path() / "images").glob("*.jpg"))
+    (source / "p1.jpg").write_bytes(image.read_bytes())
+    (source / "p1.txt").write_text("天地玄黃\n宇宙洪荒\n", "utf-8")
+    made = tmp_path / "made"
+    done = keju(
+        "data", "import", "pages", source, "--out", made, "--licence", "CC0-1.0", "--source", "us"
+    )
+    assert done.returncode == 0, done.stderr
+    assert keju("data", "validate", made).returncode == 0
+    stored = next((made / "images").iterdir())
+    stored.write_bytes(stored.read_bytes()[:-200])
+    faulty = keju("data", "validate", made)
+    assert faulty.returncode == 1
+    assert "p1" in faulty.stdout
+    counted = json.loads(keju("data", "stats", made, "--json").stdout)
+    assert counted["tasks"][0]["n_q"] == 1
+    assert counted["tasks"][0]["avg_a"] == 8
