@@ -168,6 +168,14 @@ def test_the_key_is_sent_and_never_given_back(chat: Chat, monkeypatch: pytest.Mo
     assert KEY not in answer.text
 
 
+def test_no_part_of_the_key_stays_where_a_long_message_is_cut(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    chat.plan(modes=["echo-key-late"], times=-1)
+    assert str(failure(chat.url)).endswith("xBearer ***")
+
+
 def test_a_server_of_ones_own_needs_no_key(chat: Chat):
     chat.plan()
     ask(chat.url)

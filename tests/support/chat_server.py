@@ -178,6 +178,9 @@ class ChatServer:
     async def go_echo_key_401(self, request: web.Request, *_: object) -> web.Response:
         return failure(401, f"Incorrect key: {request.headers.get('Authorization')}")
 
+    async def go_echo_key_late(self, request: web.Request, *_: object) -> web.Response:
+        return failure(401, f"{'x' * 280}{request.headers.get('Authorization')}")
+
     async def go_echo_key(self, request: web.Request, item: str, mode: str) -> web.Response:
         del mode
         self.answered[item] += 1
