@@ -98,7 +98,7 @@ _BINDINGS: dict[_Key, Binding] = {
     ("strict", "", "entities", "Precision"): Binding(strict.names_precision, "counted"),
     ("strict", "", "entities", "Recall"): Binding(strict.names_recall, "counted"),
     ("strict", "", "entities", "F1_macro"): Binding(strict.names_f1_macro, "counted"),
-    ("strict", "", "text", "chrF"): Binding(strict.chrf_of_characters, "script"),
+    ("strict", "", "text", "chrF"): Binding(strict.chrf_of_characters, "script>chars-2-6"),
     ("strict", "", "text", "BLEU_char"): Binding(strict.bleu_of_characters, "script>chars"),
 }
 

@@ -1,0 +1,116 @@
+"""The authors' form, and files that are not in it."""
+
+import json
+
+import pytest
+
+from keju.errors import DataError
+from keju.scoring import score_responses
+from keju.scoring.responses import LONGEST
+
+GOOD = {"ID": "a", "Task_ID": 1, "Answer_Simplified": "天地", "Response": "天地"}
+
+
+def written(tmp_path, content):
+    path = tmp_path / "responses.json"
+    data = content if isinstance(content, bytes | str) else json.dumps(content)
+    path.write_bytes(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data)
+    return path
+
+
+def without(key):
+    return {name: value for name, value in GOOD.items() if name != key}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("", "not readable as JSON"),
+        ("[{", "not readable as JSON"),
+        (b"\xff\xfe\x00", "not readable as JSON"),
+        ("[" * 100_000, "not readable as JSON"),
+        ('["\ud800"]', "not readable as JSON"),
+        ({"items": []}, "not readable as JSON"),
+        ([], "holds no responses"),
+        ([1], "item 1: is a number, not an object"),
+        ([GOOD, None], "item 2: is null, not an object"),
+        ([without("ID")], "item 1: has no ID"),
+        ([GOOD | {"ID": ["a"]}], "ID is a list"),
+        ([GOOD | {"ID": " "}], "ID is empty text"),
+        ([without("Task_ID")], "has no Task_ID"),
+        ([GOOD | {"Task_ID": 46}], "Task_ID 46 is no task"),
+        ([GOOD | {"Task_ID": True}], "Task_ID is true or false"),
+        ([GOOD | {"Task_ID": 1.5}], "Task_ID is a number"),
+        ([GOOD | {"Task_ID": "../../etc"}], "is no task of MCS-Bench"),
+        ([without("Response")], "has no Response"),
+        ([GOOD, GOOD], "stand there twice"),
+        ([without("Answer_Simplified")], "no item has Answer_Simplified"),
+        ([GOOD | {"Response": "天" * (LONGEST + 1)}], "Response has 1,000,001 characters"),
+    ],
+)  # fmt: skip
+def test_a_file_not_in_the_form_is_one_line_naming_file_and_item(tmp_path, content, says):
+    path = written(tmp_path, content)
+    with pytest.raises(DataError) as caught:
+        score_responses(path)
+    message = str(caught.value)
+    assert says in message
+    assert str(path) in message
+    assert "\n" not in message
+    assert len(message) < 500
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with pytest.raises(DataError, match="no such file"):
+        score_responses(tmp_path / "nowhere.json")
+
+
+@pytest.mark.parametrize("number", [1, "1", "T1"])
+def test_the_task_may_be_a_number_or_its_name(tmp_path, number):
+    scores = score_responses(written(tmp_path, [GOOD | {"Task_ID": number}]))
+    assert {score.task for score in scores} == {"T1"}
+
+
+def test_ids_may_be_numbers_and_repeat_in_other_tasks(tmp_path):
+    rows = [GOOD | {"ID": 1}, GOOD | {"ID": 1, "Task_ID": 8}]
+    assert {score.item for score in score_responses(written(tmp_path, rows))} == {"1"}
+
+
+@pytest.mark.parametrize("value", [None, 3, ["天地"], {"a": 1}])
+@pytest.mark.parametrize("key", ["Response", "Answer_Simplified"])
+def test_what_is_no_text_leaves_the_item_unscored(tmp_path, key, value):
+    scores = score_responses(written(tmp_path, [GOOD | {key: value}]))
+    assert scores
+    for score in scores:
+        assert score.value is None
+        assert f"{key} is" in score.reason
+
+
+def test_one_missing_answer_is_read_as_the_script_reads_it(tmp_path):
+    rows = [GOOD, without("Answer_Simplified") | {"ID": "b"}]
+    found = {
+        score.metric: score
+        for score in score_responses(written(tmp_path, rows), ("official",))
+        if score.item == "b"
+    }
+    assert found["AR"].value == found["CR"].value == 0
+    assert found["Edit_Distance"].value == 1
+    assert found["BLEU"].value is found["F1"].value is None
+    assert "KeyError" in found["BLEU"].reason
+
+
+def test_the_question_gives_the_options_and_the_answer_the_traditional_text(tmp_path):
+    rows = [
+        GOOD | {"Task_ID": 5, "Answer_Simplified": "B", "Response": "道路"},
+        GOOD | {"Answer": "學", "Answer_Simplified": "学", "Response": "學"},
+    ]
+    rows[0]["Question"] = "A、离开 B、道路"
+    found = {
+        (score.task, score.metric): score
+        for score in score_responses(written(tmp_path, rows), ("strict",))
+    }
+    assert found["T5", "Acc"].value == 1
+    assert found["T1", "CER"].stats["edits_exact"] == 0
+
+
+def test_extra_keys_are_passed_over(tmp_path):
+    assert score_responses(written(tmp_path, [GOOD | {"Model": "x", "Seed": [1]}]))

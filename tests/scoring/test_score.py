@@ -1,0 +1,178 @@
+"""A score for each metric of the catalogue, with its statistics, signature and reason."""
+
+import msgspec
+import pytest
+
+from keju.benchmarks import tasks
+from keju.errors import DataError
+from keju.items import Item, Line, Response
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import binding_of, read_scores, score_pair, score_run
+from keju.text import LAYERS
+
+
+def by_metric(scores, protocol):
+    return {score.metric: score for score in scores if score.protocol == protocol}
+
+
+def test_every_metric_of_the_catalogue_gets_a_score_or_a_reason(make):
+    for declared in tasks():
+        for query in declared.queries:
+            item, response = make(declared.id, "A", "A", query=query.name)
+            scores = score_pair(item, response)
+            assert [s.metric for s in scores] == [*query.official, *query.strict]
+            for score in scores:
+                assert (score.value is None) == bool(score.reason), score
+
+
+def test_every_number_has_its_signature_and_its_parts(make):
+    for declared in tasks():
+        for query in declared.queries:
+            item, response = make(declared.id, "天地", "天地", query=query.name)
+            for score in score_pair(item, response):
+                if score.value is not None:
+                    assert score.signature.startswith(f"{score.metric}|{score.protocol}|text:")
+                    assert "keju:" in score.signature
+                    assert {"numerator", "denominator"} <= set(score.stats)
+
+
+def test_the_error_rate_carries_edits_and_length_at_each_layer(make):
+    item, response = make("T1", "爲學日益，爲道日損。", "为学日益为道日损天")
+    score = by_metric(score_pair(item, response), "strict")["CER"]
+    edits = [score.stats[f"edits_{layer}"] for layer in LAYERS]
+    assert edits == [5, 5, 5, 5, 1]
+    assert score.value == 1 / 8
+
+
+def test_variants_and_script_are_told_apart(make):
+    item, response = make("T1", "爲學旣久", "為学既久")
+    score = by_metric(score_pair(item, response), "strict")["CER"]
+    assert [score.stats[f"edits_{layer}"] for layer in LAYERS] == [3, 3, 3, 1, 0]
+
+
+def test_the_official_protocol_reads_the_simplified_answer(make):
+    item, response = make("T1", "學而時習", "學而時習", answer_simplified="学而时习")
+    assert by_metric(score_pair(item, response), "official")["CR"].value == 1
+
+
+def test_without_a_simplified_answer_it_is_derived(make):
+    item, response = make("T1", "學而時習", "學而時習")
+    assert by_metric(score_pair(item, response), "official")["CR"].value == 1
+
+
+def test_columns_come_from_the_answer_or_from_the_items_lines(make):
+    item, response = make("T1", "天地玄黄\n宇宙洪荒", "宇宙洪荒天地玄黄")
+    assert by_metric(score_pair(item, response), "strict")["CER_order_free"].value == 0
+    lines = (Line(id="1", text="天地玄黄"), Line(id="2", text="宇宙洪荒"))
+    item, response = make("T1", "天地玄黄宇宙洪荒", "宇宙洪荒天地玄黄", lines=lines)
+    assert by_metric(score_pair(item, response), "strict")["CER_order_free"].value == 0
+
+
+def test_lines_that_are_not_the_answer_are_not_used(make):
+    lines = (Line(id="1", text="天"), Line(id="2", text="地"))
+    item, response = make("T1", "天地玄黄宇宙洪荒", "宇宙洪荒天地玄黄", lines=lines)
+    score = by_metric(score_pair(item, response), "strict")["CER_order_free"]
+    assert score.value is None
+    assert "one line" in score.reason
+
+
+@pytest.mark.parametrize("status", ["failed", "filtered"])
+def test_a_failure_has_the_worst_value_whatever_text_came_with_it(make, status):
+    for declared in tasks():
+        for query in declared.queries:
+            item, response = make(
+                declared.id, "天地", "天地 error 500", status=status, query=query.name
+            )
+            for score in score_pair(item, response):
+                if score.value is not None:
+                    form = query.form
+                    bound = binding_of(score.protocol, declared.benchmark, form, score.metric)
+                    assert score.value == bound.worst
+                    assert score.status == score.verdict == status
+
+
+def test_a_failure_is_never_right_even_where_an_empty_answer_is(make):
+    item, response = make("T4", "", "", status="failed", answer_simplified="")
+    assert by_metric(score_pair(item, response), "official")["F1"].value == 0
+    item, response = make("T4", "", "", status="empty", answer_simplified="")
+    assert by_metric(score_pair(item, response), "official")["F1"].value == 1
+
+
+def test_the_extracted_answer_and_its_origin_are_kept(make):
+    item, response = make("T5", "B", "综上，答案是B。", options=("离开", "道路"))
+    score = by_metric(score_pair(item, response), "strict")["Acc"]
+    assert (score.value, score.extracted) == (1, "B")
+    assert score.extracted_from == "concluding phrase: “综上，答案是B”"
+
+
+def test_an_unknown_number_of_options_leaves_the_chance_correction_unscored(make):
+    item, response = make("T5", "B", "B")
+    score = by_metric(score_pair(item, response), "strict")["Acc_chance_corrected"]
+    assert score.value is None
+
+
+def test_wrong_answers_and_silence_are_corrected_for_chance(make):
+    values = []
+    for text in ("B", "A", "无法回答"):
+        item, response = make("T5", "B", text, options=("甲", "乙", "丙"))
+        strict = by_metric(score_pair(item, response), "strict")
+        values.append(strict["Acc_chance_corrected"].value)
+    assert values == [1, -0.5, 0]
+
+
+def test_a_text_too_long_to_compare_is_unscored(make, monkeypatch):
+    monkeypatch.setattr("keju.scoring.case.MAX_CELLS", 10)
+    item, response = make("T1", "天地玄黄", "天地玄黄")
+    assert all(score.value is None for score in score_pair(item, response))
+
+
+def test_an_item_of_no_task_is_an_error():
+    item = Item(id="x", benchmark="MCS-Bench", task="T99")
+    response = Response(
+        key="k", item="x", model="m", benchmark="MCS-Bench", task="T99", status="answered"
+    )
+    with pytest.raises(DataError, match="T99"):
+        score_pair(item, response)
+
+
+def test_an_accepted_alternative_is_right(make):
+    item, response = make("T21", "红色", "朱红", also_accepted=("朱红",))
+    assert by_metric(score_pair(item, response), "strict")["ExactMatch"].value == 1
+
+
+@pytest.fixture
+def run(tmp_path, make):
+    folder = RunFolder(tmp_path / "run")
+    folder.write_manifest(RunManifest(keju="0", dataset="d", dataset_version="1", dataset_hash="h"))
+    pairs = [
+        make("T1", "天地玄黄", "天地", model="a", group="book"),
+        make("T5", "B", "B", model="a", options=("甲", "乙")),
+        make("T5", "B", "", model="b", status="failed", options=("甲", "乙")),
+    ]
+    items = {(item.task, item.id): item for item, _ in pairs}
+    folder.write_items(list(items.values()))
+    for _, response in pairs:
+        path = folder.responses_path(response.model, response.task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as stream:
+            stream.write(msgspec.json.encode(response) + b"\n")
+    return folder
+
+
+def test_a_run_is_scored_model_by_model_and_written_down(run):
+    scores = score_run(run)
+    assert {score.model for score in scores} == {"a", "b"}
+    assert {score.group for score in scores if score.task == "T1"} == {"book"}
+    for model in ("a", "b"):
+        stored = read_scores(run.scores_dir / f"{model}.parquet")
+        assert stored == [score for score in scores if score.model == model]
+
+
+def test_scoring_again_gives_the_same(run):
+    assert score_run(run, ("strict",)) == score_run(run, ("strict",))
+
+
+def test_a_response_to_an_unknown_item_is_an_error(run):
+    run.write_items(run.items()[:1])
+    with pytest.raises(DataError, match="not among the run's items"):
+        score_run(run)

@@ -1,0 +1,36 @@
+"""Scores on disk are the scores that were written."""
+
+import pytest
+
+from keju.errors import DataError
+from keju.scoring import read_scores, score_pair, write_scores
+
+
+def test_what_was_written_is_read(tmp_path, make):
+    scores = score_pair(*make("T1", "天地", "天")) + score_pair(*make("T6", "意思", "意思"))
+    assert any(score.value is None for score in scores)
+    write_scores(tmp_path / "m.parquet", scores)
+    assert read_scores(tmp_path / "m.parquet") == scores
+
+
+def test_no_scores_are_a_table_too(tmp_path):
+    write_scores(tmp_path / "m.parquet", [])
+    assert read_scores(tmp_path / "m.parquet") == []
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1 damaged PAR1"])
+def test_a_damaged_table_is_an_error(tmp_path, content):
+    path = tmp_path / "m.parquet"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"m\.parquet"):
+        read_scores(path)
+
+
+def test_another_table_or_none_is_an_error(tmp_path):
+    import polars as pl
+
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(DataError, match="not a table of scores"):
+        read_scores(tmp_path / "other.parquet")
+    with pytest.raises(DataError, match="keju score"):
+        read_scores(tmp_path / "none.parquet")
