@@ -15,7 +15,9 @@ ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
 
 
 def test_every_format_says_its_layout_and_its_options() -> None:
-    assert {"pages", "mcs-bench", "ancientdoc", "idx", "parquet"} <= set(FORMATS)
+    assert set(FORMATS) == {
+        "pages", "page-xml", "alto", "mcs-bench", "ancientdoc", "idx", "parquet",
+    }  # fmt: skip
     for name, reader in FORMATS.items():
         assert reader.name == name
         assert len(reader.layout) > 80

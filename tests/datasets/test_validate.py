@@ -141,8 +141,10 @@ def test_an_item_without_image_can_at_best_be_asked_by_its_transcription(make: M
         "warning: p1: no image, so only --setting gold-ocr can ask it. "
         "Import it again with its image beside it."
     ]
-    page = with_manifest(rewritten(alone, task="T1"), tasks={"T1": 1})
-    assert [line.partition(".")[0] for line in findings(page)] == ["error: p1: no image"]
+    page = rewritten(alone, task="T1", metadata={"image": "missing:0001.jpg"})
+    assert findings(with_manifest(page, tasks={"T1": 1})) == [
+        "error: p1: no image (0001.jpg). Import it again with its image beside it."
+    ]
 
 
 def test_equal_and_empty_ids_are_named(make: Make) -> None:

@@ -72,8 +72,10 @@ def _images(asked: _Asked) -> Iterator[Flaw]:
             yield Flaw(f"{len(item.images)} images, but the task compares two", "Give it two.")
     elif not item.images:
         readable = item.transcription is not None and asked.query.form != "transcription"
+        name = item.metadata.get("image", "").removeprefix("missing:")
+        named = f" ({name})" if name else ""
         yield Flaw(
-            "no image" + (", so only --setting gold-ocr can ask it" if readable else ""),
+            f"no image{named}" + (", so only --setting gold-ocr can ask it" if readable else ""),
             "Import it again with its image beside it.",
             grave=not readable,
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers import ancientdoc, idx, mcs_bench, pages, parquet
+from keju.datasets.readers import alto, ancientdoc, idx, mcs_bench, page_xml, pages, parquet
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import UsageError
@@ -20,6 +20,8 @@ def _by_name(*readers: Reader) -> dict[str, Reader]:
 
 FORMATS: Mapping[str, Reader] = _by_name(
     pages.READER,
+    page_xml.READER,
+    alto.READER,
     mcs_bench.READER,
     ancientdoc.READER,
     idx.READER,
