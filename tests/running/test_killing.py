@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from making import make_dataset
-from serving import Chat
+from serving import Chat, run_command
 
 ITEMS, AT_ONCE, KILLS = 150, 4, 10
-DRIVER = Path(__file__).parents[1] / "support" / "run_driver.py"
 
 
 def stored(out: Path) -> Counter[str]:
@@ -29,7 +27,7 @@ def stored(out: Path) -> Counter[str]:
 
 
 def wait_until_asked(chat: Chat, count: int) -> None:
-    for _ in range(1000):
+    for _ in range(6000):
         if chat.stats()["requests"] >= count:
             return
         time.sleep(0.01)
@@ -47,9 +45,10 @@ def test_killed_ten_times_each_item_stands_once_and_no_answer_was_paid_for_twice
 
     def start() -> subprocess.Popen[bytes]:
         return subprocess.Popen(
-            [sys.executable, DRIVER, dataset, out, chat.url, str(AT_ONCE)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        )  # fmt: skip
+            run_command(dataset, out, chat, at_once=AT_ONCE),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
 
     before: Counter[str] = Counter()
     asked_when_stored: dict[str, int] = {}
@@ -67,7 +66,7 @@ def test_killed_ten_times_each_item_stands_once_and_no_answer_was_paid_for_twice
         before = now
     assert 0 < before.total() < ITEMS
     done = start()
-    _, errors = done.communicate(timeout=60)
+    _, errors = done.communicate(timeout=180)
     assert done.returncode == 0, errors.decode()
 
     assert stored(out) == {f"i{n:04}": 1 for n in range(ITEMS)}
@@ -85,7 +84,7 @@ def test_killed_while_starting_the_run_can_still_be_finished(chat: Chat, tmp_pat
     draw = random.Random(7)
     dataset, out = make_dataset(tmp_path / "d", pages=10), tmp_path / "run"
     chat.plan()
-    arguments = [sys.executable, DRIVER, dataset, out, chat.url, str(AT_ONCE)]
+    arguments = run_command(dataset, out, chat, at_once=AT_ONCE)
     for _ in range(6):
         process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(draw.uniform(0.2, 1.0))

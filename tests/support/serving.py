@@ -39,3 +39,11 @@ class Chat:
         self._process.stdin.close()
         self._process.stdout.close()
         self._process.wait(timeout=10)
+
+
+def run_command(dataset: Path, out: Path, chat: Chat, *, at_once: int = 4) -> list[str]:
+    """The command line of a run against the server."""
+    return [
+        sys.executable, "-m", "keju", "run", str(dataset), "--model", "openai:served",
+        "--out", str(out), "--base-url", chat.url, "--concurrency", str(at_once),
+    ]  # fmt: skip

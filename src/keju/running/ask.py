@@ -31,7 +31,7 @@ class Job(NamedTuple):
     key: str
 
 
-class Policy(Record, frozen=True):
+class Policy(Record, frozen=True, kw_only=True):
     """How a run asks: how many at once, how long, how often, and when it gives up.
 
     `concurrency` is the most requests in flight to each model; None leaves it to the model.

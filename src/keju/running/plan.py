@@ -23,7 +23,7 @@ no wording; this one is our reading)."""
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 
 
-class Selection(Record, frozen=True):
+class Selection(Record, frozen=True, kw_only=True):
     """Which items of a dataset are asked, and how.
 
     Only the test split is ever asked. `tasks` are the ids of the tasks, None for all. `limit` is
@@ -40,7 +40,7 @@ class Selection(Record, frozen=True):
     rounds: int = 1
 
 
-class PlanRow(Record, frozen=True, omit_defaults=False):
+class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What one model will be asked of one task.
 
     `calls` are requests over all rounds, `image_bytes` the bytes of the images as stored and
@@ -57,7 +57,7 @@ class PlanRow(Record, frozen=True, omit_defaults=False):
     declined: dict[str, int] = field(default_factory=dict)
 
 
-class Plan(Record, frozen=True, omit_defaults=False):
+class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What a run would ask, one row for each model and task."""
 
     items: int

@@ -26,7 +26,7 @@ from keju.runs import RunFolder
 _OURS = frozenset({"run.lock", "items.parquet", "responses", "scores"})
 
 
-class RunSummary(Record, frozen=True, omit_defaults=False):
+class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     """How a run went. `interrupted`: it was stopped by the user or the system."""
 
     out: str
@@ -151,6 +151,7 @@ def _signals(
                 f"Stopping. Waiting for {asker.in_flight} answers that are under way; "
                 "Ctrl-C again leaves them.",
                 highlight=False,
+                soft_wrap=True,
             )
 
     for each in (signal.SIGINT, signal.SIGTERM):

@@ -23,7 +23,7 @@ from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 
 
-class ModelSummary(Record, frozen=True, omit_defaults=False):
+class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     """How one model fared.
 
     `statuses` and `failures` (by kind) count what now stands in the run for the requests that were

@@ -47,7 +47,7 @@ class Stored(NamedTuple):
     kind: str
 
 
-class _Head(Record, frozen=True):
+class _Head(Record, frozen=True, kw_only=True):
     """The part of a response that a resume needs."""
 
     key: str
