@@ -38,7 +38,7 @@ class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of the records: immutable, built by keyword, defaults left out when written."""
 
 
-class Box(Record, frozen=True):
+class Box(Record, frozen=True, kw_only=True):
     """An axis-parallel box in pixels of the stored image: left, top, right, bottom."""
 
     x0: float
@@ -47,7 +47,7 @@ class Box(Record, frozen=True):
     y1: float
 
 
-class Line(Record, frozen=True):
+class Line(Record, frozen=True, kw_only=True):
     """One text line on a page: a column, or one half-row of a double-row note.
 
     `polygon` is a closed outline in pixels of the stored image; `kind` is keju's, `source_kind`
@@ -62,7 +62,7 @@ class Line(Record, frozen=True):
     confidence: float | None = None
 
 
-class ImageRef(Record, frozen=True):
+class ImageRef(Record, frozen=True, kw_only=True):
     """An image of a dataset: its path inside the dataset, and what must be found there."""
 
     path: str
@@ -73,7 +73,7 @@ class ImageRef(Record, frozen=True):
     """Bytes of the file as stored, which is also what is sent to a model."""
 
 
-class Item(Record, frozen=True):
+class Item(Record, frozen=True, kw_only=True):
     """One question of a benchmark, with its answer.
 
     `question` is what is asked; where `verbatim` is true it is the whole prompt as released, else
@@ -103,7 +103,7 @@ class Item(Record, frozen=True):
     metadata: dict[str, str] = field(default_factory=dict)
 
 
-class Request(Record, frozen=True):
+class Request(Record, frozen=True, kw_only=True):
     """What a model is shown. It never carries an answer.
 
     `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
@@ -124,7 +124,7 @@ class Request(Record, frozen=True):
     box_convention: str = ""
 
 
-class Usage(Record, frozen=True):
+class Usage(Record, frozen=True, kw_only=True):
     """Tokens as the server counted them; None where it did not say."""
 
     input_tokens: int | None = None
@@ -132,14 +132,14 @@ class Usage(Record, frozen=True):
     thinking_tokens: int | None = None
 
 
-class Failure(Record, frozen=True):
+class Failure(Record, frozen=True, kw_only=True):
     """Why there is no answer: a class of failure, and the server's or system's words."""
 
     kind: str
     message: str = ""
 
 
-class Response(Record, frozen=True):
+class Response(Record, frozen=True, kw_only=True):
     """What came back for one request.
 
     `key` is the hash of everything that decides the answer. `text` is the answer alone,
@@ -166,7 +166,7 @@ class Response(Record, frozen=True):
     lines: tuple[Line, ...] = ()
 
 
-class Score(Record, frozen=True):
+class Score(Record, frozen=True, kw_only=True):
     """One metric of one response under one protocol.
 
     `value` is None where the response is *unscored*, and then `reason` says why; unscored is not

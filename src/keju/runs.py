@@ -140,7 +140,7 @@ class RunFolder:
                     yield response
 
 
-class _Place(Record, frozen=True):
+class _Place(Record, frozen=True, kw_only=True):
     """What tells two responses of a file apart."""
 
     key: str

@@ -23,7 +23,7 @@ _PROBE_SIZE = 48
 _SUFFIXES = {".ttf", ".ttc", ".otf", ".otc"}
 
 
-class FontRecord(Record, frozen=True):
+class FontRecord(Record, frozen=True, kw_only=True):
     """What a dataset says about a font that drew it; where the file lay is not part of it."""
 
     family: str

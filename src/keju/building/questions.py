@@ -38,18 +38,18 @@ class Plate(NamedTuple):
         return "\n".join(line.text for line in self.lines if line.kind in READ)
 
 
-class _Choice(Record, frozen=True, forbid_unknown_fields=True):
+class _Choice(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     passage: str
     options: tuple[str, ...]
     answer: str
     term: str = ""
 
 
-class _Scripts(Record, frozen=True, forbid_unknown_fields=True):
+class _Scripts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     options: tuple[str, ...]
 
 
-class Questions(Record, frozen=True, forbid_unknown_fields=True):
+class Questions(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known to ask about the passages."""
 
     words: tuple[_Choice, ...]

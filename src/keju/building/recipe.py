@@ -25,7 +25,7 @@ Split = Literal["test", "reference"]
 T = TypeVar("T")
 
 
-class HandSpec(Record, frozen=True, forbid_unknown_fields=True):
+class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A hand: a font, and how it is set.
 
     `width` squeezes the character (1 = as designed), `fill` is the em against the cell, `weight`
@@ -45,7 +45,7 @@ class HandSpec(Record, frozen=True, forbid_unknown_fields=True):
     forms: dict[str, str] = field(default_factory=dict)
 
 
-class SealSpec(Record, frozen=True, forbid_unknown_fields=True):
+class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A seal: its legend in reading order, and where it stands.
 
     `at` is its centre in parts of the picture's width and height, `size` its side in parts of the
@@ -59,7 +59,7 @@ class SealSpec(Record, frozen=True, forbid_unknown_fields=True):
     shape: Literal["square", "round"] = "square"
 
 
-class HeadNoteSpec(Record, frozen=True, forbid_unknown_fields=True):
+class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A note in the upper margin (眉批) that begins above text column `column` (1 = rightmost)."""
 
     text: str
@@ -67,7 +67,7 @@ class HeadNoteSpec(Record, frozen=True, forbid_unknown_fields=True):
     colour: Literal["black", "red"] = "red"
 
 
-class PageSpec(Record, frozen=True, forbid_unknown_fields=True):
+class PageSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A page to be drawn, and the tasks that ask about it.
 
     `columns` are text columns of one half leaf, `rows` characters a column. `difficulty` in 0..1
@@ -102,7 +102,7 @@ class PageSpec(Record, frozen=True, forbid_unknown_fields=True):
     wear: dict[str, float] = field(default_factory=dict)
 
 
-class SheetSpec(Record, frozen=True, forbid_unknown_fields=True):
+class SheetSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A sheet of calligraphy: a short text in one hand, with signature and seals.
 
     `aspect` is its width in heights, `rows` the characters of a column. It has no other side.
@@ -123,7 +123,7 @@ class SheetSpec(Record, frozen=True, forbid_unknown_fields=True):
     wear: dict[str, float] = field(default_factory=lambda: {"show": 0.0})
 
 
-class Recipe(Record, frozen=True, forbid_unknown_fields=True):
+class Recipe(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A whole synthetic set. Each family of pictures has its own list."""
 
     format: str

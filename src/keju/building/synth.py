@@ -36,7 +36,7 @@ MAKING = "making.json"
 """Beside dataset.json: how the set was made, and with which fonts."""
 
 
-class Making(Record, frozen=True, omit_defaults=False):
+class Making(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What decides a synthetic set's bytes besides keju itself.
 
     `recipe` is the recipe's file name and `recipe_sha256` its hash. Another font file or another

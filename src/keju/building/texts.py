@@ -16,7 +16,7 @@ DATA = Path(__file__).parent / "data"
 _OPEN, _CLOSE = "〔", "〕"
 
 
-class Passage(Record, frozen=True, forbid_unknown_fields=True):
+class Passage(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A text with its origin; `text` is punctuated, 〔…〕 marks notes, newlines paragraphs."""
 
     id: str
@@ -36,7 +36,7 @@ class Run(NamedTuple):
     text: str
 
 
-class _Passages(Record, frozen=True, forbid_unknown_fields=True):
+class _Passages(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     passages: tuple[Passage, ...]
 
 

@@ -13,7 +13,7 @@ from keju.errors import DataError
 from keju.items import Record
 
 
-class Wear(Record, frozen=True, forbid_unknown_fields=True):
+class Wear(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Amounts of wear; what each means stands beside its values in ``data/wear.toml``."""
 
     rough: float

@@ -28,7 +28,7 @@ _KINDS: dict[TextChoice, frozenset[LineKind]] = {
 }
 
 
-class Page(Record, frozen=True):
+class Page(Record, frozen=True, kw_only=True):
     """One page: its lines in the file's order, outlines in pixels of a `width` x `height` picture.
 
     `explicit_order` says that the file states the reading order, so that `lines` follow it; else

@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 
-class DatasetManifest(Record, frozen=True, omit_defaults=False):
+class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What dataset.json says.
 
     `hash` is `items_hash` of the items, which also pins every image they show. `licence` and

@@ -11,7 +11,7 @@ from keju.errors import KejuError
 from keju.items import Item, Line, Record, Request, Status, Usage
 
 
-class Answer(Record, frozen=True):
+class Answer(Record, frozen=True, kw_only=True):
     """What a model gave back for one request, before the run puts its key and name to it."""
 
     text: str
@@ -52,7 +52,7 @@ class AskError(KejuError):
         super().__init__(message)
 
 
-class Decoding(Record, frozen=True):
+class Decoding(Record, frozen=True, kw_only=True):
     """Decoding parameters; None leaves the server's default. `max_tokens` counts new tokens."""
 
     temperature: float | None = None
@@ -62,7 +62,7 @@ class Decoding(Record, frozen=True):
     seed: int | None = None
 
 
-class ModelOptions(Record, frozen=True):
+class ModelOptions(Record, frozen=True, kw_only=True):
     """What the user may set for a model beside its name.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never

@@ -20,7 +20,7 @@ _TESSERACT = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"
 _ENGINES = {"ppocr": "PPOCR", "tesseract": "Tesseract"}
 
 
-class ModelKind(Record, frozen=True, omit_defaults=False):
+class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model.
 
     `spelling` is what the user writes, with the part to be filled in capitals. `missing` is empty

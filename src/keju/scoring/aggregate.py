@@ -16,7 +16,7 @@ from keju.text import LAYERS
 ANSWERED: Status = "answered"
 
 
-class MetricResult(Record, frozen=True):
+class MetricResult(Record, frozen=True, kw_only=True):
     """One metric over the items of one task.
 
     `value` counts failures at the metric's worst; `without_failures` leaves them out. Both are
@@ -37,7 +37,7 @@ class MetricResult(Record, frozen=True):
     signature: str = ""
 
 
-class TaskResult(Record, frozen=True):
+class TaskResult(Record, frozen=True, kw_only=True):
     """All metrics of one task (or one query of it), the main one first.
 
     `statuses` and `verdicts` count the responses by what the wire said and what scoring found.
@@ -61,7 +61,7 @@ class TaskResult(Record, frozen=True):
         return self.metrics[0] if self.metrics else None
 
 
-class MeanResult(Record, frozen=True):
+class MeanResult(Record, frozen=True, kw_only=True):
     """A plain mean, and what is missing from it.
 
     `value` is the mean over what is there, None where nothing is. `parts` and `missing` name what
@@ -73,7 +73,7 @@ class MeanResult(Record, frozen=True):
     missing: dict[str, str] = field(default_factory=dict)
 
 
-class BenchmarkResult(Record, frozen=True):
+class BenchmarkResult(Record, frozen=True, kw_only=True):
     """One benchmark: its domains, and the mean over them.
 
     `formats` are the means over the domains of only the tasks of one format (MCS-Bench prints MCQ
@@ -86,7 +86,7 @@ class BenchmarkResult(Record, frozen=True):
     formats: dict[str, MeanResult] = field(default_factory=dict)
 
 
-class Result(Record, frozen=True):
+class Result(Record, frozen=True, kw_only=True):
     """Everything that one model earned under one protocol in one setting."""
 
     model: str

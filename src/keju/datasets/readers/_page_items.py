@@ -52,7 +52,7 @@ The folder of a page is its group (the unit of independence); a folder called pa
 passed over for the one above it."""
 
 
-class Wish(Record, frozen=True):
+class Wish(Record, frozen=True, kw_only=True):
     """What the user wants of the pages: which task, which lines, in which order."""
 
     task: Task
