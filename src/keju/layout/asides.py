@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,7 @@ from keju.layout.boxes import Boxes, Floats
 from keju.layout.columns import Column
 from keju.layout.pitch import Pitch
 
-ASIDE_KINDS: frozenset[LineKind] = frozenset(
-    {"head", "foot", "centre", "number", "margin", "seal"}
-)
+ASIDE_KINDS: frozenset[LineKind] = frozenset({"head", "foot", "centre", "number", "margin", "seal"})
 """Kinds of line that are no part of the running text, whoever says so."""
 
 _STEPS = 400
@@ -23,7 +22,7 @@ _NARROW = 0.8
 """Writing narrower than this share of a full line is smaller than the main text."""
 
 _ENOUGH, _ENOUGH_INSIDE = 2.5, 3.5
-"""Marks of a centre column that suffice at the edge of the text, and in the middle of a page."""
+"""Evidence for a centre column that suffices at the edge of the text, and elsewhere."""
 
 
 class Frame(NamedTuple):
@@ -84,7 +83,13 @@ def find_margins(boxes: Boxes, pitch: Pitch) -> dict[int, LineKind]:
 
 
 def find_centre(
-    boxes: Boxes, columns: Sequence[Column], pitch: Pitch, *, marks: Boxes, width: float
+    boxes: Boxes,
+    columns: Sequence[Column],
+    pitch: Pitch,
+    *,
+    marks: Boxes,
+    middle: float,
+    width: float,
 ) -> list[Column]:
     """Which columns are a centre column (版心): running title, chapter, page number.
 
@@ -98,6 +103,7 @@ def find_centre(
         columns: the page's columns, right to left.
         pitch: the grid of the page.
         marks: page numbers and other marginal lines that the source itself names.
+        middle: where the middle of the page lies, straightened.
         width: width of the page.
     """
     if len(columns) < 3:
@@ -107,24 +113,22 @@ def find_centre(
     left = list(columns)
     for end in (0, -1):
         opposite = columns[-1 - end]
-        for _ in range(2):
+        for enough in (_ENOUGH, _ENOUGH_INSIDE):
             score = _likeness(boxes, left, end, pitch) + 2.5 * (left[end] in marked)
             score += _mirrored(boxes, left[end], opposite, pitch)
-            if len(left) < 3 or score < _ENOUGH:
+            if len(left) < 3 or score < enough:
                 break
             found.append(left.pop(end))
-    middle = [
+    inner = [
         at
         for at in range(1, len(left) - 1)
-        if abs((left[at].x0 + left[at].x1) / 2 - width / 2) < 0.12 * width
+        if abs((left[at].x0 + left[at].x1) / 2 - middle) < 0.12 * width
         and _likeness(boxes, left, at, pitch) + 2.5 * (left[at] in marked) >= _ENOUGH_INSIDE
     ]
-    return found + [left[at] for at in middle]
+    return found + [left[at] for at in inner]
 
 
-def _marked(
-    boxes: Boxes, columns: Sequence[Column], pitch: Pitch, marks: Boxes
-) -> list[Column]:
+def _marked(boxes: Boxes, columns: Sequence[Column], pitch: Pitch, marks: Boxes) -> list[Column]:
     """The columns in which the source's marks stand, each mark in the nearest column."""
     frame = find_frame(boxes)
     middles = np.array([_middle(boxes, column) for column in columns])
@@ -147,7 +151,7 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) ->
     if written > 0.75 * tall or _has_rows(own):
         return -_ENOUGH_INSIDE
     narrow = float(own.width.max()) / pitch.full if pitch.full > 0 else 1.0
-    gaps = [Frame(high[1], low[0]) for high, low in zip(pieces, pieces[1:], strict=False)]
+    gaps = [Frame(high[1], low[0]) for high, low in pairwise(pieces)]
     blank = [gap for gap in gaps if gap.bottom - gap.top > 0.8 * pitch.pitch]
     odd = sum(_density(others, gap) > 0.5 for gap in blank)
     below = (pieces[0][0] - frame.top) / pitch.pitch
@@ -156,7 +160,7 @@ def _likeness(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) ->
         + 0.5 * (narrow < 0.62)
         + min(2, odd)
         + 0.5 * (odd > 0 and written < 0.5 * tall)
-        + 1.0 * (below > 0.75)
+        + (1.0 if narrow < _NARROW else 0.5) * (below > 0.75)
         + 0.5 * (below < -0.75)
         + 1.0 * _off_grid(boxes, columns, at, pitch)
     )
@@ -175,17 +179,16 @@ def _density(boxes: Boxes, gap: Frame) -> float:
 
 
 def _mirrored(boxes: Boxes, column: Column, opposite: Column, pitch: Pitch) -> float:
-    """1 where a column is in two or more pieces that the opposite edge of the page repeats."""
+    """1 where a column has two or more pieces that the opposite edge of the page repeats."""
     if column is opposite:
         return 0.0
     one, other = (boxes.take(each.members) for each in (column, opposite))
     pieces, repeated = _merged(one.y0, one.y1), _merged(other.y0, other.y1)
     near = 0.6 * pitch.pitch
-    alike = [
-        abs(y0 - z0) < near and abs(y1 - z1) < near
-        for (y0, y1), (z0, z1) in zip(pieces, repeated, strict=False)
-    ]
-    return float(len(pieces) > 1 and len(repeated) > 1 and all(alike))
+    alike = sum(
+        any(abs(y0 - z0) < near and abs(y1 - z1) < near for z0, z1 in repeated) for y0, y1 in pieces
+    )
+    return float(alike > 1)
 
 
 def _merged(y0: Floats, y1: Floats) -> list[tuple[float, float]]:
@@ -212,11 +215,11 @@ def _has_rows(boxes: Boxes) -> bool:
 
 def _off_grid(boxes: Boxes, columns: Sequence[Column], at: int, pitch: Pitch) -> bool:
     """Whether a column stands nearer to its neighbours, or farther away, than columns do."""
-    centres = [_middle(boxes, column) for column in columns]
     at %= len(columns)
-    near = centres[max(at - 1, 0) : at + 2]
-    steps = [one - other for one, other in zip(near, near[1:], strict=False)]
-    return abs(sum(steps) / len(steps) / pitch.pitch - 1) > 0.15
+    near = [_middle(boxes, column) for column in columns[max(at - 1, 0) : at + 2]]
+    steps = [(one - other) / pitch.pitch for one, other in pairwise(near)]
+    step = sum(steps) / len(steps)
+    return abs(step - max(1, round(step))) > 0.15
 
 
 def _middle(boxes: Boxes, column: Column) -> float:

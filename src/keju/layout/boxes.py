@@ -65,7 +65,7 @@ class Outline(NamedTuple):
     """What a polygon is, measured on its area rather than on its bounding box.
 
     `lean` is the angle of its long axis from the vertical in degrees, positive where the foot lies
-    to the right of the head; None where the polygon doesn't tell (an upright box, or not elongated).
+    to the right of the head; None where the polygon doesn't tell (an upright box, or not long).
     """
 
     cx: float
@@ -89,16 +89,15 @@ def outline(polygon: Sequence[Point]) -> Outline | None:
     left, top = min(xs), min(ys)
     wide, high = max(xs) - left, max(ys) - top
     whole = Outline(left + wide / 2, top + high / 2, wide, high, None, upright=True)
-    moments = _moments(points, left + wide / 2, top + high / 2)
-    if moments is None or not wide * high > 0:
+    if not wide * high > 0 or len(points) < 3:
         return whole
-    area = moments.area
-    if area >= _UPRIGHT * wide * high or area < 0.2 * wide * high:
+    moments = _moments(points, left + wide / 2, top + high / 2)
+    if moments is None or not 0.2 <= moments.area / (wide * high) < _UPRIGHT:
         return whole
     lean = None
     if high > 2.5 * wide or moments.yy > 6 * moments.xx:
         lean = math.degrees(0.5 * math.atan2(2 * moments.xy, moments.yy - moments.xx))
-    return Outline(moments.cx, top + high / 2, area / high, high, lean, upright=False)
+    return Outline(moments.cx, top + high / 2, moments.area / high, high, lean, upright=False)
 
 
 class _Moments(NamedTuple):
@@ -112,22 +111,28 @@ class _Moments(NamedTuple):
 
 def _moments(points: Sequence[Point], x_mid: float, y_mid: float) -> _Moments | None:
     """Area, centre and central second moments of a polygon, by Green's theorem."""
-    if len(points) < 3:
-        return None
-    xy = np.asarray(points, dtype=np.float64) - (x_mid, y_mid)
-    x, y = xy[:, 0], xy[:, 1]
-    x2, y2 = np.roll(x, -1), np.roll(y, -1)
-    cross = x * y2 - x2 * y
-    area = float(cross.sum()) / 2
+    area = cx = cy = xx = yy = xy = 0.0
+    x, y = points[-1][0] - x_mid, points[-1][1] - y_mid
+    for point in points:
+        x2, y2 = point[0] - x_mid, point[1] - y_mid
+        cross = x * y2 - x2 * y
+        area += cross / 2
+        cx += (x + x2) * cross / 6
+        cy += (y + y2) * cross / 6
+        xx += (x * x + x * x2 + x2 * x2) * cross / 12
+        yy += (y * y + y * y2 + y2 * y2) * cross / 12
+        xy += (x * y2 + 2 * x * y + 2 * x2 * y2 + x2 * y) * cross / 24
+        x, y = x2, y2
     if not abs(area) > 0:
         return None
-    cx = float(((x + x2) * cross).sum()) / 6 / area
-    cy = float(((y + y2) * cross).sum()) / 6 / area
-    xx = float(((x * x + x * x2 + x2 * x2) * cross).sum()) / 12 / area - cx * cx
-    yy = float(((y * y + y * y2 + y2 * y2) * cross).sum()) / 12 / area - cy * cy
-    mixed = ((x * y2 + 2 * x * y + 2 * x2 * y2 + x2 * y) * cross).sum()
+    cx, cy = cx / area, cy / area
     return _Moments(
-        abs(area), cx + x_mid, cy + y_mid, xx, yy, float(mixed) / 24 / area - cx * cy
+        abs(area),
+        cx + x_mid,
+        cy + y_mid,
+        xx / area - cx * cx,
+        yy / area - cy * cy,
+        xy / area - cx * cy,
     )
 
 
@@ -152,14 +157,15 @@ def _upright(polygon: Sequence[Point], degrees: float, tangent: float) -> tuple[
         # A box drawn upright around leaning writing is wider and higher than the writing.
         width = max(drawn.width - drawn.height * abs(tangent), _LEAST_WIDTH * drawn.width)
         height = max(drawn.height - drawn.width * abs(tangent), _LEAST_WIDTH * drawn.height)
-        cx, cy = _turn(drawn.cx, drawn.cy, degrees)
+        cx, cy = turned(drawn.cx, drawn.cy, degrees)
     else:
-        turned = outline([_turn(x, y, degrees) for x, y in polygon])
-        assert turned is not None
-        cx, cy, width, height = turned.cx, turned.cy, turned.width, turned.height
+        straight = outline([turned(x, y, degrees) for x, y in polygon])
+        assert straight is not None
+        cx, cy, width, height = straight.cx, straight.cy, straight.width, straight.height
     return cx - width / 2, cx + width / 2, cy - height / 2, cy + height / 2
 
 
-def _turn(x: float, y: float, degrees: float) -> Point:
+def turned(x: float, y: float, degrees: float) -> Point:
+    """Where a point comes to lie when the page's lean is taken out; see `straighten`."""
     angle = math.radians(degrees)
     return x * math.cos(angle) - y * math.sin(angle), x * math.sin(angle) + y * math.cos(angle)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.layout.boxes import Boxes, Floats, Indices
+from keju.layout.boxes import Boxes, Floats
 from keju.layout.pitch import Pitch
 
 _STEPS = 24
@@ -18,8 +18,14 @@ _MOST_STEPS = 30_000
 _NARROWEST, _WIDEST = 0.4, 1.6
 """Widths that a column may have, in pitches."""
 
+_SPARSE = 0.1
+"""Writing over this share of a column's height may stand outside of all columns for nothing."""
+
 _EDGE = 0.1
 """Share of a box's width that a cut may take off for nothing: boxes overlap a little."""
+
+_CORE = 0.2
+"""Share of a box's width at either side that is not counted as written over."""
 
 _THIN = 0.3
 """No box counts as narrower than this share of a pitch."""
@@ -67,31 +73,46 @@ def cut_columns(boxes: Boxes, pitch: Pitch) -> list[Column]:
     """
     if not len(boxes):
         return []
-    spans = _spans(boxes, pitch)
+    spans = divide(boxes, pitch).spans
     filled = _fill(boxes, spans, pitch)
     return [
         Column(*spans[at], tuple(filled[at])) for at in range(len(spans) - 1, -1, -1) if filled[at]
     ]
 
 
-def _spans(boxes: Boxes, pitch: Pitch) -> list[tuple[float, float]]:
-    """Left and right edges of the columns, from left to right.
+class Division(NamedTuple):
+    """A page's width divided: columns' left and right edges, from left to right, and the misfit.
+
+    `misfit` is the cost of cut writing and of uneven columns, of which a good division has little.
+    """
+
+    spans: list[tuple[float, float]]
+    misfit: float
+
+
+def divide(boxes: Boxes, pitch: Pitch) -> Division:
+    """Find the cheapest upright cuts.
 
     What was left between columns, for there is little in it, is a column too if anything is.
+
+    Args:
+        boxes: straightened boxes, at least one.
+        pitch: their grid.
     """
     left, right = float(boxes.x0.min()), float(boxes.x1.max())
     step = max(pitch.pitch / _STEPS, (right - left) / _MOST_STEPS)
-    if not step > 0:
-        return [(left, right)]
+    if not pitch.pitch > 0 or not step > 0:
+        return Division([(left, right)], 0.0)
     left -= pitch.pitch
     size = int(np.ceil((right + pitch.pitch - left) / step)) + 1
     solid = _with_unions(boxes, pitch)
     crossing, filled = _profiles(solid, left, step, size, _WIDEST * pitch.pitch)
-    found = _cheapest(crossing, filled, pitch.pitch / step)
+    found, cost = _cheapest(crossing, filled, pitch.pitch / step)
     spans = [(left + step * start, left + step * end) for start, end in found]
     edges = [left, *(edge for span in spans for edge in span), left + step * (size - 1)]
     strips = list(zip(edges[::2], edges[1::2], strict=True))
-    return sorted(spans + [strip for strip in strips if strip[1] - strip[0] > _STRIP * pitch.pitch])
+    spans += [strip for strip in strips if strip[1] - strip[0] > _STRIP * pitch.pitch]
+    return Division(sorted(spans), cost - _NEW * len(found))
 
 
 class _Solid(NamedTuple):
@@ -103,14 +124,14 @@ class _Solid(NamedTuple):
 
 
 def _with_unions(boxes: Boxes, pitch: Pitch) -> _Solid:
-    """The boxes, and for each pair that shares a column the box around both."""
-    right = np.array([pair.right for pair in pitch.pairs], dtype=np.intp)
-    left = np.array([pair.left for pair in pitch.pairs], dtype=np.intp)
+    """The boxes, and around each pair of lines that shares a column another box."""
     tall = float(np.quantile(boxes.y1, 0.95) - np.quantile(boxes.y0, 0.05))
     tall = max(tall, float(boxes.height.max())) or 1.0
     heights = np.maximum(boxes.height, 1e-6 * tall) / tall
     half = np.maximum(boxes.width, _THIN * pitch.pitch) / 2
     x0, x1 = boxes.cx - half, boxes.cx + half
+    right = np.array([pair.right for pair in pitch.pairs], dtype=np.intp)
+    left = np.array([pair.left for pair in pitch.pairs], dtype=np.intp)
     return _Solid(
         np.concatenate([x0, np.minimum(x0[right], x0[left])]),
         np.concatenate([x1, np.maximum(x1[right], x1[left])]),
@@ -124,32 +145,35 @@ def _profiles(
     """Over the grid: the cost of a cut there, and how much writing stands there.
 
     A cut through a box costs its weight times the depth of the cut, from 0 near its edge to ½ in
-    its middle.
+    its middle. Such tents are summed by their bends, of which each goes on to the right for ever.
     """
     ordinary = solid.x1 - solid.x0 <= widest
     x0 = (solid.x0[ordinary] - left) / step
     x1 = (solid.x1[ordinary] - left) / step
     weight = solid.weight[ordinary]
-    grid = np.arange(size, dtype=np.float64)
-    crossing = np.zeros(size)
-    filled = np.zeros(size)
-    for low, high, heavy in zip(x0, x1, weight, strict=True):
-        first, last = int(np.ceil(low)), int(np.floor(high)) + 1
-        at = grid[first:last]
-        wide = max(high - low, 1e-9)
-        depth = np.minimum(at - low, high - at) / wide
-        crossing[first:last] += heavy * np.maximum(0, depth - _EDGE) / (1 - 2 * _EDGE)
-        margin = 0.2 * wide
-        filled[int(np.ceil(low + margin)) : int(np.floor(high - margin)) + 1] += heavy
-    return crossing, filled
+    wide = np.maximum(x1 - x0, 1e-9)
+    slope = weight / (1 - 2 * _EDGE) / wide
+    bends = ((x0 + _EDGE * wide, slope), ((x0 + x1) / 2, -2 * slope), (x1 - _EDGE * wide, slope))
+    rise, level = np.zeros(size), np.zeros(size)
+    for place, change in bends:
+        at = np.minimum(np.ceil(place).astype(np.intp), size - 1)
+        np.add.at(rise, at, change)
+        np.add.at(level, at, -change * place)
+    crossing = np.cumsum(rise) * np.arange(size) + np.cumsum(level)
+    filled = np.zeros(size + 1)
+    np.add.at(filled, np.ceil(x0 + _CORE * wide).astype(np.intp), weight)
+    np.add.at(filled, np.floor(x1 - _CORE * wide).astype(np.intp) + 1, -weight)
+    return np.maximum(0, crossing), np.cumsum(filled)[:size]
 
 
-def _cheapest(crossing: Floats, filled: Floats, pitch: float) -> list[tuple[int, int]]:
-    """Grid places where the columns of the cheapest division start and end, ascending."""
+def _cheapest(
+    crossing: Floats, filled: Floats, pitch: float
+) -> tuple[list[tuple[int, int]], float]:
+    """Grid places where the columns of the cheapest division start and end; and its cost."""
     size = len(crossing)
     widths = np.arange(max(1, int(_NARROWEST * pitch)), int(np.ceil(_WIDEST * pitch)) + 1)
     price = _NEW + _STRETCH * (widths / pitch - 1) ** 2
-    bare = _BARE * filled / pitch
+    bare = _BARE * np.maximum(0, filled - _SPARSE) / pitch
     # Cheapest way to the left edge of a column: out of a strip between columns, or at a cut.
     enter = np.full(size, np.inf)
     strip, cut = np.full(size, np.inf), np.full(size, np.inf)
@@ -173,12 +197,10 @@ def _cheapest(crossing: Floats, filled: Floats, pitch: float) -> list[tuple[int,
             at, in_column = start, bool(cut[start] <= strip[start] + crossing[start])
         else:
             at, in_column = at - 1, bool(cut[at - 1] < strip[at - 1])
-    return found[::-1]
+    return found[::-1], float(min(cut[-1], strip[-1]))
 
 
-def _fill(
-    boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch
-) -> list[list[int]]:
+def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch) -> list[list[int]]:
     """The places of the boxes in each of the spans."""
     edges = np.array(spans, dtype=np.float64)
     filled: list[list[int]] = [[] for _ in spans]
@@ -227,4 +249,4 @@ def _overload(boxes: Boxes, place: int, members: Sequence[int], pitch: Pitch) ->
     height, width = boxes.height[place], boxes.width[place]
     part = np.clip(shared, 0, None) / (height or 1.0)
     taken = float((part * there.width).sum())
-    return max(0.0, taken + width - _ROOM * pitch.pitch) / (width or 1.0)
+    return float(max(0.0, taken + width - _ROOM * pitch.pitch) / (width or 1.0))

@@ -13,6 +13,12 @@ from keju.layout.pitch import Pitch
 _HALF = 0.75
 """Half of a note is at most this share of a pitch wide."""
 
+_MOST = 1_000
+"""A column with more half-width lines than this is not one."""
+
+_SMALL, _ASIDE = 0.68, 0.12
+"""A lone half is narrower than this share of a full line, and so far off the column's middle."""
+
 
 def find_notes(boxes: Boxes, columns: Sequence[Column], pitch: Pitch) -> set[int]:
     """The places of lines that are half-width and stand beside another such line in a column.
@@ -24,17 +30,21 @@ def find_notes(boxes: Boxes, columns: Sequence[Column], pitch: Pitch) -> set[int
 
 
 def _in_column(boxes: Boxes, column: Column, pitch: Pitch) -> set[int]:
-    places = np.array(column.members, dtype=np.intp)
-    own = boxes.take(places)
-    half = own.width <= _HALF * pitch.pitch
-    apart = np.abs(own.cx[:, None] - own.cx)
-    beside = apart > 0.5 * np.minimum(own.width[:, None], own.width)
-    shared = np.minimum(own.y1[:, None], own.y1) - np.maximum(own.y0[:, None], own.y0)
-    level = shared > 0.5 * np.minimum(own.height[:, None], own.height)
-    paired = half & (half & beside & level).any(axis=1)
-    whole = own.take(np.flatnonzero(~half))
-    if len(whole) or paired.any():
-        middle = np.median(whole.cx) if len(whole) else (own.x0[paired].min() + own.x1[paired].max()) / 2
-        small = own.width < 0.68 * pitch.full
-        paired |= small & (np.abs(own.cx - middle) > 0.12 * pitch.pitch)
-    return set(places[paired].tolist())
+    own = boxes.take(column.members)
+    narrow = np.flatnonzero(own.width <= _HALF * pitch.pitch)
+    if len(narrow) > _MOST:
+        return set()
+    half = own.take(narrow)
+    apart = np.abs(half.cx[:, None] - half.cx)
+    beside = apart > 0.5 * np.minimum(half.width[:, None], half.width)
+    shared = np.minimum(half.y1[:, None], half.y1) - np.maximum(half.y0[:, None], half.y0)
+    level = shared > 0.5 * np.minimum(half.height[:, None], half.height)
+    found = narrow[(beside & level).any(axis=1)]
+    whole = np.delete(np.arange(len(own)), narrow)
+    if len(whole) or len(found):
+        pair = own.take(found)
+        middle = np.median(own.cx[whole]) if len(whole) else (pair.x0.min() + pair.x1.max()) / 2
+        small = own.width < _SMALL * pitch.full
+        alone = np.flatnonzero(small & (np.abs(own.cx - middle) > _ASIDE * pitch.pitch))
+        found = np.union1d(found, alone)
+    return {column.members[at] for at in found.tolist()}

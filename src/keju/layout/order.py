@@ -9,15 +9,16 @@ from msgspec.structs import replace
 
 from keju.items import Line, LineKind, Record
 from keju.layout.asides import ASIDE_KINDS, find_centre, find_margins
-from keju.layout.boxes import Boxes, outline, straighten
+from keju.layout.boxes import Boxes, outline, straighten, turned
 from keju.layout.columns import cut_columns
 from keju.layout.notes import find_notes
 from keju.layout.pitch import measure_pitch
+from keju.layout.registers import split_registers
 from keju.layout.sequence import order_column
 from keju.layout.skew import estimate_skew
 
 
-class PageOrder(Record, frozen=True):
+class PageOrder(Record, frozen=True, kw_only=True):
     """A page's lines in reading order.
 
     `reading` is the running text: main text, titles, authors, and notes in place. `asides` are
@@ -43,8 +44,8 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
     Returns:
         The running text and, apart from it, the asides; the rules are those of `keju.layout`.
     """
-    placed = [at for at, line in enumerate(lines) if outline(line.polygon) is not None]
-    found = _analyse([lines[at] for at in placed], width)
+    placed = _placed(lines)
+    found = _analyse([lines[at] for at in placed], width, height)
     reading = [placed[at] for column in found.columns for at in column]
     asides = [placed[at] for at in found.asides]
     kinds = {placed[at]: kind for at, kind in found.kinds.items()}
@@ -56,15 +57,39 @@ def order_lines(lines: Sequence[Line], *, width: float, height: float) -> PageOr
 
 
 def group_columns(lines: Sequence[Line]) -> list[list[Line]]:
-    """The columns of a page, right to left, each from its first line to its last.
+    """The columns of a page in reading order, each from its first line to its last.
 
     Every line that has an outline is in exactly one column, whatever its kind; no line is taken
     for an aside. Lines without an outline are left out.
     """
-    placed = [line for line in lines if outline(line.polygon) is not None]
-    boxes = straighten(placed, estimate_skew(placed))
-    columns = cut_columns(boxes, measure_pitch(boxes))
-    return [[placed[at] for at in order_column(boxes, column.members)] for column in columns]
+    return [[lines[at] for at in column] for column in _grouped(lines)]
+
+
+def page_text(lines: Sequence[Line], *, kinds: Collection[LineKind] | None = None) -> str:
+    r"""The text of lines that are in reading order, a row for each column of the page.
+
+    Args:
+        lines: the lines, e.g. `PageOrder.reading`. Their order is kept; their outlines only say
+            which of them share a column. A line without an outline has a row to itself.
+        kinds: kinds of line whose text is wanted; None wants all. What is left out doesn't part
+            a column: main text goes on in the same row after its note.
+
+    Returns:
+        Rows joined with ``"\n"``; lines without text leave no trace.
+    """
+    column_of = {at: name for name, column in enumerate(_grouped(lines)) for at in column}
+    rows: list[str] = []
+    last = -1
+    for at, line in enumerate(lines):
+        if not line.text or (kinds is not None and line.kind not in kinds):
+            continue
+        column = column_of.get(at, -1)
+        if column == last >= 0:
+            rows[-1] += line.text
+        else:
+            rows.append(line.text)
+        last = column
+    return "\n".join(rows)
 
 
 class _Found(NamedTuple):
@@ -73,38 +98,67 @@ class _Found(NamedTuple):
     kinds: dict[int, LineKind]
 
 
-def _analyse(lines: Sequence[Line], width: float) -> _Found:
+def _placed(lines: Sequence[Line]) -> list[int]:
+    return [at for at, line in enumerate(lines) if outline(line.polygon) is not None]
+
+
+def _grouped(lines: Sequence[Line]) -> list[list[int]]:
+    placed = _placed(lines)
+    some = [lines[at] for at in placed]
+    columns, _ = _columns(some, straighten(some, estimate_skew(some)), list(range(len(some))))
+    return [[placed[at] for at in column] for column in columns]
+
+
+def _analyse(lines: Sequence[Line], width: float, height: float) -> _Found:
     """Order lines that all have outlines: places of the columns' lines, and of the asides."""
-    boxes = straighten(lines, estimate_skew(lines))
+    skew = estimate_skew(lines)
+    boxes = straighten(lines, skew)
     named = {line.kind for line in lines}
     text = [at for at, line in enumerate(lines) if line.kind not in ASIDE_KINDS]
     marks = [at for at, line in enumerate(lines) if line.kind in {"number", "margin"}]
     kinds: dict[int, LineKind] = {}
     # A source that names its head notes, or its centre column, is believed to name them all.
-    if text and not named & {"head", "foot"}:
+    if not named & {"head", "foot"}:
         some = boxes.take(text)
         margins = find_margins(some, measure_pitch(some))
         kinds |= {text[at]: kind for at, kind in margins.items()}
         text = [at for at in text if at not in kinds]
-    some = boxes.take(text)
-    pitch = measure_pitch(some, [at for at, i in enumerate(text) if lines[i].kind == "note"])
-    columns = cut_columns(some, pitch)
     if "centre" not in named:
-        centre = find_centre(some, columns, pitch, marks=boxes.take(marks), width=width)
+        some = boxes.take(text)
+        pitch = measure_pitch(some, _notes(lines, text))
+        middle = turned(width / 2, height / 2, skew)[0]
+        columns = cut_columns(some, pitch)
+        seen = boxes.take(marks)
+        centre = find_centre(some, columns, pitch, marks=seen, middle=middle, width=width)
         kinds |= {text[at]: "centre" for column in centre for at in column.members}
-        columns = [column for column in columns if column not in centre]
-    kinds |= {text[at]: "note" for at in find_notes(some, columns, pitch)}
-    ordered = [[text[at] for at in order_column(some, column.members)] for column in columns]
-    asides = sorted(set(range(len(lines))) - {at for column in ordered for at in column})
-    return _Found(ordered, _order_asides(boxes, asides), kinds)
+        text = [at for at in text if at not in kinds]
+    ordered, notes = _columns(lines, boxes, text)
+    kinds |= dict.fromkeys(notes, "note")
+    asides = sorted(set(range(len(lines))) - set(text))
+    beside, _ = _columns(lines, boxes, asides)
+    return _Found(ordered, [at for column in beside for at in column], kinds)
 
 
-def _order_asides(boxes: Boxes, asides: list[int]) -> list[int]:
-    if not asides:
-        return []
-    some = boxes.take(asides)
-    columns = cut_columns(some, measure_pitch(some))
-    return [asides[at] for column in columns for at in order_column(some, column.members)]
+def _columns(
+    lines: Sequence[Line], boxes: Boxes, text: Sequence[int]
+) -> tuple[list[list[int]], list[int]]:
+    """The columns that these places make up, in reading order, and which are halves of notes."""
+    ordered: list[list[int]] = []
+    notes: list[int] = []
+    some = boxes.take(text)
+    for register in split_registers(some, measure_pitch(some, _notes(lines, text))):
+        places = [text[at] for at in register]
+        part = boxes.take(places)
+        pitch = measure_pitch(part, _notes(lines, places))
+        columns = cut_columns(part, pitch)
+        notes += [places[at] for at in find_notes(part, columns, pitch)]
+        ordered += [[places[at] for at in order_column(part, col.members)] for col in columns]
+    return ordered, notes
+
+
+def _notes(lines: Sequence[Line], places: Sequence[int]) -> list[int]:
+    """Which of these places hold what the source calls a note."""
+    return [at for at, place in enumerate(places) if lines[place].kind == "note"]
 
 
 def _put_unplaced(
@@ -123,8 +177,6 @@ def _put_unplaced(
 
 def _with_kind(line: Line, kind: LineKind | None) -> Line:
     """The line with the kind that the geometry found, unless the source knew better."""
-    if kind is None or line.kind == kind:
-        return line
-    if kind == "note" and line.kind != "main":
+    if kind is None or line.kind == kind or (kind == "note" and line.kind != "main"):
         return line
     return replace(line, kind=kind)

@@ -10,7 +10,7 @@ import numpy as np
 from keju.layout.boxes import Booleans, Boxes, Floats, Indices
 from keju.layout.skew import weighted_median
 
-_MOST = 1_500
+_MOST = 800
 """Statistics are taken over this many of the longest lines, so that time stays bounded."""
 
 _BLOCK = 256
@@ -73,7 +73,7 @@ def measure_pitch(boxes: Boxes, notes: Sequence[int] = ()) -> Pitch:
     once = wide.cx[right] - wide.cx[left]
     distances = np.concatenate([twice, once])
     weights = np.concatenate([shared, np.minimum(wide.height[right], wide.height[left])])
-    near = distances <= _FARTHEST * full
+    near = distances <= _FARTHEST * full if full > 0 else distances > 0
     pitch = _median(distances[near], weights[near]) if near.any() else 1.15 * full
     pitch = max(pitch, 0.8 * full)
     return Pitch(pitch, full, _pairs(some, longest, joints, half, pitch))
@@ -136,18 +136,19 @@ def _neighbours(boxes: Boxes, *, level: bool) -> tuple[Indices, Indices]:
 def _junctions(boxes: Boxes, right: Indices, left: Indices) -> list[_Joint]:
     """Which of the neighbours hang on a stem, and on which (the best centred one)."""
     joints: list[_Joint] = []
-    for r, l in zip(right.tolist(), left.tolist(), strict=True):
-        apart = boxes.cx[r] - boxes.cx[l]
-        mean = (boxes.width[r] + boxes.width[l]) / 2
-        if abs(boxes.width[r] - boxes.width[l]) > 0.5 * mean:
+    for one, two in zip(right.tolist(), left.tolist(), strict=True):
+        apart = boxes.cx[one] - boxes.cx[two]
+        mean = (boxes.width[one] + boxes.width[two]) / 2
+        if abs(boxes.width[one] - boxes.width[two]) > 0.5 * mean:
             continue
-        off = np.abs(boxes.cx - (boxes.cx[r] + boxes.cx[l]) / 2) / apart
-        above = _meets(boxes.y1, boxes.y0[r], boxes.y0[l], apart) & (boxes.cy < boxes.y0[r])
-        below = _meets(boxes.y0, boxes.y1[r], boxes.y1[l], apart) & (boxes.cy > boxes.y1[r])
+        off = np.abs(boxes.cx - (boxes.cx[one] + boxes.cx[two]) / 2) / apart
+        over, under = boxes.cy < boxes.y0[one], boxes.cy > boxes.y1[one]
+        above = over & _meets(boxes.y1, boxes.y0[one], boxes.y0[two], apart)
+        below = under & _meets(boxes.y0, boxes.y1[one], boxes.y1[two], apart)
         stems = np.flatnonzero((off < 0.25) & (boxes.width > 1.15 * mean) & (above | below))
         if len(stems):
             stem = int(stems[np.argmin(off[stems])])
-            joints.append(_Joint(float(off[stem]), r, l, stem))
+            joints.append(_Joint(float(off[stem]), one, two, stem))
     return joints
 
 
@@ -155,7 +156,8 @@ def _meets(edge: Floats, one: float, other: float, reach: float) -> Booleans:
     """Whether an edge lies at two lines' common head (or foot)."""
     if abs(one - other) > 1.2 * reach:
         return np.zeros(len(edge), dtype=bool)
-    return np.asarray(np.abs(edge - (one + other) / 2) < 0.9 * reach)
+    near: Booleans = np.less(np.abs(edge - (one + other) / 2), 0.9 * reach)
+    return near
 
 
 def _half_lines(boxes: Boxes, joints: Sequence[_Joint], notes: Booleans) -> Booleans:
@@ -169,13 +171,14 @@ def _half_lines(boxes: Boxes, joints: Sequence[_Joint], notes: Booleans) -> Bool
         stems = np.array([joint.stem for joint in joints])
         half = _median(boxes.width[halves], boxes.height[halves])
         stem = _median(boxes.width[stems], boxes.height[stems])
-        narrow = boxes.width <= np.sqrt(half * stem)
+        narrow: Booleans = np.less_equal(boxes.width, np.sqrt(half * stem))
         common = boxes.height[~narrow].sum() > 0.1 * boxes.height.sum()
         if len(joints) > max(2, 0.08 * len(boxes)) or (stem > 1.3 * half and common):
             return narrow
         if notes[halves].mean() > 0.8 and notes[stems].mean() < 0.2:
             return notes
-    return boxes.width <= _split_widths(boxes.width, boxes.height)
+    split: Booleans = np.less_equal(boxes.width, _split_widths(boxes.width, boxes.height))
+    return split
 
 
 def _split_widths(widths: Floats, weights: Floats) -> float:

@@ -11,7 +11,7 @@ from keju.layout.boxes import Boxes, Floats
 _SOFT = 0.35
 """Boxes may reach into each other by this share of a character without standing side by side."""
 
-_CLEAR = 0.15
+_CLEAR = 0.2
 """The like, where lines must be shown to keep to rows of their own."""
 
 _BREAK = 1.5

@@ -17,7 +17,7 @@ _AGREE = 0.8
 """Degrees by which stacked pieces of columns may typically differ for their lean to be believed."""
 
 _FEW = 3
-_MOST = 1_500
+_MOST = 800
 
 
 def estimate_skew(lines: Sequence[Line]) -> float:

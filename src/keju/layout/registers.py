@@ -1,0 +1,104 @@
+"""Registers: a page (or leaf) that is divided across into bands, each with columns of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from keju.layout.boxes import Boxes
+from keju.layout.columns import divide
+from keju.layout.pitch import Pitch, measure_pitch
+
+_FEWEST = 5
+"""A register has at least so many columns."""
+
+_WORTH = 0.015
+"""By how much two registers must fit better than one, in `misfit` for each column."""
+
+_SOFT = 0.35
+
+_GAPS = 3
+"""So many of the widest gaps are tried."""
+
+_GUTTER = 0.5
+"""A gutter is by this share of a pitch wider than the usual blank between columns."""
+
+
+def split_registers(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
+    """Places of the boxes of each register in reading order; all in one where there is one only.
+
+    That all columns have a gap at one height doesn't make registers: lists, tables of contents and
+    verse are set like that and are read column by column. Registers show in that their columns
+    don't stand below each other, so that no upright cut is good for both. In a spread each leaf
+    has registers of its own, right leaf first.
+
+    Source: our reading.
+    """
+    everything = list(range(len(boxes)))
+    if len(boxes) < 2 * _FEWEST:
+        return [everything]
+    leaves = _leaves(boxes, pitch)
+    bands = [band for leaf in leaves for band in _bands(boxes, leaf)]
+    return bands if len(bands) > len(leaves) else [everything]
+
+
+def _bands(boxes: Boxes, leaf: list[int]) -> list[list[int]]:
+    """A leaf's places, parted at the height where the columns fit best, and so on."""
+    best, saved = None, _WORTH
+    for upper, lower in _gaps(boxes, leaf):
+        saving = _saving(boxes, leaf, upper, lower)
+        if saving > saved:
+            best, saved = (upper, lower), saving
+    if best is None:
+        return [leaf]
+    return _bands(boxes, best[0]) + _bands(boxes, best[1])
+
+
+def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -> float:
+    """By how much two divisions fit better than one, for each column."""
+    parts = [boxes.take(upper), boxes.take(lower)]
+    grids = [measure_pitch(part) for part in parts]
+    divided = [divide(part, grid) for part, grid in zip(parts, grids, strict=True)]
+    columns = min(
+        len(np.unique(np.searchsorted(np.array(division.spans)[:, 0], part.cx)))
+        for part, division in zip(parts, divided, strict=True)
+    )
+    if columns < _FEWEST:
+        return 0.0
+    heights = [float(part.y1.max() - part.y0.min()) for part in parts]
+    apart = [division.misfit for division in divided]
+    both = boxes.take(leaf)
+    plain = [Pitch(grid.pitch, grid.full, ()) for grid in grids]
+    together = min(divide(both, grid).misfit for grid in (measure_pitch(both), *plain))
+    return (together - float(np.average(apart, weights=heights))) / columns
+
+
+def _gaps(boxes: Boxes, leaf: list[int]) -> list[tuple[list[int], list[int]]]:
+    """The ways of parting places into those wholly above a height and those wholly below it."""
+    some = boxes.take(leaf)
+    inset = _SOFT * np.minimum(some.width, some.height)
+    top, bottom = some.y0 + inset, some.y1 - inset
+    order = np.argsort(top, kind="stable")
+    reached = np.maximum.accumulate(bottom[order])
+    free = np.flatnonzero(top[order][1:] >= reached[:-1]) + 1
+    free = free[(free >= _FEWEST) & (free <= len(leaf) - _FEWEST)]
+    widest = np.argsort(reached[free - 1] - top[order][free], kind="stable")
+    free = np.sort(free[widest[:_GAPS]])
+    return [
+        ([leaf[at] for at in order[:cut]], [leaf[at] for at in order[cut:]])
+        for cut in free.tolist()
+    ]
+
+
+def _leaves(boxes: Boxes, pitch: Pitch) -> list[list[int]]:
+    """The two leaves of a spread, right leaf first, by the widest blank near the middle."""
+    low, high = float(boxes.x0.min()), float(boxes.x1.max())
+    order = np.argsort(boxes.x0, kind="stable")
+    reached = np.maximum.accumulate(boxes.x1[order])
+    blank = boxes.x0[order][1:] - reached[:-1]
+    middle = (boxes.x0[order][1:] + reached[:-1]) / 2
+    central = np.abs(middle - (low + high) / 2) < 0.15 * (high - low)
+    wide = np.flatnonzero(central & (blank > np.median(blank) + _GUTTER * pitch.pitch))
+    if not len(wide):
+        return [list(range(len(boxes)))]
+    cut = int(wide[np.argmax(blank[wide])]) + 1
+    return [sorted(order[cut:].tolist()), sorted(order[:cut].tolist())]
