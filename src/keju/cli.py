@@ -40,7 +40,8 @@ app.add_typer(data_app, name="data")
 build_app = typer.Typer(no_args_is_help=True, help="Make a benchmark's data.")
 app.add_typer(build_app, name="build")
 
-out = Console()
+_PIPED_WIDTH = 120
+out = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)
 err = Console(stderr=True, highlight=False)
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
@@ -213,15 +214,13 @@ def validate_(dataset: DatasetPath) -> None:
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Count and measure a dataset: the columns of MCS-Bench Tables 2 and 5, OBI-Bench Table 1."""
     from keju.datasets.stats import stats
-    from keju.reporting.terminal import frame_table, print_json
+    from keju.reporting.terminal import print_json, stats_tables
 
-    found = stats(dataset)._asdict()
+    found = stats(dataset)
     if as_json:
-        print_json({name: frame.to_dicts() for name, frame in found.items()})
-        return
-    for name, frame in found.items():
-        if frame.height:
-            out.print(frame_table(frame, title=name))
+        print_json({name: frame.to_dicts() for name, frame in found._asdict().items()})
+    else:
+        out.print(*stats_tables(found))
 
 
 @build_app.command()

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
-import polars as pl
 from rich import box
 from rich.table import Table
 
 from keju.benchmarks import Query, Task, tasks
+from keju.datasets.stats import Stats
 from keju.items import Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
@@ -109,19 +110,38 @@ def run_table(summary: RunSummary) -> Table:
     return table
 
 
-def frame_table(frame: pl.DataFrame, *, title: str) -> Table:
-    """A data frame as it is; numbers align right, and are rounded to two places."""
-    numeric = [place for place, kind in enumerate(frame.dtypes) if kind.is_numeric()]
-    table = plain_table(*frame.columns, right=numeric, title=title)
-    for row in frame.iter_rows():
-        table.add_row(*(_cell(value) for value in row))
-    return table
+def stats_tables(stats: Stats) -> Iterator[Table]:
+    """A dataset in numbers: by domain, by task, and by source of images."""
+    heads = ["questions", "prompt", "answer", "pixels\nleast–most", "width/height\nleast–most"]
+    domains = plain_table("domain", "tasks\nMCQ + QA", *heads, right=range(1, 7), title="domains")
+    for row in stats.domains.iter_rows(named=True):
+        kinds = f"{row['n_task']}\n{row['n_mcq_task']} + {row['n_qa_task']}"
+        domains.add_row(row["domain"], kinds, *_measures(row))
+    tasks_ = plain_table("task", "", *heads, right=range(2, 7), title="tasks")
+    for row in stats.tasks.iter_rows(named=True):
+        tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
+    yield domains
+    yield tasks_
+    if stats.sources.height:
+        columns = ["type", "task", "images", "size", "boxes an image"]
+        sources = plain_table("source", *columns, right=range(3, 6), title="sources of images")
+        for row in stats.sources.iter_rows(named=True):
+            size = f"{row['width']:.0f} x {row['height']:.0f}"
+            boxes = NOTHING if row["boxes"] is None else f"{row['boxes']:.1f}"
+            sources.add_row(
+                row["source"], row["type"], row["task"], f"{row['images']:,}", size, boxes
+            )
+        yield sources
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return "–"
-    return f"{value:,.2f}" if isinstance(value, float) else f"{value}"
+def _measures(row: Mapping[str, Any]) -> list[str]:
+    """Questions, mean lengths in characters, pixels and aspect ratio of one row."""
+    lengths = [NOTHING if row[name] is None else f"{row[name]:.1f}" for name in ("avg_q", "avg_a")]
+    pixels = aspect = NOTHING
+    if row["avg_pv"] is not None:
+        pixels = f"{row['avg_pv']:,.0f}\n{row['min_pv']:,.0f}–{row['max_pv']:,.0f}"
+        aspect = f"{row['avg_ar']:.2f}\n{row['min_ar']:.2f}–{row['max_ar']:.2f}"
+    return [f"{row['n_q']:,}", *lengths, pixels, aspect]
 
 
 def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
