@@ -137,11 +137,11 @@ def floors():
     return found
 
 
-@pytest.mark.parametrize("name", BANK)
-@pytest.mark.parametrize("task_id", TRUTHS)
+@pytest.mark.parametrize(
+    ("task_id", "name"),
+    [(task_id, name) for task_id in TRUTHS for name in BANK if (task_id, name) not in CONTAINS],
+)
 def test_it_earns_no_more_than_the_floor(floors, task_id, name):
-    if (task_id, name) in CONTAINS:
-        pytest.skip("contains a part of the truth")
     values = earned(task_id, [BANK[name](truth) for truth in TRUTHS[task_id]])
     for metric in JUDGED & set(values):
         better = 1 - values[metric] if metric.startswith("CER") else values[metric]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 from typing import NamedTuple
 
 from keju.metrics.alignment import align
@@ -55,8 +54,7 @@ def punctuation_counts(
         hypothesis: the predicted text.
         fold: applied to each character that is no mark, before the texts are aligned.
     """
-    cached = cache(fold)
-    left, right = _Marked(reference, cached), _Marked(hypothesis, cached)
+    left, right = _Marked(reference, fold), _Marked(hypothesis, fold)
     gaps = _same_gaps(left.text, right.text)
     hits = 0
     for gap, marks in right.marks.items():

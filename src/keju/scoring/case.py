@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from keju.benchmarks import choices_of, options_of, query_of
@@ -184,7 +184,7 @@ class Case:
     @cached_property
     def marks(self) -> MarkCounts:
         """Punctuation marks matched one to one, characters compared at the last layer."""
-        return punctuation_counts(self.truth, self.taken.answer or "", fold=normalise)
+        return punctuation_counts(self.truth, self.taken.answer or "", fold=_folded)
 
     @cached_property
     def names(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -207,6 +207,9 @@ class Case:
             taken=self.taken.answer is not None,
             wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
         )
+
+
+_folded = lru_cache(maxsize=1 << 16)(normalise)
 
 
 def _bounded(pair: Pair) -> Pair:

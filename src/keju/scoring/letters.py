@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
+from string import ascii_uppercase
 
 from keju.scoring.answers import Extracted, body_of, json_answer, unfenced
 from keju.text import counted
@@ -70,7 +72,7 @@ def extract_letter(
         options: the texts of the options, in order of their letters, where they are known.
     """
     offered = tuple(choices) or _DEFAULT
-    body = _folded(body_of(text))
+    body = body_of(text).translate(_fold_table())
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     for rule in (_lone, _from_json, _boxed, _concluded, _stated, _last_line):
@@ -81,21 +83,18 @@ def extract_letter(
     return _checked(found, body, options) if found else _quoted(body, options)
 
 
-def _folded(text: str) -> str:
-    """Full-width and circled letters as plain ones; everything else as it was."""
-    return "".join(_fold(char) if ord(char) > 0x2460 else char for char in text)
-
-
-def _fold(char: str) -> str:
-    code = ord(char)
-    for first in (0x1F150, 0x1F170):  # negative circled and negative squared, which NFKC leaves
-        if first <= code < first + 26:
-            return chr(ord("A") + code - first)
-    plain = unicodedata.normalize("NFKC", char)
-    core = plain.strip("()")
-    if len(core) == 1 and core.isascii() and core.isalpha():
-        return core.upper() if core != plain or code < 0xFF00 else core
-    return char
+@cache
+def _fold_table() -> dict[int, str]:
+    """Full-width, circled, bracketed, squared and mathematical letters → plain ones."""
+    table = {}
+    for code in (*range(0x249C, 0x24EA), *range(0xFF21, 0xFF5B), *range(0x1D400, 0x1D6A4)):
+        core = unicodedata.normalize("NFKC", chr(code)).strip("()")
+        if core.isascii() and core.isalpha():
+            table[code] = core if code > 0xFF00 else core.upper()
+    # Squared and negative letters are capitals, which NFKC leaves or brackets.
+    for first in (0x1F110, 0x1F130, 0x1F150, 0x1F170):
+        table |= {first + place: letter for place, letter in enumerate(ascii_uppercase)}
+    return table
 
 
 def _lone(body: str, offered: Sequence[str]) -> Extracted | None:

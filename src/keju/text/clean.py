@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
 from functools import cache
+from operator import add
 
+_LOCALE = "zh-cn"
 _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
 
 
@@ -25,15 +26,51 @@ def official_convert(text: str) -> str:
     It maps phrases as well as characters (忌廉 becomes 奶油), so the order of cleaning and
     converting matters.
     """
-    return _converter()(text, "zh-cn")
+    return _converter().convert(text)
+
+
+class _Converter:
+    """zhconv's conversion with zhconv's dictionary: the longest phrase first, from the left.
+
+    `zhconv.convert` walks through every character in Python. Most begin no phrase, so here runs of
+    them are translated at once; the result is the same and comes sooner.
+    """
+
+    def __init__(self) -> None:
+        # Importing zhconv takes 0.1 CPU s, most of it pkg_resources, which warns of its own age.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from zhconv import zhconv  # noqa: PLC0415
+
+        self._words: dict[str, str] = zhconv.getdict(_LOCALE)
+        self._beginnings: frozenset[str] = zhconv.pfsdict[_LOCALE]
+        self._single = {ord(word): new for word, new in self._words.items() if len(word) == 1}
+        self._pairs = frozenset(word for word in self._beginnings if len(word) == 2)
+
+    def convert(self, text: str) -> str:
+        """Convert one text."""
+        out = []
+        done = 0
+        for start, pair in enumerate(map(add, text, text[1:])):
+            if pair in self._pairs and start >= done:
+                end, new = self._longest(text, start)
+                if end > start + 1:
+                    out.append(text[done:start].translate(self._single) + new)
+                    done = end
+        out.append(text[done:].translate(self._single))
+        return "".join(out)
+
+    def _longest(self, text: str, start: int) -> tuple[int, str]:
+        """Where the longest known word from `start` ends, and what it becomes."""
+        found = (start + 1, text[start])
+        end = start + 2
+        while end <= len(text) and (word := text[start:end]) in self._beginnings:
+            if word in self._words:
+                found = (end, self._words[word])
+            end += 1
+        return found
 
 
 @cache
-def _converter() -> Callable[[str, str], str]:
-    # Importing zhconv takes 0.1 CPU s, most of it pkg_resources, which warns of its own age.
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import zhconv  # noqa: PLC0415
-
-    convert: Callable[[str, str], str] = zhconv.convert
-    return convert
+def _converter() -> _Converter:
+    return _Converter()
