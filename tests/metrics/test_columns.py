@@ -71,6 +71,21 @@ def test_a_dictionary_of_all_the_characters_is_no_reading():
     assert order_free_cer(COLUMNS, ["".join(pages)]).rate > 1
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_reference_without_line_breaks_is_cut_to_fit_the_lines_that_were_read(seed):
+    assert order_free_cer(["".join(COLUMNS)], shuffled(seed)).rate == 0
+
+
+def test_lines_need_not_begin_where_the_references_lines_begin():
+    whole = "".join(COLUMNS)
+    read = [whole[start : start + 7] for start in range(0, len(whole), 7)]
+    assert order_free_cer(COLUMNS, read[::-1]).rate == 0
+
+
+def test_characters_each_on_a_line_of_their_own_are_not_put_in_order():
+    assert order_free_cer(["".join(COLUMNS)], list("".join(COLUMNS)[::-1])).rate > 0.8
+
+
 def test_an_empty_reading_deletes_everything():
     assert order_free_cer(COLUMNS, []).rate == 1
 

@@ -16,6 +16,7 @@ from keju.metrics.edit import distance
 
 _CODE_OF_NOTHING = -1
 _NOWHERE = -1
+_SHORTEST_LINE = 5
 _SHIFT = 1 << 24
 _EDIT = 2 * _SHIFT
 
@@ -35,24 +36,28 @@ class OrderFree(NamedTuple):
 
 
 def order_free_cer(reference: Sequence[str], hypothesis: Sequence[str]) -> OrderFree:
-    """The fewest edits when the columns of the reference may be read in any order (our reading).
+    """The fewest edits when whole columns may stand anywhere (our reading).
 
     Each column is paired with at most one stretch of the hypothesis and each stretch with at most
     one column; a pair costs its edit distance, a column without a stretch its length, and a
-    stretch without a column too. The pairing is the cheapest (Hungarian assignment). Three ways
-    of cutting the hypothesis into stretches are tried and the cheapest counts:
+    stretch without a column too. The pairing is the cheapest (Hungarian assignment). What columns
+    and stretches are is tried in four ways, and the cheapest counts:
 
-    * at its own line breaks;
-    * anywhere: a dynamic programme (one-pass, as in connected-word recognition) finds the cuts
-      that fit the columns best, so a hypothesis may split columns or run them together;
-    * not at all, in the order of the reference, so that it never exceeds the plain CER.
+    * the lines of both sides;
+    * the hypothesis cut to fit the columns of the reference, so that it may split columns or run
+      them together; the cuts that fit best are found by a dynamic programme (one-pass, as in
+      connected-word recognition);
+    * the reference cut to fit the lines of the hypothesis, so that a reference without line breaks
+      will do; lines must have five characters on average, since moving shorter ones about would
+      forgive any order of characters;
+    * nothing moved, so that it never exceeds the plain CER.
 
-    Moving a whole column is the only thing that is free: characters within a column keep their
-    order, no stretch is used twice, and everything that fits no column is counted as inserted. So
-    it is never less than the distance of the two bags of characters.
+    Moving a whole line is the only thing that is free: characters within it keep their order, no
+    stretch is used twice, and what fits nothing is counted in full. So it is never less than the
+    distance of the two bags of characters.
 
     Args:
-        reference: the true columns in reading order.
+        reference: the true columns in reading order, or the whole text as one.
         hypothesis: the columns, or lines, or the one block of text that was read.
 
     Raises:
@@ -60,15 +65,15 @@ def order_free_cer(reference: Sequence[str], hypothesis: Sequence[str]) -> Order
     """
     columns = [column for column in reference if column]
     lines = [line for line in hypothesis if line]
-    expected = sum(map(len, columns))
-    if not expected:
+    truth, read = "".join(columns), "".join(lines)
+    if not truth:
         raise UndefinedMetricError("the reference is empty")
-    whole = "".join(lines)
-    edits = distance("".join(columns), whole)
-    if edits and len(columns) > 1 and whole:
-        for stretches in (lines, _cut(columns, whole)):
-            edits = min(edits, _paired(columns, stretches))
-    return OrderFree(edits, expected)
+    edits = distance(truth, read)
+    if edits and len(columns) > 1 and lines:
+        edits = min(edits, _paired(columns, lines), _paired(columns, _cut(columns, read)))
+    if edits and len(lines) > 1 and len(read) >= _SHORTEST_LINE * len(lines):
+        edits = min(edits, _paired(_cut(lines, truth), lines))
+    return OrderFree(edits, len(truth))
 
 
 def _paired(columns: Sequence[str], stretches: Sequence[str]) -> int:
@@ -83,7 +88,7 @@ def _paired(columns: Sequence[str], stretches: Sequence[str]) -> int:
 
 
 def _cut(columns: Sequence[str], whole: str) -> list[str]:
-    """Cut the hypothesis where stretches fit columns best, if each column could be used again.
+    """Cut a text where stretches fit columns best, if each column could be used again.
 
     `best[j]` is the least cost of the first j characters: an edit costs 2, a character in no
     stretch 2, and a stretch earns the length of its column, so that only a stretch with more
