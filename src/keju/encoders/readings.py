@@ -1,0 +1,251 @@
+"""The three semantic readings, each text encoded once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keju.encoders.cache import VectorCache, text_key
+from keju.encoders.folder import (
+    INSTALL,
+    bundled_minilm,
+    how_to_get,
+    packages_missing,
+)
+from keju.encoders.matching import Matcher, Pair
+from keju.encoders.names import ENCODERS
+from keju.encoders.text import Counts, Device, Precision, TextEncoder, Vector
+from keju.errors import PrerequisiteError, UsageError
+from keju.metrics.base import PRF
+from keju.metrics.semantic import (
+    TokenIdf,
+    cosine,
+    other_pairs,
+    token_idf,
+)
+
+Progress = Callable[[str, int, int], None]
+"""Told an encoder's name, how many pairs are done, and of how many."""
+
+_PAIRS_AT_ONCE = 2048
+
+
+class Encoders:
+    """Every encoder that the semantic metrics use, opened when first needed.
+
+    Args:
+        paths: folders by encoder's name, as `parse_semantic` gives them; ``minilm`` may be left
+            out where its package is installed.
+        cache: the file that keeps vectors (see `default_cache_path`); None keeps them in memory.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        precision: ``auto`` (bfloat16 on CUDA, float32 on a CPU), ``float32`` or ``bfloat16``.
+        progress: called after each batch.
+    """
+
+    def __init__(
+        self,
+        paths: Mapping[str, Path],
+        cache: Path | None = None,
+        *,
+        device: Device = "auto",
+        precision: Precision = "auto",
+        progress: Progress | None = None,
+    ) -> None:
+        self.paths = dict(paths)
+        if "minilm" not in self.paths and (folder := bundled_minilm()) is not None:
+            self.paths["minilm"] = folder
+        self.cache = VectorCache(cache)
+        self.device: Device = device
+        self.precision: Precision = precision
+        self._progress = progress or (lambda _name, _done, _all: None)
+        self._open: dict[Path, TextEncoder] = {}
+
+    def missing(self, name: str) -> str:
+        """Why the encoder `name` can't be used here and what to do, or an empty string.
+
+        Raises:
+            UsageError: no encoder has this name.
+        """
+        if name not in ENCODERS:
+            raise UsageError(f"no encoder is named '{name}'. Known are {', '.join(ENCODERS)}")
+        if package := packages_missing():
+            return f"needs the package {package}: {INSTALL}"
+        if name not in self.paths:
+            return f"needs the weights of {name}: {how_to_get(name)}"
+        return ""
+
+    def encoder(self, name: str) -> TextEncoder:
+        """The opened encoder; names that share a folder share it.
+
+        Raises:
+            PrerequisiteError: `missing` has a reason.
+            DataError: the folder doesn't hold a whole encoder.
+        """
+        if self.missing(name):
+            install = INSTALL if packages_missing() else how_to_get(name)
+            raise PrerequisiteError(f"the encoder '{name}'", install)
+        folder = self.paths[name].resolve()
+        if folder not in self._open:
+            self._open[folder] = TextEncoder(folder, device=self.device, precision=self.precision)
+        return self._open[folder]
+
+    def layer_of(self, name: str, layer: int | None = None) -> int:
+        """The layer whose tokens are matched: `layer`, else bert-score's, at most the last."""
+        encoder = self.encoder(name)
+        return layer or min(ENCODERS[name].layer or encoder.layers, encoder.layers)
+
+    def signature(self, name: str, layer: int | None = None) -> str:
+        """What decides this encoder's numbers: weights, precision, the layer, the library."""
+        encoder = self.encoder(name)
+        parts = [name, encoder.weights_hash[:16], encoder.precision]
+        if layer or ENCODERS[name].layer:
+            parts.append(f"layer{self.layer_of(name, layer)}")
+        return "|".join([*parts, f"transformers{version('transformers')}"])
+
+    def counts(self, name: str) -> Counts:
+        """What this encoder has encoded so far; zeros where it was never opened."""
+        folder = self.paths.get(name)
+        opened = self._open.get(folder.resolve()) if folder else None
+        return opened.counts if opened else Counts()
+
+    def close(self) -> None:
+        """Close the cache and let the models go."""
+        self.cache.close()
+        self._open.clear()
+
+    def first_token_cosine(
+        self, pairs: Sequence[Pair], *, name: str = "chinese-bert-wwm"
+    ) -> list[float]:
+        """MCS-Bench's `official` "BERTScore": cosine of two texts' mean first-token vectors.
+
+        See `TextEncoder.first_token_means`. Texts are taken as given (the response converted to
+        zh-cn before, the reference not). An empty text has a vector like any other.
+        """
+        return self._cosines(name, "first-token-512", pairs, TextEncoder.first_token_means)
+
+    def sentence_cosine(
+        self, pairs: Sequence[Pair], *, empty: float | None = None, name: str = "minilm"
+    ) -> list[float]:
+        """Cosine of mean-pooled sentence vectors, as all-MiniLM-L6-v2 is used.
+
+        Args:
+            pairs: candidate and reference.
+            empty: the value where either text has no content. None takes what the model makes
+                of an empty text (`official`: up to 0.12 in our vectors); `strict` gives 0.
+            name: the encoder.
+        """
+        values = self._cosines(name, "sentence-256", pairs, TextEncoder.sentence_vectors)
+        if empty is None:
+            return values
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+        rows = self.encoder(name).tokenise(texts)
+        void = {text for text, row in zip(texts, rows, strict=True) if not row.content.any()}
+        return [
+            empty if void.intersection(pair) else value
+            for pair, value in zip(pairs, values, strict=True)
+        ]
+
+    def sentence_floor(self, references: Sequence[str], *, name: str = "minilm") -> float | None:
+        """Mean sentence cosine of different items' references; see `bert_score_floor`."""
+        pairs = reference_pairs(references)
+        return float(np.mean(self.sentence_cosine(pairs, name=name))) if pairs else None
+
+    def _cosines(
+        self,
+        name: str,
+        reading: str,
+        pairs: Sequence[Pair],
+        encode: Callable[[TextEncoder, Sequence[str]], Iterator[dict[int, Vector]]],
+    ) -> list[float]:
+        encoder = self.encoder(name)
+        space = f"{encoder.weights_hash}:{reading}:{encoder.precision}"
+        values: list[float] = []
+        for start in range(0, len(pairs), _PAIRS_AT_ONCE):
+            some = pairs[start : start + _PAIRS_AT_ONCE]
+            keys = {text: text_key(space, text) for pair in some for text in pair}
+            vectors = self.cache.vectors(list(keys.values()), size=encoder.size)
+            lacking = [text for text, key in keys.items() if key not in vectors]
+            done = len(keys) - len(lacking)
+            for batch in encode(encoder, lacking):
+                fresh = {keys[lacking[at]]: vector for at, vector in batch.items()}
+                self.cache.put_vectors(fresh)
+                vectors.update(fresh)
+                done += len(fresh)
+                self._progress(name, start + len(some) * done // len(keys), len(pairs))
+            values.extend(cosine(vectors[keys[a]], vectors[keys[b]]) for a, b in some)
+        return values
+
+    def bert_score(
+        self,
+        name: str,
+        pairs: Sequence[Pair],
+        *,
+        layer: int | None = None,
+        idf: TokenIdf | None = None,
+    ) -> list[PRF]:
+        """BERTScore by token matching (bert-score 0.3.13), not rescaled, in the pairs' order.
+
+        Texts are cut at 512 tokens. An empty text on either side gives 0, 0, 0. References'
+        token vectors and every pair's result are kept.
+
+        Args:
+            name: the encoder.
+            pairs: candidate and reference.
+            layer: which layer's vectors; None takes bert-score's for this encoder (or the last).
+            idf: weights of tokens from `reference_idf`; None weighs all alike.
+
+        Raises:
+            UsageError: the encoder has no such layer.
+        """
+        depth = self.layer_of(name, layer)
+        encoder = self.encoder(name)
+        space = f"{encoder.weights_hash}:layer{depth}:{encoder.precision}"
+        if idf is not None:
+            weights = hashlib.sha256(repr((sorted(idf.weights.items()), idf.unseen)).encode())
+            matched = f"{space}:match:{weights.hexdigest()}"
+        else:
+            matched = f"{space}:match"
+        keys = {pair: text_key(matched, *pair) for pair in pairs}
+        found: dict[bytes, NDArray[np.floating]] = dict(
+            self.cache.vectors(list(keys.values()), size=3, dtype=np.float64)
+        )
+        lacking = [pair for pair, key in keys.items() if key not in found]
+        done = len(keys) - len(lacking)
+        matcher = Matcher(encoder, self.cache, space, depth, idf)
+        for batch in matcher.match(lacking):
+            fresh = {keys[pair]: np.array(value) for pair, value in batch.items()}
+            self.cache.put_vectors(fresh)
+            found.update(fresh)
+            done += len(fresh)
+            self._progress(name, done, len(keys))
+        return [PRF(*map(float, found[keys[pair]])) for pair in pairs]
+
+    def reference_idf(self, name: str, references: Sequence[str]) -> TokenIdf:
+        """Inverse document frequencies over references; special tokens come out at 0."""
+        encoder = self.encoder(name)
+        rows = encoder.tokenise(references, max_tokens=encoder.max_tokens)
+        return token_idf(row.ids for row in rows)
+
+    def bert_score_floor(
+        self, name: str, references: Sequence[str], *, layer: int | None = None
+    ) -> float | None:
+        """Mean F1 between different items' references of one task: what a wrong truth earns.
+
+        Equal references count once, and the order in which they stand doesn't matter. None
+        where there are fewer than two, as nothing then says what a wrong truth earns.
+        """
+        pairs = reference_pairs(references)
+        if not pairs:
+            return None
+        return float(np.mean([score.f1 for score in self.bert_score(name, pairs, layer=layer)]))
+
+
+def reference_pairs(references: Sequence[str]) -> list[Pair]:
+    """References paired with other ones, the same whatever their order; empty ones left out."""
+    unique = sorted({text for text in references if text.strip()}, key=lambda t: text_key("", t))
+    return [(unique[a], unique[b]) for a, b in other_pairs(len(unique))]

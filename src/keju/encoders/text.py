@@ -1,0 +1,314 @@
+"""A text encoder: tokens in, vectors out, in batches with little padding."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from keju.encoders.batches import plan_batches
+from keju.encoders.folder import (
+    INSTALL,
+    model_config,
+    packages_missing,
+    weight_files,
+    weights_hash,
+)
+from keju.errors import DataError, PrerequisiteError, UsageError
+
+Vector = NDArray[np.float32]
+Device = Literal["auto", "cpu", "cuda"]
+Precision = Literal["auto", "float32", "bfloat16"]
+Pooling = Literal["first", "mean", "tokens"]
+
+BLOCK_TOKENS = 512
+"""Tokens that one pass takes, special ones counted."""
+SENTENCE_TOKENS = 256
+"""Tokens of a sentence that MiniLM reads (its sentence_bert_config.json)."""
+
+# A CPU is as fast with two texts as with thirty; a GPU wants to be kept busy.
+_BATCH_TOKENS = {"cpu": 512, "cuda": 65536}
+
+
+class Counts(msgspec.Struct):
+    """What an encoder has done so far; `texts` counts each encoded text once per reading."""
+
+    texts: int = 0
+    tokens: int = 0
+    padding: int = 0
+    seconds: float = 0.0
+
+    @property
+    def padding_share(self) -> float:
+        """Padding as a share of all positions that went through the model."""
+        return self.padding / max(1, self.padding + self.tokens)
+
+
+class Tokens(NamedTuple):
+    """One text's token ids with the special ones, and which of them are content."""
+
+    ids: list[int]
+    content: NDArray[np.bool_]
+
+
+class TextEncoder:
+    """BERT or RoBERTa weights from a folder; nothing is fetched and no pickle is read.
+
+    Args:
+        folder: config.json, model.safetensors and the tokenizer's files.
+        device: ``auto`` takes CUDA where there is one.
+        precision: ``auto`` is bfloat16 on CUDA and float32 on a CPU.
+
+    Raises:
+        PrerequisiteError: torch or transformers is not installed, or there is no CUDA device.
+        DataError: the folder doesn't hold such an encoder whole.
+    """
+
+    def __init__(
+        self, folder: Path, *, device: Device = "auto", precision: Precision = "auto"
+    ) -> None:
+        if missing := packages_missing():
+            raise PrerequisiteError(f"a text encoder (package {missing})", INSTALL)
+        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+        self.folder = folder
+        self.config = model_config(folder)
+        self.weights_hash = weights_hash(folder)
+        if device == "cuda" and not torch.cuda.is_available():
+            raise PrerequisiteError("device 'cuda'", "a build of torch for your CUDA driver")
+        self.device = device if device != "auto" else _best_device(torch)
+        if precision == "auto":
+            precision = "bfloat16" if self.device == "cuda" else "float32"
+        self.precision = precision
+        self.counts = Counts()
+        self._tokenizer, self._model = _load(folder, torch.float32)
+        self._model.to(device=self.device, dtype=getattr(torch, precision)).eval()
+
+    @property
+    def size(self) -> int:
+        """Numbers in a vector."""
+        return int(self._model.config.hidden_size)
+
+    @property
+    def layers(self) -> int:
+        """Transformer layers; layer 0 is the embedding."""
+        return int(self._model.config.num_hidden_layers)
+
+    @property
+    def max_tokens(self) -> int:
+        """The longest sequence that the positions allow, at most `BLOCK_TOKENS`."""
+        positions = int(self._model.config.max_position_embeddings)
+        if self.config["model_type"] == "roberta":
+            positions -= int(self._model.config.pad_token_id) + 1
+        return min(BLOCK_TOKENS, positions)
+
+    def tokenise(self, texts: Sequence[str], *, max_tokens: int | None = None) -> list[Tokens]:
+        """Token ids with the first and last special token; white space at the ends is dropped.
+
+        RoBERTa's first word is read as one that follows a space, as bert-score does.
+
+        Args:
+            texts: the texts; a lone surrogate counts as '?'.
+            max_tokens: cut the content so that all tokens are no more than this.
+        """
+        begin = " " if self.config["model_type"] == "roberta" else ""
+        stripped = [_encodable(text).strip() for text in texts]
+        ids = self._ids([begin + text if text else "" for text in stripped], max_tokens)
+        ends = {self._tokenizer.cls_token_id, self._tokenizer.sep_token_id}
+        return [Tokens(row, np.array([token not in ends for token in row])) for row in ids]
+
+    def _ids(self, texts: list[str], max_tokens: int | None) -> list[list[int]]:
+        if not texts:
+            return []
+        with _quiet():
+            rows = self._tokenizer(
+                texts,
+                truncation=max_tokens is not None,
+                max_length=max_tokens,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+            )["input_ids"]
+        return [list(row) for row in rows]
+
+    def first_token_means(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
+        """The vector that MCS-Bench's script calls a text's embedding, whatever its length.
+
+        The whole text is tokenised with [CLS] and [SEP], the tokens are cut into blocks of 512,
+        each block is encoded alone, its positions counted anew, and the vectors of the blocks'
+        first tokens are averaged. Only the first block begins with a true [CLS]; the last may be
+        [SEP] alone (511 Chinese characters: 512 + 1 tokens). Nothing is stripped, and the empty
+        text is [CLS] [SEP]. Worked out from `golden/mcs_public.json`.
+
+        Yields:
+            Finished vectors [size] by the text's index.
+        """
+        step = self.max_tokens
+        blocks: list[list[int]] = []
+        owner: list[int] = []
+        rows = self._ids([_encodable(text) for text in texts], None)
+        for index, ids in enumerate(rows):
+            cuts = [ids[start : start + step] for start in range(0, len(ids), step)]
+            blocks.extend(cuts)
+            owner.extend([index] * len(cuts))
+        total = Counter(owner)
+        left = Counter(owner)
+        sums: dict[int, NDArray[np.float64]] = {}
+        for batch in self.encode(blocks, pooling="first"):
+            done: dict[int, Vector] = {}
+            for at, vector in batch.items():
+                text = owner[at]
+                sums[text] = sums.get(text, np.zeros(self.size)) + vector
+                left[text] -= 1
+                if left[text] == 0:
+                    done[text] = (sums.pop(text) / total[text]).astype(np.float32)
+            self.counts.texts += len(done)
+            if done:
+                yield done
+
+    def sentence_vectors(self, texts: Sequence[str]) -> Iterator[dict[int, Vector]]:
+        """Means over a text's tokens (special ones too) at length 1, as MiniLM is used.
+
+        The text is cut at 256 tokens; the empty text is [CLS] [SEP] and has a vector like any.
+        """
+        tokens = self.tokenise(texts, max_tokens=min(SENTENCE_TOKENS, self.max_tokens))
+        for batch in self.encode([row.ids for row in tokens], pooling="mean"):
+            self.counts.texts += len(batch)
+            yield {at: vector / np.linalg.norm(vector) for at, vector in batch.items()}
+
+    def token_vectors(self, tokens: Sequence[Tokens], *, layer: int) -> Iterator[dict[int, Vector]]:
+        """Each text's token vectors [tokens, size] after `layer` layers, by its index."""
+        for batch in self.encode([row.ids for row in tokens], pooling="tokens", layer=layer):
+            self.counts.texts += len(batch)
+            yield batch
+
+    def encode(
+        self, sequences: Sequence[Sequence[int]], *, pooling: Pooling, layer: int | None = None
+    ) -> Iterator[dict[int, Vector]]:
+        """Run token sequences through the model, longest first.
+
+        Args:
+            sequences: token ids, each no longer than `max_tokens`.
+            pooling: ``first`` and ``mean`` give one vector [size], ``tokens`` all [tokens, size].
+            layer: stop after this many layers; None takes all.
+
+        Yields:
+            One batch's results by index into `sequences`.
+
+        Raises:
+            UsageError: the model has no such layer.
+        """
+        if layer is not None and not 1 <= layer <= self.layers:
+            raise UsageError(f"{self.folder}: no layer {layer}; it has {self.layers}")
+        lengths = [len(sequence) for sequence in sequences]
+        for batch in plan_batches(lengths, max_tokens=_BATCH_TOKENS[self.device]):
+            begun = time.perf_counter()
+            rows = self._forward([sequences[at] for at in batch], pooling, layer or self.layers)
+            content = sum(lengths[at] for at in batch)
+            self.counts.tokens += content
+            self.counts.padding += lengths[batch[0]] * len(batch) - content
+            self.counts.seconds += time.perf_counter() - begun
+            yield dict(zip(batch, rows, strict=True))
+
+    def _forward(
+        self, sequences: Sequence[Sequence[int]], pooling: Pooling, layer: int
+    ) -> list[Vector]:
+        import torch  # noqa: PLC0415
+
+        longest = max(map(len, sequences))
+        ids = torch.full((len(sequences), longest), self._tokenizer.pad_token_id or 0)
+        mask = torch.zeros((len(sequences), longest), dtype=torch.long)
+        for row, sequence in enumerate(sequences):
+            ids[row, : len(sequence)] = torch.tensor(sequence)
+            mask[row, : len(sequence)] = 1
+        with torch.inference_mode(), self._cut_to(layer):
+            states = self._model(
+                input_ids=ids.to(self.device), attention_mask=mask.to(self.device)
+            ).last_hidden_state.float()
+        if pooling == "first":
+            return list(states[:, 0].cpu().numpy())
+        if pooling == "mean":
+            kept = mask.to(self.device).unsqueeze(-1)
+            return list(((states * kept).sum(1) / kept.sum(1)).cpu().numpy())
+        found = states.cpu().numpy()
+        return [found[row, : len(ids_)].copy() for row, ids_ in enumerate(sequences)]
+
+    @contextmanager
+    def _cut_to(self, layer: int) -> Iterator[None]:
+        whole = self._model.encoder.layer
+        self._model.encoder.layer = whole[:layer]
+        try:
+            yield
+        finally:
+            self._model.encoder.layer = whole
+
+
+def _best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+def _encodable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transformers' types
+    """Tokenizer and model, or a DataError if any weight but the pooler's is not in the file."""
+    import transformers  # noqa: PLC0415
+
+    weight_files(folder)
+    options = {"local_files_only": True, "trust_remote_code": False}
+    try:
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
+            model, report = transformers.AutoModel.from_pretrained(
+                str(folder),
+                use_safetensors=True,
+                add_pooling_layer=False,
+                output_loading_info=True,
+                dtype=dtype,
+                **options,
+            )
+    except Exception as error:  # noqa: BLE001 - on a bad folder the loaders raise anything
+        raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
+    if lacking := sorted(map(str, _broken(report))):
+        raise DataError(
+            f"lacks {len(lacking)} of the encoder's weights (first: {lacking[0]})",
+            file=folder,
+            mend="Give the folder of the whole model",
+        )
+    words, rows = len(tokenizer), int(model.config.vocab_size)
+    if not rows / 2 <= words <= rows:
+        raise DataError(
+            f"the tokenizer has {words} tokens and the model {rows}",
+            file=folder,
+            mend="Give the tokenizer's files that belong to these weights",
+        )
+    return tokenizer, model
+
+
+def _broken(report: dict[str, Any]) -> Iterable[object]:
+    mismatched = (entry[0] for entry in report.get("mismatched_keys") or ())
+    return [*(report.get("missing_keys") or ()), *mismatched]
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers' warnings and progress bars off the terminal."""
+    from transformers.utils import logging as chatter  # noqa: PLC0415
+
+    level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
+    chatter.set_verbosity(logging.CRITICAL)
+    chatter.disable_progress_bar()
+    try:
+        yield
+    finally:
+        chatter.set_verbosity(level)
+        if bars:
+            chatter.enable_progress_bar()

@@ -1,0 +1,122 @@
+"""Likeness of meaning, from the vectors that an encoder gave: cosine and BERTScore."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from keju.metrics.base import PRF
+
+Floats = NDArray[np.floating]
+
+
+def cosine(first: ArrayLike, second: ArrayLike) -> float:
+    """Cosine of two vectors of one length, in [-1, 1]; 0 where either is all zero."""
+    left = np.asarray(first, dtype=np.float64)
+    right = np.asarray(second, dtype=np.float64)
+    lengths = float(np.linalg.norm(left) * np.linalg.norm(right))
+    if lengths == 0.0:
+        return 0.0
+    return min(1.0, max(-1.0, float(left @ right) / lengths))
+
+
+def unit_rows(matrix: Floats) -> Floats:
+    """Each row of `matrix` [rows, size] at length 1; rows of zeros stay as they are."""
+    # In float64, so that tiny float32 numbers have a length too.
+    lengths = np.linalg.norm(matrix.astype(np.float64), axis=1, keepdims=True)
+    return (matrix / np.where(lengths == 0.0, 1.0, lengths)).astype(matrix.dtype)
+
+
+def match_tokens(
+    candidate: Floats,
+    reference: Floats,
+    *,
+    candidate_weights: ArrayLike,
+    reference_weights: ArrayLike,
+) -> PRF:
+    """BERTScore: every token is matched to the likest token of the other text.
+
+    Zhang et al. 2020, section 3, as bert-score 0.3.13 computes it: a token of weight 0 (the
+    special ones) earns nothing itself but may be matched. A text whose weights are all 0 is
+    empty; with an empty text on either side all three are 0, whatever the other says, so that an
+    empty answer is never paid.
+
+    Args:
+        candidate: token vectors [tokens, size].
+        reference: token vectors [tokens, size].
+        candidate_weights: one number per candidate token, 1 or its idf, 0 for special tokens.
+        reference_weights: the same for the reference.
+    """
+    mine = np.asarray(candidate_weights, dtype=np.float64)
+    theirs = np.asarray(reference_weights, dtype=np.float64)
+    if mine.sum() <= 0.0 or theirs.sum() <= 0.0:
+        return PRF(0.0, 0.0, 0.0)
+    likeness = unit_rows(candidate) @ unit_rows(reference).T
+    precision = float(likeness.max(axis=1).astype(np.float64) @ mine / mine.sum())
+    recall = float(likeness.max(axis=0).astype(np.float64) @ theirs / theirs.sum())
+    if precision <= 0.0 or recall <= 0.0:
+        return PRF(precision, recall, 0.0)
+    return PRF(precision, recall, 2 * precision * recall / (precision + recall))
+
+
+class TokenIdf(NamedTuple):
+    """Inverse document frequencies of tokens; `unseen` is that of a token in no document."""
+
+    weights: Mapping[int, float]
+    unseen: float
+
+    def of(self, tokens: Sequence[int]) -> NDArray[np.float64]:
+        """The weight of each token, in order."""
+        return np.array([self.weights.get(token, self.unseen) for token in tokens])
+
+
+def token_idf(documents: Iterable[Iterable[int]]) -> TokenIdf:
+    """Inverse document frequency, log((N + 1) / (df + 1)), over the references' tokens.
+
+    Zhang et al. 2020, section 3, "importance weighting". A token in every document weighs 0.
+    """
+    counts: Counter[int] = Counter()
+    total = 0
+    for document in documents:
+        counts.update(set(document))
+        total += 1
+    weights = {token: math.log((total + 1) / (count + 1)) for token, count in counts.items()}
+    return TokenIdf(weights, math.log(total + 1))
+
+
+def rescale(score: PRF, baseline: PRF) -> PRF:
+    """Each of the three on the scale where `baseline` is 0 and identity 1; may be negative.
+
+    Zhang et al. 2020, section 3, "baseline rescaling", (x - b) / (1 - b).
+    """
+    return PRF(*((x - b) / (1 - b) for x, b in zip(score, baseline, strict=True)))
+
+
+def above_floor(value: float, floor: float) -> float:
+    """`value` on the scale where `floor` is 0 and identity 1, cut to [0, 1] (our reading).
+
+    Where the floor itself is 1 (all references are alike to the encoder) nothing can be told
+    apart, and the result is 0.
+    """
+    if floor >= 1.0:
+        return 0.0
+    return min(1.0, max(0.0, (value - floor) / (1 - floor)))
+
+
+def other_pairs(count: int, *, at_least: int = 200) -> list[tuple[int, int]]:
+    """Pairs of different indices below `count`, for the floor that another item's truth earns.
+
+    Whole rotations (each one a derangement), as many as make `at_least` pairs or as there are
+    different ones: the same for the same `count`, and every index is used equally often.
+    """
+    pairs: list[tuple[int, int]] = []
+    for shift in range(1, count // 2 + 1):
+        if len(pairs) >= at_least:
+            break
+        pairs.extend((index, (index + shift) % count) for index in range(count))
+    return pairs
