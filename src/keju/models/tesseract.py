@@ -1,0 +1,180 @@
+"""Tesseract with Debian's model for vertical traditional Chinese, where it is installed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import csv
+import io
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.errors import DataError, PrerequisiteError
+from keju.files import sha256_file
+from keju.images import open_image
+from keju.items import Line, Request
+from keju.models.base import Answer, AskError, ModelOptions
+
+_LANGUAGE = "chi_tra_vert"
+_INSTALL = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"
+_VERTICAL_BLOCK = "5"
+_LINE, _WORD = "4", "5"
+
+
+class Tesseract:
+    """Reads page images with the ``tesseract`` program; spelled ``tesseract``.
+
+    It takes a page for one block of vertical text (``--psm 5``) and reads columns from right to
+    left by itself, so its own order is kept whether or not ``reading_order`` is on.
+
+    Raises:
+        PrerequisiteError: the program or its language data is not installed.
+    """
+
+    def __init__(self, options: ModelOptions) -> None:
+        self._timeout = options.timeout
+        self._installed = _find()
+        self._identity: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """As the user spells it."""
+        return "tesseract"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The program's version, and the hash of its language data."""
+        if not self._identity:
+            self._identity = {
+                "kind": "tesseract",
+                "tesseract": self._installed.version,
+                "language": _LANGUAGE,
+                "language_data": sha256_file(self._installed.data),
+                "page_segmentation": _VERTICAL_BLOCK,
+            }
+        return dict(self._identity)
+
+    @property
+    def concurrency(self) -> int:
+        """One process for each core, each with one thread."""
+        return os.cpu_count() or 1
+
+    def declines(self, request: Request) -> str:
+        """Everything but a transcription of images."""
+        if request.form != "transcription":
+            return f"tesseract transcribes; it gives no answer of the form {request.form}"
+        return "" if request.images else "there is no image to transcribe"
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Transcribe the images.
+
+        Raises:
+            AskError: an image can't be read, or the program failed or took too long.
+        """
+        lines: list[Line] = []
+        for number, data in enumerate(images, start=1):
+            name = f"{request.item}, image {number}"
+            picture = await asyncio.to_thread(_as_png, data, name)
+            table = await self._run(picture)
+            lines += _lines(table, f"{number}-" if len(images) > 1 else "")
+        text = "\n".join(line.text for line in lines)
+        return Answer(text=text, status="answered" if text else "empty", lines=tuple(lines))
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+    async def _run(self, picture: bytes) -> str:
+        process = await asyncio.create_subprocess_exec(
+            self._installed.program,
+            *("stdin", "stdout", "-l", _LANGUAGE, "--psm", _VERTICAL_BLOCK, "tsv"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+        )
+        try:
+            talk = process.communicate(picture)
+            table, complaint = await asyncio.wait_for(talk, self._timeout)
+        except TimeoutError:
+            raise AskError("timeout", f"tesseract took over {self._timeout:g} s") from None
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    process.kill()
+                await process.wait()
+        if process.returncode:
+            said = " ".join(complaint.decode(errors="replace").split())
+            raise AskError("engine", f"tesseract ended with {process.returncode}: {said[:500]}")
+        return table.decode(errors="replace")
+
+
+class _Installed(NamedTuple):
+    program: str
+    version: str
+    data: Path
+
+
+def _find() -> _Installed:
+    """The program, its version and the file of its language data."""
+    program = shutil.which("tesseract")
+    if program is None:
+        raise PrerequisiteError("the OCR engine 'tesseract'", _INSTALL)
+    listed = _say(program, "--list-langs")
+    folder = re.search(r'"([^"]+)"', listed)
+    data = Path(folder.group(1) if folder else "") / f"{_LANGUAGE}.traineddata"
+    if _LANGUAGE not in listed.split() or not data.is_file():
+        raise PrerequisiteError(f"the language {_LANGUAGE} of the OCR engine 'tesseract'", _INSTALL)
+    return _Installed(program, _say(program, "--version").partition("\n")[0].strip(), data)
+
+
+def _say(program: str, option: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - the program found, with an option of ours
+            [program, option], capture_output=True, check=True, timeout=30, text=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise PrerequisiteError(f"a working tesseract ({error})", _INSTALL) from None
+    return done.stdout or done.stderr
+
+
+def _as_png(data: bytes, name: str) -> bytes:
+    """The image as Tesseract should see it: upright, RGB."""
+    try:
+        image = open_image(data, name=name)
+    except DataError as error:
+        raise AskError("unreadable-image", str(error)) from None
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", compress_level=1)
+    return buffer.getvalue()
+
+
+def _lines(table: str, prefix: str) -> list[Line]:
+    """The lines of Tesseract's table (TSV), in its order; lines without text are left out."""
+    found: dict[tuple[str, ...], tuple[list[str], list[float], list[float]]] = {}
+    for row in csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE):
+        name = tuple(row[part] for part in ("page_num", "block_num", "par_num", "line_num"))
+        if row["level"] == _LINE:
+            box = [float(row[part]) for part in ("left", "top", "width", "height")]
+            found[name] = ([], [], box)
+        elif row["level"] == _WORD and name in found and row["text"]:
+            found[name][0].append(row["text"].strip())
+            found[name][1].append(float(row["conf"]))
+    lines = []
+    for words, sure, (left, top, width, height) in found.values():
+        text = "".join(words)
+        if text:
+            right, bottom = left + width, top + height
+            lines.append(
+                Line(
+                    id=f"{prefix}{len(lines) + 1}",
+                    text=text,
+                    polygon=((left, top), (right, top), (right, bottom), (left, bottom)),
+                    confidence=max(0.0, sum(sure) / len(sure) / 100),
+                )
+            )
+    return lines
