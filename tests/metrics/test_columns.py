@@ -1,6 +1,7 @@
 """Order-free CER forgives the order of columns and nothing else."""
 
 import random
+import time
 from collections import Counter
 
 import pytest
@@ -84,6 +85,16 @@ def test_lines_need_not_begin_where_the_references_lines_begin():
 
 def test_characters_each_on_a_line_of_their_own_are_not_put_in_order():
     assert order_free_cer(["".join(COLUMNS)], list("".join(COLUMNS)[::-1])).rate > 0.8
+
+
+@pytest.mark.parametrize(
+    "read",
+    [["天" * 400_000] + ["地玄黄宇宙"] * 500, ["天地玄黄宇"] * 100_000, ["天地" * 300_000]],
+)
+def test_a_runaway_answer_costs_no_more_time_than_a_plain_comparison(read):
+    start = time.process_time()
+    assert order_free_cer(COLUMNS, read).rate > 1
+    assert time.process_time() - start < 4
 
 
 def test_an_empty_reading_deletes_everything():

@@ -17,6 +17,9 @@ from keju.metrics.edit import distance
 _CODE_OF_NOTHING = -1
 _NOWHERE = -1
 _SHORTEST_LINE = 5
+_MOST_CELLS = 500_000_000
+_MOST_STEPS = 50_000
+_MOST_PAIRS = 4_000_000
 _SHIFT = 1 << 24
 _EDIT = 2 * _SHIFT
 
@@ -54,7 +57,8 @@ def order_free_cer(reference: Sequence[str], hypothesis: Sequence[str]) -> Order
 
     Moving a whole line is the only thing that is free: characters within it keep their order, no
     stretch is used twice, and what fits nothing is counted in full. So it is never less than the
-    distance of the two bags of characters.
+    distance of the two bags of characters. Texts too long for that (as a runaway answer of a
+    million characters is) are compared with fewer ways of cutting, or as they stand.
 
     Args:
         reference: the true columns in reading order, or the whole text as one.
@@ -70,14 +74,24 @@ def order_free_cer(reference: Sequence[str], hypothesis: Sequence[str]) -> Order
         raise UndefinedMetricError("the reference is empty")
     edits = distance(truth, read)
     if edits and len(columns) > 1 and lines:
-        edits = min(edits, _paired(columns, lines), _paired(columns, _cut(columns, read)))
-    if edits and len(lines) > 1 and len(read) >= _SHORTEST_LINE * len(lines):
+        edits = min(edits, _paired(columns, lines))
+        if _affordable(columns, read):
+            edits = min(edits, _paired(columns, _cut(columns, read)))
+    long_lines = len(lines) > 1 and len(read) >= _SHORTEST_LINE * len(lines)
+    if edits and long_lines and _affordable(lines, truth):
         edits = min(edits, _paired(_cut(lines, truth), lines))
     return OrderFree(edits, len(truth))
 
 
+def _affordable(columns: Sequence[str], whole: str) -> bool:
+    cells = len(columns) * max(map(len, columns)) * len(whole)
+    return len(whole) <= _MOST_STEPS and cells <= _MOST_CELLS
+
+
 def _paired(columns: Sequence[str], stretches: Sequence[str]) -> int:
     """Cost of the cheapest pairing of columns with stretches, the unpaired counted in full."""
+    if len(columns) * len(stretches) > _MOST_PAIRS:
+        return sum(map(len, columns)) + sum(map(len, stretches))
     alone = np.array([len(column) for column in columns], dtype=np.float64)
     junk = np.array([len(stretch) for stretch in stretches], dtype=np.float64)
     costs = cdist(columns, stretches, scorer=Levenshtein.distance, dtype=np.float64)
