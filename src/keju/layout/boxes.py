@@ -142,26 +142,32 @@ def straighten(lines: Sequence[Line], degrees: float) -> Boxes:
     Args:
         lines: lines that all have an outline.
         degrees: the page's lean as `estimate_skew` gives it; the page is turned by as much the
-            other way around its own middle, so coordinates stay near the stored image's.
+            other way.
     """
-    tangent = math.tan(math.radians(degrees))
-    found = [_upright(line.polygon, degrees, tangent) for line in lines]
+    found = [_straightened(line.polygon, degrees) for line in lines]
     edges = np.array(found, dtype=np.float64).reshape(-1, 4)
     return Boxes(edges[:, 0], edges[:, 1], edges[:, 2], edges[:, 3])
 
 
-def _upright(polygon: Sequence[Point], degrees: float, tangent: float) -> tuple[float, ...]:
+def _straightened(polygon: Sequence[Point], degrees: float) -> tuple[float, ...]:
     drawn = outline(polygon)
     assert drawn is not None, "lines without an outline are set apart before"
     if drawn.upright or not degrees:
-        # A box drawn upright around leaning writing is wider and higher than the writing.
-        width = max(drawn.width - drawn.height * abs(tangent), _LEAST_WIDTH * drawn.width)
-        height = max(drawn.height - drawn.width * abs(tangent), _LEAST_WIDTH * drawn.height)
-        cx, cy = turned(drawn.cx, drawn.cy, degrees)
-    else:
-        straight = outline([turned(x, y, degrees) for x, y in polygon])
-        assert straight is not None
-        cx, cy, width, height = straight.cx, straight.cy, straight.width, straight.height
+        return upright_box(drawn, degrees)
+    straight = outline([turned(x, y, degrees) for x, y in polygon])
+    assert straight is not None
+    return upright_box(straight, 0.0)
+
+
+def upright_box(drawn: Outline, degrees: float) -> tuple[float, float, float, float]:
+    """Left, right, top and bottom of the writing in an outline, with the page's lean taken out.
+
+    A box that was drawn upright around leaning writing is wider and higher than the writing.
+    """
+    tangent = abs(math.tan(math.radians(degrees)))
+    width = max(drawn.width - drawn.height * tangent, _LEAST_WIDTH * drawn.width)
+    height = max(drawn.height - drawn.width * tangent, _LEAST_WIDTH * drawn.height)
+    cx, cy = turned(drawn.cx, drawn.cy, degrees)
     return cx - width / 2, cx + width / 2, cy - height / 2, cy + height / 2
 
 

@@ -89,6 +89,10 @@ class Division(NamedTuple):
     spans: list[tuple[float, float]]
     misfit: float
 
+    def occupied(self, boxes: Boxes) -> int:
+        """In how many of the spans boxes have their middles."""
+        return len(np.unique(np.searchsorted(np.array(self.spans)[:, 0], boxes.cx)))
+
 
 def divide(boxes: Boxes, pitch: Pitch) -> Division:
     """Find the cheapest upright cuts.

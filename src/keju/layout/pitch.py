@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from keju.layout.boxes import Booleans, Boxes, Floats, Indices
-from keju.layout.skew import weighted_median
 
 _MOST = 800
 """Statistics are taken over this many of the longest lines, so that time stays bounded."""
@@ -101,6 +100,13 @@ def _pairs(
             used |= {right, left}
             found.append(Pair(int(names[right]), int(names[left])))
     return tuple(found)
+
+
+def weighted_median(values: Floats, weights: Floats) -> float:
+    """The value at which half of the weight is reached; `values` must not be empty."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
 def _median(values: Floats, weights: Floats) -> float:

@@ -58,10 +58,7 @@ def _saving(boxes: Boxes, leaf: list[int], upper: list[int], lower: list[int]) -
     parts = [boxes.take(upper), boxes.take(lower)]
     grids = [measure_pitch(part) for part in parts]
     divided = [divide(part, grid) for part, grid in zip(parts, grids, strict=True)]
-    columns = min(
-        len(np.unique(np.searchsorted(np.array(division.spans)[:, 0], part.cx)))
-        for part, division in zip(parts, divided, strict=True)
-    )
+    columns = min(each.occupied(part) for each, part in zip(divided, parts, strict=True))
     if columns < _FEWEST:
         return 0.0
     heights = [float(part.y1.max() - part.y0.min()) for part in parts]

@@ -1,23 +1,41 @@
-"""How far a page's columns lean, from the lines' own outlines or from how they stand in stacks."""
+"""How far a page's columns lean, from the lines' own outlines or from how they fit the columns."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from keju.items import Line
-from keju.layout.boxes import Boxes, Floats, outline, straighten
+from keju.layout.boxes import Boxes, Outline, outline, upright_box
+from keju.layout.columns import divide
+from keju.layout.pitch import measure_pitch, weighted_median
 
 MAX_SKEW = 8.0
 """Degrees: a page that seems to lean more is not a page of columns, and is left as it is."""
 
-_AGREE = 0.8
-"""Degrees by which stacked pieces of columns may typically differ for their lean to be believed."""
+_TRIED = 5.0
+"""Degrees up to which leans are tried on upright boxes."""
+
+_STEP = 0.5
+
+_FITS = 0.03
+"""Boxes that fit their columns as well as this (`misfit` for each column) don't lean."""
+
+_BETTER = 0.3
+"""A lean is believed if it leaves this share of the misfit, or less."""
+
+_DOUBT = 0.002
+"""Of two leans that fit alike the smaller one is taken: what a degree more must bring."""
+
+_SHORT = 4.0
+"""Boxes up to so many times as high as wide show how wide writing is."""
+
+_THINNEST = 0.6
+"""No writing is narrower than this share of the narrower short boxes."""
 
 _FEW = 3
-_MOST = 800
+_MOST = 400
 
 
 def estimate_skew(lines: Sequence[Line]) -> float:
@@ -25,56 +43,59 @@ def estimate_skew(lines: Sequence[Line]) -> float:
 
     Positive where a column's foot lies to the right of its head, that is, where the page was
     turned anticlockwise. It is the median over elongated outlines, weighted by length, where most
-    of the writing has outlines that tell; where the outlines are upright boxes, the median
-    direction from one piece of a column to the next piece below it. Zero if neither tells, or if
-    the result lies beyond ±`MAX_SKEW`.
+    of the writing has outlines that tell. Where the outlines are upright boxes, which grow into
+    each other when they are drawn around leaning writing, leans are tried until the boxes make
+    columns. Zero if neither tells, or if the result lies beyond ±`MAX_SKEW`.
 
     Source: our reading; the second rule is for engines and annotators that draw upright boxes.
     """
     drawn = [found for line in lines if (found := outline(line.polygon)) is not None]
     told = [(one.lean, one.height) for one in drawn if one.lean is not None]
     length = sum(one.height for one in drawn)
-    if len(told) >= _FEW and sum(weight for _, weight in told) > length / 2:
-        leans, weights = np.array(told, dtype=np.float64).T
-        skew = weighted_median(leans, weights)
-    else:
-        skew = _stacked(straighten([line for line in lines if outline(line.polygon)], 0.0))
+    if len(told) < _FEW or sum(weight for _, weight in told) <= length / 2:
+        return _tried(drawn)
+    leans, weights = np.array(told, dtype=np.float64).T
+    skew = weighted_median(leans, weights)
     return skew if abs(skew) <= MAX_SKEW else 0.0
 
 
-def _stacked(boxes: Boxes) -> float:
-    """The median direction from a box to the one that stands close below it.
-
-    An upright box around leaning writing is wider than the writing, the more so the longer it is;
-    two boxes are pieces of one column if they are alike in width without that.
-    """
-    tallest = np.argsort(-boxes.height, kind="stable")[:_MOST]
-    boxes = boxes.take(tallest[np.argsort(boxes.y0[tallest], kind="stable")])
-    leans: list[float] = []
-    weights: list[float] = []
-    for i in range(len(boxes)):
-        width = boxes.width[i]
-        gap = np.abs(boxes.y0 - boxes.y1[i])
-        under = (gap < width) & (np.abs(boxes.cx - boxes.cx[i]) < 0.6 * width)
-        below = np.flatnonzero(under & (boxes.cy > boxes.cy[i]))
-        if len(below) != 1 or abs(boxes.width[below[0]] - width) > 0.25 * width:
-            continue
-        j = int(below[0])
-        down = float(boxes.cy[j] - boxes.cy[i])
-        tangent = float(boxes.cx[j] - boxes.cx[i]) / down
-        true = boxes.width[[i, j]] - abs(tangent) * boxes.height[[i, j]]
-        if down > 2 * width and abs(true[0] - true[1]) < 0.2 * max(true) and min(true) > 0:
-            leans.append(math.degrees(math.atan(tangent)))
-            weights.append(down)
-    if len(leans) < max(_FEW, len(boxes) / 10):
+def _tried(drawn: Sequence[Outline]) -> float:
+    """The lean under which upright boxes fit columns best; 0 if they fit as they are."""
+    longest = sorted(drawn, key=lambda one: (-one.height, one.cx, one.cy))[:_MOST]
+    if len(longest) < _FEW:
         return 0.0
-    skew = weighted_median(np.array(leans), np.array(weights))
-    spread = weighted_median(np.abs(np.array(leans) - skew), np.array(weights))
-    return skew if spread <= _AGREE else 0.0
+    plain = _misfit(longest, 0.0)
+    if plain <= _FITS:
+        return 0.0
+    steepest = _steepest(longest)
+    misfits = {0.0: plain}
+
+    def cost(lean: float) -> float:
+        if lean not in misfits:
+            misfits[lean] = _misfit(longest, lean) if abs(lean) <= steepest else np.inf
+        return misfits[lean] + _DOUBT * abs(lean)
+
+    best = min(np.arange(-_TRIED, _TRIED + 1).tolist(), key=cost)
+    best = min((best, best - _STEP, best + _STEP), key=cost)
+    return float(best) if misfits[best] <= _BETTER * plain else 0.0
 
 
-def weighted_median(values: Floats, weights: Floats) -> float:
-    """The value at which half of the weight is reached; `values` must not be empty."""
-    order = np.argsort(values, kind="stable")
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+def _steepest(drawn: Sequence[Outline]) -> float:
+    """The most that a page of upright boxes can lean, in degrees, by how narrow long boxes are.
+
+    Around leaning writing a long box is wider than a short one, which the lean hardly widens.
+    """
+    width = np.array([one.width for one in drawn])
+    height = np.array([one.height for one in drawn])
+    short = width[height < _SHORT * width]
+    least = _THINNEST * float(np.quantile(short, 0.1)) if len(short) >= _FEW else 0.2 * width
+    room = np.clip(width - least, 0, None) / np.maximum(height, 1e-300)
+    order = np.argsort(room)
+    reached = np.cumsum(height[order])
+    return float(np.degrees(np.arctan(room[order][np.searchsorted(reached, 0.1 * reached[-1])])))
+
+
+def _misfit(drawn: Sequence[Outline], degrees: float) -> float:
+    boxes = Boxes(*np.array([upright_box(one, degrees) for one in drawn]).T)
+    division = divide(boxes, measure_pitch(boxes))
+    return division.misfit / max(1, division.occupied(boxes))
