@@ -360,22 +360,32 @@ def score(
     json_out: Annotated[
         Path | None, typer.Option("--json", metavar="OUT.json", help="Write every number here.")
     ] = None,
+    semantic: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=DIR",
+            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, roberta-large or "
+            "minilm; a bare DIR serves all of them. Without weights those metrics are unscored.",
+        ),
+    ] = None,
 ) -> None:
     """Score responses, as often as you like: no model, key or network is needed.
 
     RESPONSES.json is the MCS-Bench authors' form: a list of objects with ID, Task_ID,
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
+    from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_json
     from keju.reporting.terminal import scores_table
     from keju.runs import RunFolder
     from keju.scoring import PROTOCOLS, aggregate, models_of, score_responses, score_run, to_json
 
     protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
+    encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
     if what.is_dir():
-        scores = score_run(RunFolder.open(what), protocols)
+        scores = score_run(RunFolder.open(what), protocols, encoders)
     else:
-        scores = score_responses(what, protocols)
+        scores = score_responses(what, protocols, encoders)
     if json_out is not None:
         write_json(json_out, to_json(scores))
     out.print(scores_table(aggregate(scores), models_of(scores)))

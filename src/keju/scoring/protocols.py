@@ -102,15 +102,6 @@ _BINDINGS: dict[_Key, Binding] = {
     ("strict", "", "text", "BLEU_char"): Binding(strict.bleu_of_characters, "script>chars"),
 }
 
-_NEEDS_ENCODER = {
-    "BERTScore": "chinese-bert-wwm or roberta-large",
-    "Avg": "chinese-bert-wwm, for its BERTScore half",
-    "BS-F1": "bert-base-chinese",
-    "BERTScore_floor": "a BERT encoder",
-    "cosine": "all-MiniLM-L6-v2",
-    "cosine_floor": "all-MiniLM-L6-v2",
-}
-
 
 def binding_of(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> Binding | None:
     """The binding of a metric of the catalogue, or None where keju computes none."""
@@ -121,16 +112,14 @@ def binding_of(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str
 
 def unavailable(metric: str) -> str:
     """Why a metric of the catalogue that is bound to nothing has no value."""
-    if metric in _NEEDS_ENCODER:
-        weights = _NEEDS_ENCODER[metric]
-        return f"needs an encoder ({weights}); keju {__version__} computes no semantic metric"
-    return f"keju {__version__} does not compute this metric of the catalogue"
+    return f"keju {__version__} does not compute {metric} yet"
 
 
 @cache
-def signature(protocol: Protocol, metric: str, text: str) -> str:
-    """Metric, protocol, preparation of the texts and version, for each number."""
-    return f"{metric}|{protocol}|text:{_preparation(protocol, text)}|keju:{__version__}"
+def signature(protocol: Protocol, metric: str, text: str, encoder: str = "") -> str:
+    """Metric, protocol, preparation of the texts, encoder and version, for each number."""
+    parts = [metric, protocol, f"text:{_preparation(protocol, text)}"]
+    return "|".join([*parts, *([f"encoder:{encoder}"] if encoder else []), f"keju:{__version__}"])
 
 
 def _preparation(protocol: Protocol, text: str) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from keju.encoders import Encoders
 from keju.errors import DataError, PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
@@ -13,6 +16,7 @@ from keju.scoring.case import Case
 from keju.scoring.measured import Measured
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable
 from keju.scoring.responses import read_responses
+from keju.scoring.semantic import Batch, semantic_binding
 from keju.scoring.table import write_scores
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
@@ -32,35 +36,62 @@ def score_pair(
     Raises:
         DataError: the item's task or query is not in the catalogue.
     """
-    return score_case(Case(item, response), protocols)
+    return score_cases([Case(item, response)], protocols)
 
 
-def score_case(case: Case, protocols: Sequence[Protocol]) -> list[Score]:
-    """All metrics of one case."""
-    return [
-        _score(case, protocol, metric)
-        for protocol in protocols
-        for metric in getattr(case.query, protocol)
-    ]
+def score_cases(
+    cases: Iterable[Case],
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    encoders: Encoders | None = None,
+) -> list[Score]:
+    """All metrics of many cases; what needs an encoder is computed for all of them together.
+
+    Without `encoders`, only what an installed package brings along is used.
+    """
+    batch = Batch(encoders or Encoders({}))
+    scores: list[Score] = []
+    for case in cases:
+        for protocol in protocols:
+            for metric in getattr(case.query, protocol):
+                scores.append(_score(case, protocol, metric, batch, len(scores)))
+    for place, found in batch.values():
+        if isinstance(found, str):
+            scores[place] = replace(scores[place], reason=found)
+        else:
+            scores[place] = replace(scores[place], value=found.value, stats=found.stats)
+    return scores
 
 
-def score_responses(path: Path, protocols: Sequence[Protocol] = PROTOCOLS) -> list[Score]:
+def score_responses(
+    path: Path, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
+) -> list[Score]:
     """Score a file in the authors' form.
 
     Raises:
         DataError: it is not in that form; the message names the item.
     """
-    return [score for case in read_responses(path) for score in score_case(case, protocols)]
+    return score_cases(read_responses(path), protocols, encoders)
 
 
-def score_run(run: RunFolder, protocols: Sequence[Protocol] = PROTOCOLS) -> list[Score]:
+def score_run(
+    run: RunFolder, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
+) -> list[Score]:
     """Score every response of a run, and write ``scores/<model>.parquet`` for each model.
 
     Raises:
         DataError: a response answers an item that the run does not have.
     """
-    items = {(item.task, item.query, item.id): item for item in run.items()}
+    scores = score_cases(_cases_of(run), protocols, encoders)
     by_model: dict[str, list[Score]] = {}
+    for score in scores:
+        by_model.setdefault(score.model, []).append(score)
+    for model, of_model in by_model.items():
+        write_scores(run.scores_dir / f"{file_name(model)}.parquet", of_model)
+    return scores
+
+
+def _cases_of(run: RunFolder) -> Iterator[Case]:
+    items = {(item.task, item.query, item.id): item for item in run.items()}
     for response in run.responses():
         item = items.get((response.task, response.query, response.item))
         if item is None:
@@ -70,27 +101,32 @@ def score_run(run: RunFolder, protocols: Sequence[Protocol] = PROTOCOLS) -> list
                 file=run.responses_path(response.model, response.task),
                 mend="Run it again into an empty folder",
             )
-        scores = by_model.setdefault(response.model, [])
-        scores += score_pair(item, response, protocols)
-    for model, scores in by_model.items():
-        write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
-    return [score for scores in by_model.values() for score in scores]
+        yield Case(item, response)
 
 
-def _score(case: Case, protocol: Protocol, metric: str) -> Score:
-    binding = binding_of(protocol, case.item.benchmark, case.form, metric)
-    if binding is None:
-        return _record(case, protocol, metric, None, reason=unavailable(metric))
-    flaw = case.flaw.response or case.flaw.answer
-    if flaw:
-        return _record(case, protocol, metric, binding, reason=flaw)
+def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int) -> Score:
+    """One metric of one case; what an encoder computes is noted in the batch, by its place."""
+    benchmark, form = case.item.benchmark, case.form
+    semantic = semantic_binding(protocol, benchmark, form, metric)
+    binding = binding_of(protocol, benchmark, form, metric)
+    if semantic is None and binding is None:
+        return _record(case, protocol, metric, reason=unavailable(metric))
+    if reason := case.flaw.response or case.flaw.answer:
+        return _record(case, protocol, metric, reason=reason)
     try:
+        if semantic is not None:
+            batch.add(place, case, protocol, metric, semantic)
+            signed = signature(protocol, metric, semantic.text, batch.signature(semantic))
+            return _record(case, protocol, metric, signed)
+        if binding is None:
+            raise AssertionError(metric)
         measured = binding.measure(case)
     except (UndefinedMetricError, PrerequisiteError) as error:
-        return _record(case, protocol, metric, binding, reason=str(error))
+        return _record(case, protocol, metric, reason=str(error))
     if case.response.status in _WITHOUT_ANSWER:
         measured = _failed(measured, binding)
-    return _record(case, protocol, metric, binding, measured=measured)
+    signed = signature(protocol, metric, binding.text)
+    return _record(case, protocol, metric, signed, measured=measured)
 
 
 def _failed(measured: Measured, binding: Binding) -> Measured:
@@ -105,7 +141,7 @@ def _record(
     case: Case,
     protocol: Protocol,
     metric: str,
-    binding: Binding | None,
+    signed: str = "",
     *,
     measured: Measured | None = None,
     reason: str = "",
@@ -131,7 +167,7 @@ def _record(
         extracted=(case.taken.answer or "") if read_out else "",
         extracted_from=case.taken.origin if protocol == "strict" else "",
         stats={} if measured is None else measured.stats,
-        signature=signature(protocol, metric, binding.text) if binding else "",
+        signature=signed,
     )
 
 

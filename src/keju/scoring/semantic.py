@@ -1,0 +1,192 @@
+"""The metrics that need an encoder, computed for many cases at once: encoding is what costs.
+
+Scoring hands each case over (`Batch.add`) and takes all values back at the end (`Batch.values`),
+so that every unique text is encoded once, whichever models share it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from keju.encoders import ENCODERS, Encoders, Pair
+from keju.items import AnswerForm, Protocol
+from keju.metrics import UndefinedMetricError
+from keju.metrics.semantic import above_floor, rescale
+from keju.scoring import official
+from keju.scoring.case import Case
+from keju.scoring.measured import Measured, mean
+
+Measure = Callable[[Encoders, str, Sequence[Pair]], list[float]]
+
+LONGEST = 200_000
+"""Responses of more characters are not encoded: no answer is so long, and each takes minutes."""
+
+
+class SemanticBinding(NamedTuple):
+    """A metric of an encoder: which one, on which texts, read how.
+
+    `pair` gives candidate and reference; `beside` is the metric that `official` averages with it.
+    """
+
+    encoder: str
+    pair: Callable[[Case], Pair]
+    measure: Measure
+    text: str
+    beside: Callable[[Case], Measured] | None = None
+
+
+class Wanted(NamedTuple):
+    """A value that is wanted, and where in the list of scores it belongs."""
+
+    place: int
+    pair: Pair
+    beside: float | None
+    failed: bool
+
+
+_Group = tuple[Protocol, str, str, str, AnswerForm, str]
+"""Protocol, benchmark, task, query, form and metric: floors are by task."""
+
+
+class Batch:
+    """The values that a whole scoring wants of encoders.
+
+    Args:
+        encoders: those that are there; the others' metrics stay unscored, with the reason.
+    """
+
+    def __init__(self, encoders: Encoders) -> None:
+        self._encoders = encoders
+        self._wanted: dict[_Group, list[Wanted]] = defaultdict(list)
+        self._signatures: dict[str, str] = {}
+
+    def add(
+        self, place: int, case: Case, protocol: Protocol, metric: str, binding: SemanticBinding
+    ) -> None:
+        """Note that the score at `place` is that metric of a case.
+
+        Raises:
+            UndefinedMetricError: it has no value, or its encoder is missing; the reason is in it.
+        """
+        if reason := self._encoders.missing(binding.encoder):
+            raise UndefinedMetricError(reason)
+        pair = binding.pair(case)
+        if len(pair[0]) > LONGEST:
+            raise UndefinedMetricError(f"too long to encode: {len(pair[0]):,} characters")
+        beside = binding.beside(case).value if binding.beside else None
+        failed = case.response.status in {"failed", "filtered"}
+        item = case.item
+        group = (protocol, item.benchmark, item.task, item.query, case.form, metric)
+        self._wanted[group].append(Wanted(place, pair, beside, failed))
+
+    def values(self) -> Iterator[tuple[int, Measured | str]]:
+        """Each place with its value, or with the reason why there is none."""
+        for (protocol, benchmark, _, _, form, metric), wanted in self._wanted.items():
+            binding = semantic_binding(protocol, benchmark, form, metric)
+            if binding is None:
+                raise AssertionError(metric)
+            try:
+                found = binding.measure(
+                    self._encoders, binding.encoder, [each.pair for each in wanted]
+                )
+            except UndefinedMetricError as error:
+                yield from ((each.place, str(error)) for each in wanted)
+                continue
+            for each, value in zip(wanted, found, strict=True):
+                joined = value if each.beside is None else (value + each.beside) / 2
+                yield each.place, mean(0.0 if each.failed else joined)
+
+    def signature(self, binding: SemanticBinding) -> str:
+        """The encoder's part of a number's signature."""
+        name = binding.encoder
+        if name not in self._signatures:
+            self._signatures[name] = self._encoders.signature(name)
+        return self._signatures[name]
+
+
+def _first_token(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+    return encoders.first_token_cosine(pairs, name=name)
+
+
+def _matched(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+    return [score.f1 for score in encoders.bert_score(name, pairs)]
+
+
+def _rescaled(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+    baseline = ENCODERS[name].baseline
+    if baseline is None:
+        raise UndefinedMetricError(f"no published baseline to rescale {name} by")
+    return [rescale(score, baseline).f1 for score in encoders.bert_score(name, pairs)]
+
+
+def _matched_above_floor(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+    floor = _known(encoders.bert_score_floor(name, _references(pairs)))
+    return [above_floor(value, floor) for value in _matched(encoders, name, pairs)]
+
+
+def _sentence(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+    return encoders.sentence_cosine(pairs, name=name)
+
+
+def _sentence_above_floor(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+    floor = _known(encoders.sentence_floor(_references(pairs), name=name))
+    values = encoders.sentence_cosine(pairs, empty=0.0, name=name)
+    return [above_floor(value, floor) for value in values]
+
+
+def _references(pairs: Sequence[Pair]) -> list[str]:
+    return [reference for _, reference in pairs]
+
+
+def _known(floor: float | None) -> float:
+    if floor is None:
+        raise UndefinedMetricError(
+            "the floor needs two items of this task with different answers to set it by"
+        )
+    return floor
+
+
+def _converted(case: Case) -> Pair:
+    return case.official_text, case.official_truth
+
+
+def _raw(case: Case) -> Pair:
+    return case.text, case.truth
+
+
+def _normalised(case: Case) -> Pair:
+    reference, hypothesis = case.strict_texts
+    return hypothesis, reference
+
+
+_MCS, _ANCIENT, _OBI = "MCS-Bench", "AncientDoc", "OBI-Bench"
+_WWM, _BERT, _ROBERTA, _MINILM = "chinese-bert-wwm", "bert-base-chinese", "roberta-large", "minilm"
+
+_BINDINGS: dict[tuple[Protocol, str, str], SemanticBinding] = {
+    ("official", _MCS, "BERTScore"): SemanticBinding(_WWM, _converted, _first_token, "convert"),
+    ("official", _MCS, "Avg"): SemanticBinding(
+        _WWM, _converted, _first_token, "convert", official.anls
+    ),
+    ("official", _ANCIENT, "BS-F1"): SemanticBinding(_BERT, _raw, _matched, "raw"),
+    ("official", _OBI, "cosine"): SemanticBinding(_MINILM, _raw, _sentence, "raw"),
+    ("official", _OBI, "BERTScore"): SemanticBinding(_ROBERTA, _raw, _rescaled, "raw"),
+    ("strict", _MCS, "BERTScore_floor"): SemanticBinding(
+        _BERT, _normalised, _matched_above_floor, "script"
+    ),
+    ("strict", _ANCIENT, "BERTScore_floor"): SemanticBinding(
+        _BERT, _normalised, _matched_above_floor, "script"
+    ),
+    ("strict", _OBI, "BERTScore_floor"): SemanticBinding(
+        _ROBERTA, _raw, _matched_above_floor, "raw"
+    ),
+    ("strict", _OBI, "cosine_floor"): SemanticBinding(_MINILM, _raw, _sentence_above_floor, "raw"),
+}
+
+
+def semantic_binding(
+    protocol: Protocol, benchmark: str, form: AnswerForm, metric: str
+) -> SemanticBinding | None:
+    """The binding of a metric that needs an encoder, or None where it needs none."""
+    return _BINDINGS.get((protocol, benchmark, metric)) if form == "text" else None
