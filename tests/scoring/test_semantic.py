@@ -1,0 +1,150 @@
+"""Metrics that need an encoder: the reference vectors, floors, and what happens without weights."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from keju.encoders import Encoders, parse_semantic
+from keju.items import Item, Response
+from keju.scoring import score_responses
+from keju.scoring.case import Case
+from keju.scoring.score import score_cases
+
+
+def case(task, answer, text, *, name="a", model="m", status="answered", query="", benchmark=""):
+    item = Item(
+        id=name,
+        benchmark=benchmark or "MCS-Bench",
+        task=task,
+        query=query,
+        answer=answer,
+        answer_simplified=answer,
+    )
+    response = Response(
+        key=f"{model}/{name}",
+        item=name,
+        model=model,
+        benchmark=item.benchmark,
+        task=task,
+        query=query,
+        status=status,
+        text=text,
+    )
+    return Case(item, response)
+
+
+def values(scores, protocol, metric):
+    return [s.value for s in scores if s.protocol == protocol and s.metric == metric]
+
+
+@pytest.fixture(scope="module")
+def encoders(shared):
+    found = Encoders(parse_semantic([str(shared / "golden" / "tinybert")]))
+    yield found
+    found.close()
+
+
+def test_without_weights_the_metric_is_unscored_and_says_how_to_get_them():
+    scores = score_cases([case("T6", "因为贤能", "因为贤能")])
+    for metric in ("BERTScore", "Avg"):
+        (score,) = [s for s in scores if s.metric == metric]
+        assert score.value is None
+        assert "--semantic chinese-bert-wwm=DIR" in score.reason or "install" in score.reason
+    assert values(scores, "official", "ANLS") == [1.0]
+
+
+@pytest.mark.semantic
+def test_official_bertscore_of_mcs_bench_is_the_authors(shared, encoders, tmp_path):
+    vectors = json.loads((shared / "golden" / "mcs_public.json").read_text("utf-8"))
+    compared = 0
+    for section in ("public", "probes", "edge"):
+        rows = [
+            {key: item[key] for key in ("ID", "Task_ID", "Answer_Simplified", "Response")}
+            for item in vectors[section]["items"]
+            if "BERTScore" in item["official"]
+        ]
+        path = tmp_path / f"{section}.json"
+        path.write_text(json.dumps(rows, ensure_ascii=False), "utf-8")
+        found = {
+            (s.item, s.metric): s.value
+            for s in score_responses(path, ("official",), encoders)
+            if s.metric in {"BERTScore", "Avg", "ANLS"}
+        }
+        for item in vectors[section]["items"]:
+            if "BERTScore" in item["official"]:
+                expected = item["official"]["BERTScore"]
+                assert found[item["ID"], "BERTScore"] == pytest.approx(expected, abs=1e-6)
+                both = (found[item["ID"], "BERTScore"] + found[item["ID"], "ANLS"]) / 2
+                assert found[item["ID"], "Avg"] == pytest.approx(both, abs=1e-12)
+                compared += 1
+    assert compared > 390
+
+
+@pytest.mark.semantic
+def test_ancientdoc_bs_f1_is_not_rescaled(shared, encoders):
+    vectors = json.loads((shared / "golden" / "ancientdoc_public.json").read_text("utf-8"))["text"]
+    kept = [row for row in vectors if row.get("bs_f1") is not None]
+    cases = [
+        case(
+            "vernacular_translation", row["reference"], row["prediction"],
+            name=row["ID"], benchmark="AncientDoc",
+        )
+        for row in kept
+    ]  # fmt: skip
+    found = values(score_cases(cases, ("official",), encoders), "official", "BS-F1")
+    assert found == pytest.approx([row["bs_f1"] for row in kept], abs=1e-5)
+    assert len(found) > 80
+
+
+@pytest.mark.semantic
+def test_obi_what_is_the_cosine_of_minilm(shared):
+    rows = json.loads((shared / "golden" / "obi_public.json").read_text("utf-8"))["what"]
+    cases = [
+        case(
+            "recognition", row["reference"], row["prediction"],
+            name=str(place), query="What", benchmark="OBI-Bench",
+        )
+        for place, row in enumerate(rows)
+    ]  # fmt: skip
+    found = values(score_cases(cases, ("official",)), "official", "cosine")
+    assert found == pytest.approx([row["cosine"] for row in rows], abs=1e-5)
+
+
+@pytest.mark.semantic
+def test_strict_gives_one_for_the_truth_and_nothing_for_another_items_truth(encoders):
+    truths = [
+        "治理国家的关键在于任用贤能",
+        "宣和年间朝廷设立画院",
+        "月亮初升时的样子",
+        "孔子说的话",
+    ]
+    right = [case("T6", t, t, name=str(n)) for n, t in enumerate(truths)]
+    wrong = [case("T6", t, truths[n - 1], name=str(n), model="w") for n, t in enumerate(truths)]
+    scores = score_cases([*right, *wrong], ("strict",), encoders)
+    found = values(scores, "strict", "BERTScore_floor")
+    assert found[:4] == pytest.approx([1.0] * 4, abs=1e-5)
+    assert sum(found[4:]) / 4 < 0.12
+    assert all("encoder:bert-base-chinese|" in score.signature for score in scores[::2])
+
+
+@pytest.mark.semantic
+def test_one_item_alone_sets_no_floor(encoders):
+    (score, _) = score_cases([case("T6", "贤能", "贤能")], ("strict",), encoders)
+    assert score.value is None
+    assert "floor" in score.reason
+
+
+@pytest.mark.semantic
+def test_a_failure_is_worth_nothing_and_a_shared_text_is_encoded_once(shared):
+    fresh = Encoders(parse_semantic([str(shared / "golden" / "tinybert")]))
+    cases = [case("T6", "贤能", "贤能之人", model=str(n)) for n in range(5)]
+    cases.append(case("T6", "贤能", "", model="failed", status="failed"))
+    scores = score_cases(cases, ("official",), fresh)
+    found = values(scores, "official", "BERTScore")
+    assert found[:5] == [found[0]] * 5
+    assert found[0] > 0
+    assert found[5] == 0
+    assert fresh.counts("chinese-bert-wwm").texts == 3
+    fresh.close()
