@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from keju.metrics import (
     PRF,
+    UndefinedMetricError,
     accurate_rate,
     anls_script,
     character_error_rate,
@@ -22,6 +23,9 @@ from keju.metrics import (
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean, ratio
 from keju.scoring.words import words
+
+# jieba's time grows with the square of a run of characters that are in no word of its dictionary.
+_LONGEST_CUT = 20_000
 
 
 def accurate(case: Case) -> Measured:
@@ -69,7 +73,10 @@ def bleu_of_characters(case: Case) -> Measured:
 
 def bleu_of_words(case: Case) -> Measured:
     """BLEU over jieba's words, method-4 smoothing."""
-    truth, text = words(case.official_truth), words(case.official_text)
+    texts = (case.official_truth, case.official_text)
+    if max(map(len, texts)) > _LONGEST_CUT:
+        raise UndefinedMetricError(f"longer than {_LONGEST_CUT:,} characters, too long for jieba")
+    truth, text = map(words, texts)
     return mean(sentence_bleu(truth, text, smoothing="method4"))
 
 
