@@ -51,7 +51,9 @@ bench: install
 	@for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part || exit 1; done
 
 mini: install
-	@$(BIN)/keju build synth src/keju/building/recipes/mini.toml --out src/keju/datasets/mini --force
+	@rm -rf build/mini
+	@$(BIN)/keju build synth src/keju/building/recipes/mini.toml --out build/mini
+	@rm -rf src/keju/datasets/mini/data && mv build/mini src/keju/datasets/mini/data
 
 clean:
 	rm -rf $(VENV) demo-run build dist
