@@ -217,17 +217,11 @@ def _fill(boxes: Boxes, spans: Sequence[tuple[float, float]], pitch: Pitch) -> l
         else:
             undecided.append((choices[0][1], place, choices))
     for _, place, choices in sorted(undecided, reverse=True):
-        cost = [
-            (
-                1
-                - share
-                + _overload(boxes, place, filled[at], pitch)
-                - _TOGETHER * (partner.get(place) in filled[at]),
-                at,
-            )
-            for at, share in choices
-        ]
-        filled[min(cost)[1]].append(place)
+        costs = []
+        for at, share in choices:
+            crowd = _overload(boxes, place, filled[at], pitch)
+            costs.append((crowd - share - _TOGETHER * (partner.get(place) in filled[at]), at))
+        filled[min(costs)[1]].append(place)
     return filled
 
 

@@ -172,14 +172,15 @@ def _half_lines(boxes: Boxes, joints: Sequence[_Joint], notes: Booleans) -> Bool
     Joints are believed where they are many, or where stems are clearly wider and common, or where
     the source calls the halves notes and the stems not.
     """
-    if len(joints) > 1:
+    if joints:
         halves = np.array([(joint.right, joint.left) for joint in joints]).ravel()
         stems = np.array([joint.stem for joint in joints])
         half = _median(boxes.width[halves], boxes.height[halves])
         stem = _median(boxes.width[stems], boxes.height[stems])
         narrow: Booleans = np.less_equal(boxes.width, np.sqrt(half * stem))
         common = boxes.height[~narrow].sum() > 0.1 * boxes.height.sum()
-        if len(joints) > max(2, 0.08 * len(boxes)) or (stem > 1.3 * half and common):
+        clear = len(joints) > 1 and stem > 1.3 * half and common
+        if clear or len(joints) > max(2, 0.08 * len(boxes)):
             return narrow
         if notes[halves].mean() > 0.8 and notes[stems].mean() < 0.2:
             return notes

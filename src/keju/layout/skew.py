@@ -10,6 +10,7 @@ from keju.items import Line
 from keju.layout.boxes import Boxes, Outline, outline, upright_box
 from keju.layout.columns import divide
 from keju.layout.pitch import measure_pitch, weighted_median
+from keju.layout.registers import split_registers
 
 MAX_SKEW = 8.0
 """Degrees: a page that seems to lean more is not a page of columns, and is left as it is."""
@@ -67,6 +68,9 @@ def _tried(drawn: Sequence[Outline]) -> float:
     plain = _misfit(longest, 0.0)
     if plain <= _FITS:
         return 0.0
+    boxes = _boxes(longest, 0.0)
+    if len(split_registers(boxes, measure_pitch(boxes))) > 1:
+        return 0.0
     steepest = _steepest(longest)
     misfits = {0.0: plain}
 
@@ -96,6 +100,10 @@ def _steepest(drawn: Sequence[Outline]) -> float:
 
 
 def _misfit(drawn: Sequence[Outline], degrees: float) -> float:
-    boxes = Boxes(*np.array([upright_box(one, degrees) for one in drawn]).T)
+    boxes = _boxes(drawn, degrees)
     division = divide(boxes, measure_pitch(boxes))
     return division.misfit / max(1, division.occupied(boxes))
+
+
+def _boxes(drawn: Sequence[Outline], degrees: float) -> Boxes:
+    return Boxes(*np.array([upright_box(one, degrees) for one in drawn]).T)
