@@ -8,20 +8,42 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 import keju
 from keju.errors import DataError, PrerequisiteError
 from keju.files import sha256_file
 from keju.images import open_image
-from keju.items import Line, Request
+from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, ModelOptions
 
 _INSTALL = "pip install 'keju[ocr]'"
 _MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
+
+Pixels = NDArray[np.uint8]
+
+
+class _Found(Protocol):
+    """What RapidOCR gives back: parallel lists, or None where it found nothing."""
+
+    boxes: NDArray[np.float32] | None
+    txts: Sequence[str] | None
+    scores: Sequence[float] | None
+
+
+class _Engine(Protocol):
+    def __call__(self, pixels: Pixels, *, use_det: bool, use_cls: bool, use_rec: bool) -> _Found:
+        """Find and read the lines of an image."""
+
+
+class _Box(NamedTuple):
+    polygon: tuple[Point, ...]
+    text: str
+    score: float
 
 
 class PPOCR:
@@ -44,7 +66,7 @@ class PPOCR:
         self._ordered = options.reading_order
         self._models = _model_files()
         self._lock = threading.Lock()
-        self._engine: Any = None
+        self._engine: _Engine | None = None
         self._identity: dict[str, str] = {}
 
     @property
@@ -83,14 +105,16 @@ class PPOCR:
         Raises:
             AskError: an image can't be read, or the engine broke.
         """
-        pages = [
-            await asyncio.to_thread(self._read, data, f"{request.item}, image {number}", prefix)
-            for number, data in enumerate(images, start=1)
-            for prefix in [f"{number}-" if len(images) > 1 else ""]
-        ]
-        text = "\n".join(text for text, _ in pages if text)
-        lines = tuple(line for _, lines in pages for line in lines)
-        return Answer(text=text, status="answered" if text else "empty", lines=lines)
+        texts: list[str] = []
+        lines: list[Line] = []
+        for number, data in enumerate(images, start=1):
+            name = f"{request.item}, image {number}"
+            prefix = f"{number}-" if len(images) > 1 else ""
+            text, read = await asyncio.to_thread(self._read, data, name, prefix)
+            texts.append(text)
+            lines += read
+        text = "\n".join(filter(None, texts))
+        return Answer(text=text, status="answered" if text else "empty", lines=tuple(lines))
 
     async def close(self) -> None:
         """Let the models go."""
@@ -105,15 +129,15 @@ class PPOCR:
         with self._lock:
             found = self._detect(np.asarray(image)[:, :, ::-1])
         lines = tuple(
-            Line(id=f"{prefix}{number}", text=text, polygon=polygon, confidence=confidence)
-            for number, (polygon, text, confidence) in enumerate(found, start=1)
+            Line(id=f"{prefix}{number}", text=box.text, polygon=box.polygon, confidence=box.score)
+            for number, box in enumerate(found, start=1)
         )
         if not self._ordered:
             return "\n".join(line.text for line in lines), lines
         order = order_lines(lines, width=image.width, height=image.height)
         return page_text(order.reading), order.reading + order.asides
 
-    def _detect(self, pixels: np.ndarray[Any, Any]) -> list[tuple[Any, str, float]]:
+    def _detect(self, pixels: Pixels) -> list[_Box]:
         """Outline, text and confidence of each box, from pixels in OpenCV's order of colours."""
         try:
             if self._engine is None:
@@ -122,10 +146,10 @@ class PPOCR:
             found = self._engine(pixels, use_det=True, use_cls=False, use_rec=True)
         except Exception as error:
             raise AskError("engine", f"RapidOCR: {error}") from error
-        if found.boxes is None or not found.txts:
+        if found.boxes is None or not found.txts or not found.scores:
             return []
         return [
-            (tuple((float(x), float(y)) for x, y in box), str(text), float(score))
+            _Box(tuple((float(x), float(y)) for x, y in box), str(text), float(score))
             for box, text, score in zip(found.boxes, found.txts, found.scores, strict=True)
         ]
 
@@ -143,13 +167,14 @@ def _model_files() -> dict[str, Path]:
     return files
 
 
-def _load(models: dict[str, Path]) -> Any:
+def _load(models: dict[str, Path]) -> _Engine:
     from rapidocr import RapidOCR  # noqa: PLC0415 - takes a second, and is an extra
 
-    return RapidOCR(
+    engine: _Engine = RapidOCR(
         params={
             "Global.use_cls": False,
             "Global.log_level": "error",
             **{f"{part}.model_path": str(path) for part, path in models.items()},
         }
     )
+    return engine

@@ -89,14 +89,17 @@ class Tesseract:
         """Nothing to give back."""
 
     async def _run(self, picture: bytes) -> str:
-        process = await asyncio.create_subprocess_exec(
-            self._installed.program,
-            *("stdin", "stdout", "-l", _LANGUAGE, "--psm", _VERTICAL_BLOCK, "tsv"),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                self._installed.program,
+                *("stdin", "stdout", "-l", _LANGUAGE, "--psm", _VERTICAL_BLOCK, "tsv"),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+            )
+        except OSError as error:
+            raise AskError("engine", f"tesseract does not start: {error}") from None
         try:
             talk = process.communicate(picture)
             table, complaint = await asyncio.wait_for(talk, self._timeout)
@@ -164,7 +167,7 @@ def _lines(table: str, prefix: str) -> list[Line]:
         elif row["level"] == _WORD and name in found and row["text"]:
             found[name][0].append(row["text"].strip())
             found[name][1].append(float(row["conf"]))
-    lines = []
+    lines: list[Line] = []
     for words, sure, (left, top, width, height) in found.values():
         text = "".join(words)
         if text:

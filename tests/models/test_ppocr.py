@@ -1,0 +1,217 @@
+"""The embedded OCR engine, by itself and on two real scans."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from rapidfuzz.distance import Levenshtein
+
+from keju.errors import PrerequisiteError
+from keju.items import AnswerForm, ImageRef, Request
+from keju.models import ModelOptions, open_model, ppocr
+from keju.models.base import Answer, AskError
+from keju.models.ppocr import PPOCR
+from keju.text import han_only
+
+pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
+
+IMAGE = ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1)
+
+
+def request(form: AnswerForm = "transcription", images: int = 1) -> Request:
+    return Request(
+        item="page-1",
+        benchmark="AncientDoc",
+        task="page_level_ocr",
+        form=form,
+        prompt="?",
+        images=(IMAGE,) * images,
+    )
+
+
+def png(width: int = 400, height: int = 300) -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (width, height), "white").save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def ask(model: PPOCR, *images: bytes) -> Answer:
+    return asyncio.run(model.answer(request(images=len(images)), images))
+
+
+class StandIn:
+    """An engine that finds these boxes and remembers how it was called."""
+
+    def __init__(self, *found: tuple[str, float, float]) -> None:
+        self.found = found
+        self.calls: list[dict[str, bool]] = []
+
+    def __call__(self, pixels: Any, **flags: bool) -> SimpleNamespace:
+        self.calls.append(flags)
+        boxes = [[[x, y], [x + 40, y], [x + 40, y + 250], [x, y + 250]] for _, x, y in self.found]
+        return SimpleNamespace(
+            boxes=np.array(boxes, dtype=np.float32) if boxes else None,
+            txts=tuple(text for text, _, _ in self.found),
+            scores=tuple(0.9 for _ in self.found),
+        )
+
+
+def with_engine(
+    monkeypatch: pytest.MonkeyPatch, engine: Any, *, reading_order: bool = True
+) -> PPOCR:
+    monkeypatch.setattr(ppocr, "_load", lambda models: engine)
+    return PPOCR(ModelOptions(reading_order=reading_order))
+
+
+THREE = (("左", 10.0, 10.0), ("中", 60.0, 10.0), ("右", 110.0, 10.0))
+
+
+def test_columns_are_read_right_to_left_a_row_each(monkeypatch: pytest.MonkeyPatch):
+    answer = ask(with_engine(monkeypatch, StandIn(*THREE)), png())
+    assert answer.text == "右\n中\n左"
+    assert answer.status == "answered"
+    assert [line.text for line in answer.lines] == ["右", "中", "左"]
+    assert answer.lines[0].confidence == 0.9
+
+
+def test_with_order_off_the_engine_s_own_order_stays(monkeypatch: pytest.MonkeyPatch):
+    answer = ask(with_engine(monkeypatch, StandIn(*THREE), reading_order=False), png())
+    assert answer.text == "左\n中\n右"
+
+
+def test_several_images_are_read_one_after_the_other(monkeypatch: pytest.MonkeyPatch):
+    answer = ask(with_engine(monkeypatch, StandIn(*THREE)), png(), png())
+    assert answer.text == "右\n中\n左\n右\n中\n左"
+    assert len({line.id for line in answer.lines}) == 6
+
+
+def test_an_image_without_writing_gives_an_empty_answer(monkeypatch: pytest.MonkeyPatch):
+    answer = ask(with_engine(monkeypatch, StandIn()), png())
+    assert (answer.text, answer.status, answer.lines) == ("", "empty", ())
+
+
+def test_every_call_says_all_flags_since_the_engine_remembers_them(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    engine = StandIn(*THREE)
+    ask(with_engine(monkeypatch, engine), png(), png())
+    assert engine.calls == [{"use_det": True, "use_cls": False, "use_rec": True}] * 2
+
+
+def test_an_image_that_cannot_be_read_is_an_answerless_request(monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(AskError, match=r"page-1, image 1: ") as caught:
+        ask(with_engine(monkeypatch, StandIn()), png()[:60])
+    assert caught.value.kind == "unreadable-image"
+    assert not caught.value.retryable
+
+
+def test_a_broken_engine_is_an_answerless_request(monkeypatch: pytest.MonkeyPatch):
+    def broken(pixels: Any, **flags: bool) -> None:
+        raise RuntimeError("no memory")
+
+    with pytest.raises(AskError, match="no memory") as caught:
+        ask(with_engine(monkeypatch, broken), png())
+    assert caught.value.kind == "engine"
+
+
+def test_only_one_image_is_in_the_engine_at_a_time(monkeypatch: pytest.MonkeyPatch):
+    inside = most = 0
+
+    def engine(pixels: Any, **flags: bool) -> SimpleNamespace:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        found = StandIn(*THREE)(pixels, **flags)
+        inside -= 1
+        return found
+
+    model = with_engine(monkeypatch, engine)
+
+    async def many() -> Sequence[Answer]:
+        asked = [model.answer(request(), [png()]) for _ in range(8)]
+        return await asyncio.gather(*asked)
+
+    answers = asyncio.run(many())
+    assert most == 1
+    assert {answer.text for answer in answers} == {"右\n中\n左"}
+
+
+def test_it_answers_transcriptions_of_images_only():
+    model = PPOCR(ModelOptions())
+    assert model.declines(request()) == ""
+    assert "letter" in model.declines(request("letter"))
+    assert "no image" in model.declines(request(images=0))
+
+
+def test_what_decides_an_answer_is_in_its_identity():
+    on, off = (PPOCR(ModelOptions(reading_order=order)).identity for order in (True, False))
+    assert on["rapidocr"] == "3.10.0"
+    assert len(on["model_Det"]) == len(on["model_Rec"]) == 64
+    assert {key for key in on if on[key] != off[key]} == {"reading_order"}
+
+
+def test_a_missing_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(ppocr, "find_spec", lambda name: None)
+    with pytest.raises(PrerequisiteError, match=r"pip install 'keju\[ocr\]'"):
+        PPOCR(ModelOptions())
+
+
+def test_missing_model_files_are_never_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
+    monkeypatch.setattr(ppocr, "find_spec", lambda name: spec)
+    with pytest.raises(PrerequisiteError, match="PP-OCRv6_det_small"):
+        PPOCR(ModelOptions())
+
+
+def test_it_is_opened_by_its_name():
+    assert isinstance(open_model("ppocr", ModelOptions()), PPOCR)
+
+
+@pytest.fixture(scope="module")
+def scans(shared: Path) -> dict[str, bytes]:
+    folder = shared / "data" / "real-pages"
+    return {path.stem[:3]: path.read_bytes() for path in sorted(folder.glob("*.jpg"))}
+
+
+@pytest.fixture(scope="module")
+def truths(shared: Path) -> dict[str, str]:
+    truth = json.loads((shared / "data" / "real-pages" / "gt.json").read_text("utf-8"))
+    return {name[:3]: text for name, text in truth.items()}
+
+
+def error_rate(answer: Answer, truth: str) -> float:
+    """Character error rate over Han characters alone."""
+    return Levenshtein.distance(truth, han_only(answer.text)) / len(truth)
+
+
+@pytest.fixture(scope="module")
+def in_order() -> PPOCR:
+    return PPOCR(ModelOptions())
+
+
+@pytest.mark.parametrize(("page", "most"), [("r01", 0.05), ("r03", 0.14)])
+def test_real_scans_are_read_in_order(
+    in_order: PPOCR, scans: dict[str, bytes], truths: dict[str, str], page: str, most: float
+):
+    answer = ask(in_order, scans[page])
+    assert error_rate(answer, truths[page]) <= most
+    kinds = [line.kind for line in answer.lines]
+    assert kinds[-2:] == ["centre", "centre"]
+    assert "centre" not in kinds[:-2]
+
+
+@pytest.mark.parametrize("page", ["r01", "r03"])
+def test_without_reading_order_real_scans_are_scrambled(
+    scans: dict[str, bytes], truths: dict[str, str], page: str
+):
+    answer = ask(PPOCR(ModelOptions(reading_order=False)), scans[page])
+    assert error_rate(answer, truths[page]) >= 0.6

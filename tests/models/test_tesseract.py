@@ -1,0 +1,164 @@
+"""Tesseract as an engine, where it is installed; what is read of its output, everywhere."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import shutil
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from keju.errors import PrerequisiteError
+from keju.items import AnswerForm, ImageRef, Request
+from keju.models import ModelOptions, open_model
+from keju.models.base import Answer, AskError
+from keju.models.tesseract import Tesseract
+
+IMAGE = ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1)
+HEAD = (
+    "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
+)
+TABLE = "\n".join(
+    (
+        HEAD,
+        "1\t1\t0\t0\t0\t0\t0\t0\t400\t300\t-1\t",
+        "4\t1\t1\t1\t1\t0\t300\t10\t40\t250\t-1\t",
+        "5\t1\t1\t1\t1\t1\t300\t10\t40\t120\t90.0\t天地",
+        "5\t1\t1\t1\t1\t2\t300\t130\t40\t120\t80.0\t玄黃",
+        "4\t1\t1\t1\t2\t0\t250\t10\t40\t250\t-1\t",
+        "5\t1\t1\t1\t2\t1\t250\t10\t40\t250\t70.0\t ",
+        "4\t1\t1\t1\t3\t0\t200\t10\t40\t250\t-1\t",
+        '5\t1\t1\t1\t3\t1\t200\t10\t40\t250\t60.0\t"宙',
+    )
+)
+
+
+def request(form: AnswerForm = "transcription", images: int = 1) -> Request:
+    return Request(
+        item="page-1",
+        benchmark="AncientDoc",
+        task="page_level_ocr",
+        form=form,
+        prompt="?",
+        images=(IMAGE,) * images,
+    )
+
+
+def png() -> bytes:
+    buffer = io.BytesIO()
+    Image.new("RGB", (400, 300), "white").save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def ask(model: Tesseract, *images: bytes) -> Answer:
+    return asyncio.run(model.answer(request(images=len(images)), images))
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A stand-in for the program, first on the path; its ``does`` file is what it does."""
+    data = tmp_path / "tessdata"
+    data.mkdir()
+    (data / "chi_tra_vert.traineddata").write_bytes(b"model")
+    (tmp_path / "table.tsv").write_text(TABLE, "utf-8")
+    (tmp_path / "does").write_text('cat >/dev/null; cat "$(dirname "$0")/table.tsv"\n')
+    script = tmp_path / "tesseract"
+    script.write_text(
+        "#!/bin/sh\n"
+        'case "$1" in\n'
+        "--version) echo tesseract 9.9; exit;;\n"
+        f"--list-langs) printf 'List in \"{data}/\" (1):\\nchi_tra_vert\\n'; exit;;\n"
+        "esac\n"
+        f'echo "$@" > "{tmp_path}/arguments"\n'
+        f'. "{tmp_path}/does"\n'
+    )
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    return tmp_path
+
+
+def test_lines_come_in_the_program_s_order_with_boxes_and_confidence(program: Path):
+    answer = ask(Tesseract(ModelOptions()), png())
+    assert answer.text == '天地玄黃\n"宙'
+    assert [line.confidence for line in answer.lines] == [pytest.approx(0.85), 0.6]
+    assert answer.lines[0].polygon == ((300, 10), (340, 10), (340, 260), (300, 260))
+    arguments = (program / "arguments").read_text().split()
+    assert arguments == ["stdin", "stdout", "-l", "chi_tra_vert", "--psm", "5", "tsv"]
+
+
+def test_several_images_are_read_one_after_the_other(program: Path):
+    answer = ask(Tesseract(ModelOptions()), png(), png())
+    assert answer.text == '天地玄黃\n"宙\n天地玄黃\n"宙'
+    assert len({line.id for line in answer.lines}) == 4
+
+
+def test_an_image_without_writing_gives_an_empty_answer(program: Path):
+    (program / "table.tsv").write_text(HEAD + "\n")
+    answer = ask(Tesseract(ModelOptions()), png())
+    assert (answer.text, answer.status) == ("", "empty")
+
+
+def test_a_failing_program_is_an_answerless_request(program: Path):
+    (program / "does").write_text("cat >/dev/null; echo out of ink >&2; exit 3\n")
+    with pytest.raises(AskError, match="3: out of ink") as caught:
+        ask(Tesseract(ModelOptions()), png())
+    assert caught.value.kind == "engine"
+
+
+def test_a_program_that_takes_too_long_is_ended(program: Path):
+    (program / "does").write_text("exec sleep 60\n")
+    start = time.monotonic()
+    with pytest.raises(AskError, match=r"over 0\.5 s") as caught:
+        ask(Tesseract(ModelOptions(timeout=0.5)), png())
+    assert caught.value.kind == "timeout"
+    assert time.monotonic() - start < 20
+
+
+def test_an_image_that_cannot_be_read_is_an_answerless_request(program: Path):
+    with pytest.raises(AskError, match="page-1, image 1: ") as caught:
+        ask(Tesseract(ModelOptions()), b"GIF89a?")
+    assert caught.value.kind == "unreadable-image"
+
+
+def test_it_answers_transcriptions_of_images_only(program: Path):
+    model = Tesseract(ModelOptions())
+    assert model.declines(request()) == ""
+    assert "boxes" in model.declines(request("boxes"))
+    assert "no image" in model.declines(request(images=0))
+
+
+def test_version_and_language_data_are_its_identity(program: Path):
+    identity = Tesseract(ModelOptions()).identity
+    assert identity["tesseract"] == "tesseract 9.9"
+    (program / "tessdata" / "chi_tra_vert.traineddata").write_bytes(b"another model")
+    other = Tesseract(ModelOptions()).identity
+    assert {key for key in other if other[key] != identity[key]} == {"language_data"}
+
+
+def test_a_missing_language_says_how_to_install_it(program: Path):
+    (program / "tessdata" / "chi_tra_vert.traineddata").unlink()
+    with pytest.raises(PrerequisiteError, match=r"chi_tra_vert.*tesseract-ocr-chi-tra-vert"):
+        Tesseract(ModelOptions())
+
+
+def test_a_missing_program_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(PrerequisiteError, match="apt-get install tesseract-ocr"):
+        Tesseract(ModelOptions())
+
+
+@pytest.mark.skipif(shutil.which("tesseract") is None, reason="tesseract is not installed")
+def test_the_real_program_reads_a_real_scan(shared: Path):
+    try:
+        model = open_model("tesseract", ModelOptions())
+    except PrerequisiteError as missing:
+        pytest.skip(str(missing))
+    scan = shared / "data" / "real-pages" / "r01_jianmingmulu_ms.jpg"
+    answer = asyncio.run(model.answer(request(), [scan.read_bytes()]))
+    assert len(answer.lines) > 5
+    assert answer.lines[0].polygon[0][0] > answer.lines[-1].polygon[0][0]
+    assert answer.text == "\n".join(line.text for line in answer.lines)
