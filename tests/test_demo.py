@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import socket
 
 import pytest
@@ -23,12 +24,12 @@ def demo(tmp_path_factory):
         refused.append(address)
         raise OSError("no network in this test")
 
-    with pytest.MonkeyPatch.context() as patch, Console(record=True, width=100) as console:
+    shown = io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", refuse)
-        report = demonstrate(folder, console)
-        text = console.export_text()
+        report = demonstrate(folder, Console(file=shown, width=100))
     assert not refused
-    return folder, report, text
+    return folder, report, shown.getvalue()
 
 
 @pytest.mark.slow
