@@ -1,0 +1,10 @@
+"""The ``keju`` command: parse, call, print.
+
+Exit status: 0 done; 1 finished with failures, which are named; 2 wrong use, or input that can't
+be read.
+"""
+
+from keju.cli import looking, making, asking, results  # noqa: I001 - the order in --help
+from keju.cli.app import app, main
+
+__all__ = ["app", "asking", "looking", "main", "making", "results"]

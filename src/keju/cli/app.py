@@ -1,0 +1,78 @@
+"""The command itself: its groups, its exit status, how it prints and how it fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from keju import __version__
+from keju.errors import KejuError
+
+DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
+
+app = typer.Typer(
+    name="keju",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="keju (科舉, the imperial examination): build, run, score and audit multimodal benchmarks "
+    "of Chinese classical studies.\n\nThe way data goes: a dataset is [b]planned[/b] into "
+    "requests, models are [b]run[/b] on them, responses are [b]scored[/b] and [b]reported[/b]. "
+    "Each step reads and writes files and can be run again. Start with: [b]keju demo[/b]",
+)
+data_app = typer.Typer(
+    no_args_is_help=True, help="Datasets on disk: import, validate, look at the numbers."
+)
+app.add_typer(data_app, name="data")
+build_app = typer.Typer(no_args_is_help=True, help="Make a benchmark's data.")
+app.add_typer(build_app, name="build")
+
+_PIPED_WIDTH = 120
+out = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)
+err = Console(stderr=True, highlight=False)
+
+
+def main() -> NoReturn:
+    """Run the command line; an error that keju knows is one line and no traceback."""
+    try:
+        app()
+    except KejuError as error:
+        _fail(str(error))
+    except BrokenPipeError:
+        # The reader of our output has left (``keju tasks | head``): not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(DONE)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror or error}")
+    sys.exit(DONE)
+
+
+def say(line: str) -> None:
+    """Print a plain line on standard output."""
+    out.print(line, markup=False, highlight=False, soft_wrap=True)
+
+
+def _fail(message: str) -> NoReturn:
+    err.print(f"keju: {message}", markup=False, soft_wrap=True)
+    sys.exit(WRONG_USE)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        out.print(f"keju {__version__}", highlight=False)
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+    ] = False,
+) -> None:
+    del version

@@ -1,0 +1,132 @@
+"""Commands that ask models, or count what asking would take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, app, err, out, say
+from keju.cli.options import (
+    AsJson,
+    BaseUrl,
+    DatasetPath,
+    Limit,
+    ModelNames,
+    Rounds,
+    Sample,
+    Seed,
+    SettingName,
+    TaskIds,
+)
+
+
+@app.command()
+def plan(
+    dataset: DatasetPath,
+    model: ModelNames,
+    task: TaskIds = None,
+    limit: Limit = None,
+    sample: Sample = None,
+    seed: Seed = 0,
+    rounds: Rounds = 1,
+    setting: SettingName = "image",
+    base_url: BaseUrl = "",
+    as_json: AsJson = False,
+) -> None:
+    """Count the calls, images and bytes that a run would take. Asks nobody."""
+    from keju.datasets.store import Dataset
+    from keju.models import ModelOptions, open_model
+    from keju.reporting.terminal import plan_table, print_json
+    from keju.running import Selection, estimate
+
+    opened = Dataset.open(dataset)
+    items = opened.items()
+    reference = tuple(item for item in items if item.split == "reference")
+    options = ModelOptions(base_url=base_url, seed=seed, reference=reference, asking=False)
+    selection = Selection(
+        tasks=tuple(task) if task else None,
+        limit=limit,
+        sample=sample,
+        seed=seed,
+        setting=setting,
+        rounds=rounds,
+    )
+    found = estimate(opened, [open_model(name, options) for name in model], selection)
+    if as_json:
+        print_json(found)
+    else:
+        out.print(plan_table(found))
+
+
+@app.command()
+def run(
+    dataset: DatasetPath,
+    model: ModelNames,
+    folder: Annotated[Path, typer.Option("--out", help="The run's folder, new or to go on with.")],
+    task: TaskIds = None,
+    limit: Limit = None,
+    sample: Sample = None,
+    seed: Seed = 0,
+    rounds: Rounds = 1,
+    setting: SettingName = "image",
+    base_url: BaseUrl = "",
+    api_key_env: Annotated[
+        str, typer.Option(help="The environment variable that holds the key.")
+    ] = "OPENAI_API_KEY",
+    concurrency: Annotated[
+        int | None, typer.Option(help="Requests in flight to each model at most.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
+    top_p: Annotated[float | None, typer.Option(help="Nucleus sampling.")] = None,
+    top_k: Annotated[int | None, typer.Option(help="Sample from the k likeliest tokens.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="New tokens at most.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds for one attempt at most.")] = 600.0,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Ask again what failed before.")
+    ] = False,
+    reading_order: Annotated[
+        bool, typer.Option(help="Put an OCR engine's lines into reading order.")
+    ] = True,
+) -> None:
+    """Ask models the items of a dataset. Stop it as you like: it goes on where it stood.
+
+    Responses are stored as they come, in OUT/responses. The same command again asks only what has
+    no response yet.
+    """
+    from keju.models import Decoding, ModelOptions
+    from keju.reporting.terminal import run_table
+    from keju.running import Policy, Selection
+    from keju.running import run as ask
+
+    summary = ask(
+        dataset,
+        model,
+        folder,
+        selection=Selection(
+            tasks=tuple(task) if task else None,
+            limit=limit,
+            sample=sample,
+            seed=seed,
+            setting=setting,
+            rounds=rounds,
+        ),
+        options=ModelOptions(
+            base_url=base_url,
+            api_key_env=api_key_env,
+            decoding=Decoding(
+                temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=max_tokens
+            ),
+            timeout=timeout,
+            seed=seed,
+            reading_order=reading_order,
+        ),
+        policy=Policy(concurrency=concurrency, retry_failed=retry_failed, timeout=timeout),
+        console=err,
+    )
+    out.print(run_table(summary))
+    if not summary.complete:
+        say(f"{summary.failures} failed, {summary.left} without a response. {summary.advice}")
+        raise typer.Exit(WITH_FAILURES)
+    say(f"Next: keju score {folder} && keju report {folder} -o report.html")

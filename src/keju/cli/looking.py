@@ -1,0 +1,49 @@
+"""Commands that show what there is: the demo, the tasks, the models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keju.cli.app import app, out, say
+from keju.cli.options import AsJson
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Option("--out", help="Where to put the run and its report.")] = (
+        Path("demo-run")
+    ),
+) -> None:
+    """Go the whole way on the bundled set: real OCR and baselines, scores, a report. Offline."""
+    from keju.demo import demonstrate
+
+    demonstrate(folder, out)
+
+
+@app.command()
+def tasks(as_json: AsJson = False) -> None:
+    """List the 55 tasks of the three benchmarks: what can be asked, and how it is scored."""
+    from keju.benchmarks import task_row
+    from keju.benchmarks import tasks as all_tasks
+    from keju.reporting.terminal import print_json, tasks_tables
+
+    if as_json:
+        print_json([task_row(task) for task in all_tasks()])
+    else:
+        out.print(*tasks_tables(all_tasks()))
+        say("official, strict: the main metric of each protocol; --json lists them all")
+
+
+@app.command()
+def models(as_json: AsJson = False) -> None:
+    """List the kinds of model, how each is spelled, and whether it can answer here."""
+    from keju.models import model_kinds
+    from keju.reporting.terminal import models_table, print_json
+
+    if as_json:
+        print_json(list(model_kinds()))
+    else:
+        out.print(models_table(model_kinds()))

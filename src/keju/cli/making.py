@@ -1,0 +1,107 @@
+"""Commands that make and check datasets."""
+
+from __future__ import annotations
+
+import textwrap
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, build_app, data_app, err, out, say
+from keju.cli.options import AsJson, DatasetPath
+from keju.errors import UsageError
+
+
+@data_app.command("import")
+def import_(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="See: keju data formats")],
+    src: Annotated[Path, typer.Argument(help="The file or folder to read.")],
+    dataset: Annotated[Path, typer.Option("--out", help="The new dataset's folder.")],
+    licence: Annotated[str, typer.Option(help="Under which the data may be used, e.g. CC-BY-4.0.")],
+    source: Annotated[str, typer.Option(help="Where the data comes from.")],
+    name: Annotated[str, typer.Option(help="The dataset's name; by default its folder's.")] = "",
+    version: Annotated[str, typer.Option(help="The dataset's version.")] = "1",
+    option: Annotated[
+        list[str] | None,
+        typer.Option("-o", "--option", metavar="NAME=VALUE", help="An option of the format."),
+    ] = None,
+) -> None:
+    """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark."""
+    from keju.datasets.readers import import_dataset
+
+    done = import_dataset(
+        form,
+        src,
+        dataset,
+        name=name or dataset.resolve().name,
+        version=version,
+        licence=licence,
+        source=source,
+        options=dict(_pair(each) for each in option or ()),
+    )
+    for note in done.notes:
+        err.print(f"note: {note}", markup=False, soft_wrap=True)
+    made = done.manifest
+    say(f"{made.items} items, {made.images} images in {dataset} (hash {made.hash[:12]})")
+    say(f"Next: keju data validate {dataset}")
+
+
+@data_app.command()
+def formats() -> None:
+    """List the formats that can be imported, what each must look like, and its options."""
+    from keju.datasets.readers import FORMATS
+
+    for reader in FORMATS.values():
+        out.print(f"[b]{reader.name}[/b]  {reader.what}")
+        say(textwrap.indent(reader.layout.strip(), "    "))
+        for name, text in reader.options.items():
+            say(f"    -o {name}=…  {text}")
+        say("")
+
+
+@data_app.command("validate")
+def validate_(dataset: DatasetPath) -> None:
+    """Check every item and image; each fault is a line that names the item and the mend."""
+    from keju.datasets.validate import validate
+
+    counts: Counter[str] = Counter()
+    for finding in validate(dataset):
+        counts[finding.severity] += 1
+        say(str(finding))
+    say(f"{counts['error']} errors, {counts['warning']} warnings in {dataset}")
+    if counts["error"]:
+        raise typer.Exit(WITH_FAILURES)
+
+
+@data_app.command("stats")
+def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
+    """Count and measure a dataset: the columns of MCS-Bench Tables 2 and 5, OBI-Bench Table 1."""
+    from keju.datasets.stats import stats
+    from keju.reporting.terminal import print_json, stats_tables
+
+    found = stats(dataset)
+    if as_json:
+        print_json({name: frame.to_dicts() for name, frame in found._asdict().items()})
+    else:
+        out.print(*stats_tables(found))
+
+
+@build_app.command()
+def synth(
+    recipe: Annotated[Path, typer.Argument(help="The recipe, a TOML file.", exists=True)],
+    dataset: Annotated[Path, typer.Option("--out", help="The new dataset's folder.")],
+) -> None:
+    """Draw synthetic pages and questions from a recipe, with exact truth. Needs CJK fonts."""
+    from keju.building.synth import build_synth
+
+    made = build_synth(recipe, dataset)
+    say(f"{made.manifest.items} items, hash {made.manifest.hash}")
+
+
+def _pair(option: str) -> tuple[str, str]:
+    name, equals, value = option.partition("=")
+    if not equals:
+        raise UsageError(f"option {option!r} needs a value: -o {name}=VALUE")
+    return name, value

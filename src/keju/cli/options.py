@@ -1,0 +1,35 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keju.items import Setting
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+DatasetPath = Annotated[Path, typer.Argument(metavar="DATASET", help="A dataset's folder.")]
+ModelNames = Annotated[
+    list[str],
+    typer.Option("--model", help="Who answers; may be given several times. See: keju models"),
+]
+TaskIds = Annotated[
+    list[str] | None, typer.Option("--task", help="Only this task; may be given several times.")
+]
+Limit = Annotated[int | None, typer.Option(help="The first N items of each task.")]
+Sample = Annotated[
+    int | None, typer.Option(help="N items in all, drawn evenly over tasks and groups.")
+]
+Seed = Annotated[int, typer.Option(help="For --sample and for the baselines that draw.")]
+Rounds = Annotated[int, typer.Option(help="How often each item is asked.")]
+SettingName = Annotated[
+    Setting,
+    typer.Option(help="What is shown: the image, or its true transcription (gold-ocr)."),
+]
+BaseUrl = Annotated[str, typer.Option(help="An OpenAI-compatible server, up to its /v1.")]
+ProtocolName = Annotated[
+    Literal["official", "strict", "both"],
+    typer.Option(help="The authors' reading, the sound one, or both."),
+]
