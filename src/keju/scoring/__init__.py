@@ -11,21 +11,26 @@ from keju.scoring.aggregate import (
     Result,
     TaskResult,
     aggregate,
+    is_ratio_of_sums,
 )
 from keju.scoring.answers import Extracted, body_of, transcription_of
+from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.export import to_json
 from keju.scoring.letters import extract_letter
 from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.score import PROTOCOLS, models_of, score_pair, score_responses, score_run
 from keju.scoring.short import extract_entities, extract_short
+from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.table import read_scores, write_scores
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
+from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 __all__ = [
     "PROTOCOLS",
     "VERDICTS",
     "BenchmarkResult",
     "Binding",
+    "BoxList",
     "Extracted",
     "MeanResult",
     "MetricResult",
@@ -35,9 +40,15 @@ __all__ = [
     "aggregate",
     "binding_of",
     "body_of",
+    "extract_boxes",
+    "extract_count",
     "extract_entities",
     "extract_letter",
+    "extract_probability",
     "extract_short",
+    "extract_yes_no",
+    "first_yes_no",
+    "is_ratio_of_sums",
     "models_of",
     "read_scores",
     "score_pair",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean, median
 
 from msgspec import field
 
@@ -20,10 +20,12 @@ class MetricResult(Record, frozen=True, kw_only=True):
     """One metric over the items of one task.
 
     `value` counts failures at the metric's worst; `without_failures` leaves them out. Both are
-    ``sum(numerator) / sum(denominator)``, so a corpus rate where the metric is one; `item_mean` is
-    the plain mean of the items' values. All are None where no item has a value. `unscored` counts
+    ``sum(numerator) / sum(denominator)``, so a corpus rate where the metric is one, but for the
+    metrics that are no such ratio (`is_ratio_of_sums`); `item_mean` is the plain mean of the
+    items' values. All are None where no item has a value. `unscored` counts
     the reasons why items have none. `layers`, for CER in `strict`, is the corpus CER at each layer
-    of normalisation: the fall from one to the next is what that layer explains.
+    of normalisation: the fall from one to the next is what that layer explains. `note` says what
+    a reader of the value has to know.
     """
 
     metric: str
@@ -35,6 +37,7 @@ class MetricResult(Record, frozen=True, kw_only=True):
     unscored: dict[str, int] = field(default_factory=dict)
     layers: dict[str, float] = field(default_factory=dict)
     signature: str = ""
+    note: str = ""
 
 
 class TaskResult(Record, frozen=True, kw_only=True):
@@ -165,14 +168,15 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
         unscored=dict(Counter(score.reason for score in scores if score.value is None)),
         layers=_layers(scored),
         signature=next((score.signature for score in scored), ""),
+        note=_one_sided(scored),
     )
 
 
 def _task_value(metric: str, scored: Sequence[Score]) -> float | None:
     if not scored:
         return None
-    if metric == "CharF1":
-        return _harmonic_of_means(scored)
+    if metric in _OWN_WAY:
+        return _OWN_WAY[metric](scored)
     numerator = sum(score.stats["numerator"] for score in scored)
     denominator = sum(score.stats["denominator"] for score in scored)
     return numerator / denominator if denominator else 0.0
@@ -185,6 +189,41 @@ def _harmonic_of_means(scored: Sequence[Score]) -> float:
     )
     total = precision + recall
     return 2 * precision * recall / total if total else 0.0
+
+
+def _median(scored: Sequence[Score]) -> float:
+    return median(score.stats["numerator"] for score in scored)
+
+
+def _mean_of_recalls(scored: Sequence[Score]) -> float:
+    """Balanced accuracy: the mean over the classes that there are of the share that is right."""
+    by_class: dict[float, list[float]] = defaultdict(list)
+    for score in scored:
+        by_class[score.stats["positive"]].append(score.stats["numerator"])
+    return fmean(fmean(right) for right in by_class.values())
+
+
+_OWN_WAY: dict[str, Callable[[Sequence[Score]], float]] = {
+    "CharF1": _harmonic_of_means,
+    "MedRE": _median,
+    "BalancedAcc": _mean_of_recalls,
+}
+
+
+def is_ratio_of_sums(metric: str) -> bool:
+    """Whether a task's value is ``sum(numerator) / sum(denominator)`` over its scores.
+
+    Only then may it be resampled by re-summing these two.
+    """
+    return metric not in _OWN_WAY
+
+
+def _one_sided(scored: Sequence[Score]) -> str:
+    classes = {score.stats["positive"] for score in scored if "positive" in score.stats}
+    if len(classes) != 1:
+        return ""
+    always = "yes" if classes == {1.0} else "no"
+    return f"one-sided: the true answer is always {always}, so saying {always} earns everything"
 
 
 def _layers(scored: Sequence[Score]) -> dict[str, float]:

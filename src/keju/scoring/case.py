@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -16,10 +16,14 @@ from keju.metrics import (
     official_edits,
     punctuation_counts,
 )
+from keju.metrics.boxes import box_convention
 from keju.scoring.answers import Extracted, body_of, transcription_of
+from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.letters import extract_letter
 from keju.scoring.short import entity_set, extract_entities, extract_short
+from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.verdicts import Verdict, verdict_of
+from keju.scoring.yes_no import extract_yes_no
 from keju.text import (
     LAYERS,
     Layer,
@@ -172,14 +176,16 @@ class Case:
         match self.form:
             case "letter":
                 return extract_letter(self.text, choices_of(self.item), self.options)
-            case "short":
-                return extract_short(self.text)
-            case "entities":
-                return extract_entities(self.text)
             case "transcription":
                 return self.transcription
-        body = body_of(self.text)
-        return Extracted(body.strip(), "whole answer" if body == self.text else "after reasoning")
+            case "boxes":
+                return self.box_list.extracted
+        return _EXTRACT.get(self.form, _running_text)(self.text)
+
+    @cached_property
+    def box_list(self) -> BoxList:
+        """The boxes in the response, in the convention that the query declares."""
+        return extract_boxes(self.text, box_convention(self.query.box_convention or "xyxy").axes)
 
     @cached_property
     def marks(self) -> MarkCounts:
@@ -206,8 +212,22 @@ class Case:
             answer=self.item.answer or self.item.answer_simplified,
             taken=self.taken.answer is not None,
             wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
+            in_english=self.form == "text" and self.item.benchmark == "OBI-Bench",
         )
 
+
+def _running_text(text: str) -> Extracted:
+    body = body_of(text)
+    return Extracted(body.strip(), "whole answer" if body == text else "after reasoning")
+
+
+_EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
+    "short": extract_short,
+    "entities": extract_entities,
+    "yes-no": extract_yes_no,
+    "number": extract_count,
+    "probability": extract_probability,
+}
 
 _folded = lru_cache(maxsize=1 << 16)(normalise)
 

@@ -73,6 +73,11 @@ def _summary(result: Result) -> Json:
         "without_failures": _per_task(result.tasks, lambda metric: metric.without_failures),
         "item_means": _per_task(result.tasks, lambda metric: metric.item_mean),
         "layers": _layers(result.tasks),
+        "notes": {
+            _task_name(each.task, each.query): notes
+            for each in result.tasks
+            if (notes := {m.metric: m.note for m in each.metrics if m.note})
+        },
         "counts": {
             _task_name(each.task, each.query): {
                 "items": each.items,

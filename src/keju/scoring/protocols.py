@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from keju import __version__
 from keju.items import AnswerForm, Protocol
-from keju.scoring import official, strict
+from keju.scoring import official, recognition, strict
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured
 from keju.text import normalisation_signature
@@ -34,7 +34,10 @@ class Binding(NamedTuple):
     higher_is_better: bool = True
 
 
-_MCS, _ANCIENT = "MCS-Bench", "AncientDoc"
+_EXTRACTED = frozenset({"one letter", "first-yes-no", "yes-no", "one-number", "boxes"})
+"""Preparations that take the answer out and compare no texts."""
+
+_MCS, _ANCIENT, _OBI = "MCS-Bench", "AncientDoc", "OBI-Bench"
 _Key = tuple[Protocol, str, AnswerForm, str]
 
 _BINDINGS: dict[_Key, Binding] = {
@@ -75,6 +78,18 @@ _BINDINGS: dict[_Key, Binding] = {
     ("official", _ANCIENT, "transcription", "CharRecall"): Binding(official.position_recall, "raw"),
     ("official", _ANCIENT, "transcription", "CharF1"): Binding(official.position_f1, "raw"),
     ("official", _ANCIENT, "text", "chrF++"): Binding(official.chrf_plus_plus, "raw+words"),
+    ("official", _OBI, "yes-no", "Acc"): Binding(recognition.accuracy, "first-yes-no"),
+    ("official", _OBI, "number", "MRE"): Binding(
+        recognition.count_error, "one-number", worst=1.0, higher_is_better=False
+    ),
+    ("official", _OBI, "boxes", "mIoU"): Binding(recognition.mean_overlap, "boxes"),
+    ("strict", "", "yes-no", "BalancedAcc"): Binding(recognition.balanced, "yes-no"),
+    ("strict", "", "number", "CountAcc"): Binding(recognition.count_accuracy, "one-number"),
+    ("strict", "", "number", "MedRE"): Binding(
+        recognition.count_error, "one-number", worst=1.0, higher_is_better=False
+    ),
+    ("strict", "", "boxes", "mIoU"): Binding(recognition.mean_overlap, "boxes"),
+    ("strict", "", "boxes", "F1_IoU"): Binding(recognition.overlap_f1, "boxes"),
     ("strict", "", "transcription", "CharAcc"): Binding(strict.character_accuracy, "counted"),
     ("strict", "", "transcription", "CER"): Binding(
         strict.error_rate, "counted", worst=1.0, higher_is_better=False
@@ -110,8 +125,13 @@ def binding_of(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str
     )
 
 
-def unavailable(metric: str) -> str:
+def unavailable(metric: str, form: AnswerForm) -> str:
     """Why a metric of the catalogue that is bound to nothing has no value."""
+    if form in {"yes-no", "probability"}:
+        return (
+            f"{metric} ranks the answers to all pairs of one image, and an item "
+            "doesn't say yet which pairs belong together"
+        )
     return f"keju {__version__} does not compute {metric} yet"
 
 
@@ -123,8 +143,10 @@ def signature(protocol: Protocol, metric: str, text: str, encoder: str = "") -> 
 
 
 def _preparation(protocol: Protocol, text: str) -> str:
+    if text in _EXTRACTED:
+        return text
     if protocol == "strict":
-        return f"{text}+{normalisation_signature('script')}" if text != "one letter" else text
+        return f"{text}+{normalisation_signature('script')}"
     steps = text.replace("convert", f"convert(response,zhconv-{_version('zhconv')}-zh-cn)")
     return steps.replace("jieba", f"jieba-{_version('jieba')}")
 

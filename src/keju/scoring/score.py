@@ -22,7 +22,9 @@ from keju.scoring.table import write_scores
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
-_LISTED = frozenset({"letter", "short", "entities"})
+_LISTED = frozenset({
+    "letter", "short", "entities", "yes-no", "number", "boxes", "probability",
+})  # fmt: skip
 
 
 def score_pair(
@@ -110,7 +112,7 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
     semantic = semantic_binding(protocol, benchmark, form, metric)
     binding = binding_of(protocol, benchmark, form, metric)
     if semantic is None and binding is None:
-        return _record(case, protocol, metric, reason=unavailable(metric))
+        return _record(case, protocol, metric, reason=unavailable(metric, case.form))
     if reason := case.flaw.response or case.flaw.answer:
         return _record(case, protocol, metric, reason=reason)
     try:

@@ -9,17 +9,17 @@ from rapidfuzz.distance import LCSseq
 
 from keju.items import AnswerForm, Response
 from keju.scoring.answers import body_of
-from keju.text import counted
+from keju.text import counted, han_only
 
 Verdict = Literal[
     "ok", "failed", "filtered", "empty", "looping", "truncated", "refused",
-    "transcribed", "off-format", "unparsable",
+    "transcribed", "off-language", "off-format", "unparsable",
 ]  # fmt: skip
 """`failed` and `filtered`: no answer came. `empty`: nothing but white space or reasoning.
 `looping`: it ends in one short piece said over and over. `truncated`: it hit the token limit.
-`refused`: it declines. `transcribed`: it reads the text out instead of answering. `off-format`: an
-answer wrapped in JSON or the like where plain text was asked for. `unparsable`: no answer could be
-taken without guessing."""
+`refused`: it declines. `transcribed`: it reads the text out instead of answering. `off-language`:
+an answer in Chinese where encoder and truth are English. `off-format`: an answer wrapped in JSON or
+the like where plain text was asked for. `unparsable`: no answer could be taken without guessing."""
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -42,6 +42,8 @@ _LOOP_REPEATS = 5
 _TRANSCRIBED_SHARE = 0.8
 _TRANSCRIBED_LENGTH = 20
 
+_HAN_SHARE = 0.2
+
 
 def verdict_of(
     response: Response,
@@ -51,6 +53,7 @@ def verdict_of(
     answer: str = "",
     taken: bool = True,
     wrapped: bool = False,
+    in_english: bool = False,
 ) -> Verdict:
     """The verdict on one response; the first that holds of the order in which they are tested.
 
@@ -61,6 +64,7 @@ def verdict_of(
         answer: the true answer.
         taken: whether an answer could be taken.
         wrapped: whether it had to be taken out of JSON that nobody asked for.
+        in_english: whether the answer is expected in English, if the true one is.
     """
     body = body_of(response.text)
     by_wire = _from_the_wire(response, body)
@@ -72,6 +76,8 @@ def verdict_of(
         return "transcribed"
     if not taken:
         return "unparsable"
+    if in_english and is_mostly_han(body) and not is_mostly_han(answer):
+        return "off-language"
     return "off-format" if wrapped else "ok"
 
 
@@ -106,6 +112,11 @@ def is_looping(text: str) -> bool:
         if end[period:] == end[:-period]:
             return True
     return False
+
+
+def is_mostly_han(text: str) -> bool:
+    """Whether more than a fifth of a text's characters are Han, which no English answer needs."""
+    return len(han_only(text)) > _HAN_SHARE * len("".join(text.split()))
 
 
 def reads_out(body: str, transcription: str, answer: str) -> bool:

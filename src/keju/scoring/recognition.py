@@ -1,0 +1,97 @@
+"""OBI-Bench recognition: Yes-or-No, How many and Where, in both protocols.
+
+No scorer was published; `official` is our reading of the paper and of its tables.
+"""
+
+from __future__ import annotations
+
+from keju.metrics import UndefinedMetricError, parse_number, relative_error
+from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
+from keju.scoring.case import Case
+from keju.scoring.measured import Measured, mean, ratio
+from keju.scoring.yes_no import extract_yes_no, first_yes_no
+
+
+def accuracy(case: Case) -> Measured:
+    """1 if the first word for yes or no is the true one; none is wrong."""
+    truth = _true_polarity(case)
+    return mean(float(first_yes_no(case.text).answer == truth), positive=float(truth == "Yes"))
+
+
+def balanced(case: Case) -> Measured:
+    """1 if the answer taken is the true one; a task's value is the mean of its two recalls.
+
+    `positive` says which recall the item belongs to. Where all items are of one class the value is
+    their recall alone, and the aggregate says so.
+    """
+    truth = _true_polarity(case)
+    return mean(float(case.taken.answer == truth), positive=float(truth == "Yes"))
+
+
+def _true_polarity(case: Case) -> str:
+    found = extract_yes_no(case.truth).answer
+    if found is None:
+        raise UndefinedMetricError("the item's answer is neither yes nor no")
+    return found
+
+
+def count_error(case: Case) -> Measured:
+    """Relative error of the count stated; no number is an error of 1."""
+    return mean(_relative_error(case))
+
+
+def count_accuracy(case: Case) -> Measured:
+    """1 - min(1, relative error); no number earns 0."""
+    return mean(1 - min(1.0, _relative_error(case)))
+
+
+def _relative_error(case: Case) -> float:
+    truth = _true_count(case)
+    stated = case.taken.answer
+    return 1.0 if stated is None else relative_error(truth, float(stated))
+
+
+def _true_count(case: Case) -> float:
+    """The item's answer, or where it has none the number of its boxes."""
+    if not case.item.answer and case.item.boxes:
+        return float(len(case.item.boxes))
+    number = parse_number(case.truth)
+    if number is None:
+        raise UndefinedMetricError("the item's answer is no number")
+    return number
+
+
+def mean_overlap(case: Case) -> Measured:
+    """IoU of boxes matched one to one for the greatest sum, over max(true, predicted)."""
+    truth, predicted = _boxes(case)
+    return mean(match_boxes(truth, predicted).mean)
+
+
+def overlap_f1(case: Case) -> Measured:
+    """F1 of boxes found, mean over the IoU thresholds .5 to .95; over all items together."""
+    truth, predicted = _boxes(case)
+    found = box_hits(truth, predicted)
+    numerator = 2 * sum(found.hits) / len(found.hits)
+    return ratio(numerator, found.truth + found.predicted, found.f1)
+
+
+def _boxes(case: Case) -> tuple[Boxes, Boxes]:
+    """True and predicted boxes in pixels; a response without a box gives none."""
+    if not case.item.boxes:
+        raise UndefinedMetricError("the item has no true boxes")
+    if not case.query.box_convention:
+        raise UndefinedMetricError("the query declares no convention for boxes")
+    convention = box_convention(case.query.box_convention)
+    width = height = 0
+    if convention.scale != "pixels":
+        if not case.item.images:
+            raise UndefinedMetricError("the item has no image whose size the boxes are shares of")
+        width, height = case.item.images[0].width, case.item.images[0].height
+    truth = to_pixels(
+        [(box.x0, box.y0, box.x1, box.y1) for box in case.item.boxes],
+        box_convention("xyxy"),
+        width=width,
+        height=height,
+    )
+    predicted = to_pixels(case.box_list.rows or (), convention, width=width, height=height)
+    return truth, predicted

@@ -1,0 +1,64 @@
+"""Yes or no is taken from words that say it, in English and Chinese, and never guessed."""
+
+import pytest
+
+from keju.scoring import extract_yes_no, first_yes_no
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "rule"),
+    [
+        ("Yes", "Yes", "whole answer"),
+        ("**No.**", "No", "whole answer"),
+        ("不是。", "No", "whole answer"),
+        ("对", "Yes", "whole answer"),
+        ("<think>no, no</think>Yes", "Yes", "whole answer"),
+        ('{"answer": "no"}', "No", "JSON key 'answer'"),
+        ('{"answer": true}', "Yes", "JSON key 'answer'"),
+        ("The picture shows a bone. The answer is yes.", "Yes", "answer phrase"),
+        ("Yes at first sight.\nAnswer: **No**", "No", "answer phrase"),
+        ("答案是：否", "No", "answer phrase"),
+        ("Yes, there is no doubt about it.", "Yes", "first word"),
+        ("是的，这是甲骨文。", "Yes", "first word"),
+        ("不是甲骨文", "No", "first word"),
+        ("是否为甲骨文？是。", "Yes", "word that stands apart"),
+        ("Is this an oracle bone? No.", "No", "word that stands apart"),
+    ],
+)
+def test_what_says_yes_or_no_is_taken_and_says_by_which_rule(text, answer, rule):
+    assert extract_yes_no(text)[:2] == (answer, rule)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "<think>yes",
+        "Yes or No",
+        "是否",
+        "Yes and No",
+        "No, it is not. Yes",
+        "There is no doubt that these are characters.",
+        "图中是青铜器",
+        "对于这张图片，不确定",
+        "I cannot tell.",
+    ],
+)
+def test_what_says_neither_or_both_is_unparsable(text):
+    assert extract_yes_no(text).answer is None
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("It is. Yes! No?", "Yes"),
+        ("There is no doubt: yes", "No"),
+        ("Please say yes or no: No", "No"),
+        ("这不是甲骨文", "No"),
+        ("是否？是", "Yes"),
+        ("<think>no</think>yes", "Yes"),
+        ("Unknown, nothing, eyes", None),
+    ],
+)
+def test_the_official_reading_is_the_first_word_for_either(text, answer):
+    assert first_yes_no(text).answer == answer
