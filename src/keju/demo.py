@@ -38,12 +38,18 @@ def demonstrate(folder: Path, console: Console) -> Path:
         highlight=False,
     )
     summary = run(dataset, MODELS, folder, console=console)
+    if not any(model.asked for model in summary.models):
+        console.print(f"All answers were there already: delete {folder} to ask again.")
     scores = score_run(RunFolder.open(folder))
     report = folder / "report.html"
     gathered = write_report([folder], report, title="keju demo")
     write_csv(gathered, folder / "csv")
     kinds = {kind.spelling: kind.what for kind in model_kinds()}
     console.print(scores_table(aggregate(scores), MODELS))
+    console.print(
+        "baseline:copy only repeats the question: official finds the right letter in it, strict "
+        "does not."
+    )
     for name in MODELS:
         console.print(f"{name}: {kinds[name]}", highlight=False, markup=False)
     console.print(f"{summary.items} items · report: {report}", highlight=False, soft_wrap=True)

@@ -120,3 +120,18 @@ def test_csv_holds_every_score_and_no_formula(scored_run, tmp_path):
     )
     mains = pl.read_csv(tasks).filter(pl.col("main"))
     assert mains.height == 2 * 2 * 2
+
+
+def test_responses_newer_than_the_scores_are_not_passed_over(scored_run, tmp_path):
+    (good,) = [m for m in RunFolder(scored_run).manifest().models if "good" in m]
+    path = RunFolder(scored_run).responses_path(good, "T7")
+    path.write_text(path.read_text("utf-8").replace('"key":"', '"key":"0'), "utf-8")
+    with pytest.raises(UsageError, match="Score it again"):
+        write_report([scored_run], tmp_path / "report.html")
+
+
+def test_what_the_overall_numbers_lack_is_named(scored_run):
+    view = build_view(gather([scored_run], picture_bytes=0), title="small")
+    lines = [line for line in view.missing if "no responses" in line]
+    assert lines
+    assert all("T2" in line and "T1," not in line for line in lines)

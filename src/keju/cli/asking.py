@@ -96,7 +96,7 @@ def run(
     no response yet.
     """
     from keju.models import Decoding, ModelOptions
-    from keju.reporting.terminal import run_table
+    from keju.reporting.terminal import failure_lines, run_table
     from keju.running import Policy, Selection
     from keju.running import run as ask
 
@@ -126,7 +126,14 @@ def run(
         console=err,
     )
     out.print(run_table(summary))
+    if not any(each.planned for each in summary.models):
+        say("Nothing was asked: the column 'not asked' says why")
+        raise typer.Exit(WITH_FAILURES)
     if not summary.complete:
-        say(f"{summary.failures} failed, {summary.left} without a response. {summary.advice}")
+        for line in failure_lines(folder):
+            say(line)
+        counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
+        said = ", ".join(f"{count} {what}" for count, what in counts if count)
+        say(f"{said}. {summary.advice}")
         raise typer.Exit(WITH_FAILURES)
     say(f"Next: keju score {folder} && keju report {folder} -o report.html")

@@ -7,8 +7,6 @@ from typing import Annotated, Literal
 
 import typer
 
-from keju.items import Setting
-
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 DatasetPath = Annotated[Path, typer.Argument(metavar="DATASET", help="A dataset's folder.")]
 ModelNames = Annotated[
@@ -25,7 +23,7 @@ Sample = Annotated[
 Seed = Annotated[int, typer.Option(help="For --sample and for the baselines that draw.")]
 Rounds = Annotated[int, typer.Option(help="How often each item is asked.")]
 SettingName = Annotated[
-    Setting,
+    Literal["image", "gold-ocr"],
     typer.Option(help="What is shown: the image, or its true transcription (gold-ocr)."),
 ]
 BaseUrl = Annotated[str, typer.Option(help="An OpenAI-compatible server, up to its /v1.")]

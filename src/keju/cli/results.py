@@ -10,6 +10,7 @@ import typer
 
 from keju.cli.app import app, out, say
 from keju.cli.options import ProtocolName
+from keju.errors import UsageError
 from keju.items import Protocol
 
 
@@ -38,7 +39,7 @@ def score(
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_json
-    from keju.reporting.terminal import scores_table
+    from keju.reporting.terminal import scores_table, unfinished_lines
     from keju.runs import RunFolder
     from keju.scoring import PROTOCOLS, aggregate, models_of, score_responses, score_run, to_json
 
@@ -48,9 +49,14 @@ def score(
         scores = score_run(RunFolder.open(what), protocols, encoders)
     else:
         scores = score_responses(what, protocols, encoders)
+    if not scores:
+        raise UsageError(f"{what}: no responses to score")
     if json_out is not None:
         write_json(json_out, to_json(scores))
     out.print(scores_table(aggregate(scores), models_of(scores)))
+    if what.is_dir():
+        for line in unfinished_lines(what):
+            say(line)
     unscored = Counter((each.metric, each.reason) for each in scores if each.value is None)
     for (metric, reason), count in sorted(unscored.items()):
         say(f"unscored: {metric} of {count} responses: {reason}")

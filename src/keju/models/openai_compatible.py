@@ -91,9 +91,8 @@ class OpenAICompatible:
         return 32
 
     def declines(self, request: Request) -> str:
-        """Every request can be put to a model that reads pictures and text."""
-        del request
-        return ""
+        """A question about a picture that is not there."""
+        return "" if request.images or request.source else "there is no image to show"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Ask the server once.

@@ -109,19 +109,24 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         if len(settings) > 1:
             label = f"{label} · {response.setting}"
         _name(gathered, label)
-        found = scores.get((response.model, response.key), [])
+        found = scores.get((response.model, response.item, response.key), [])
+        if not found:
+            raise UsageError(
+                f"{folder.path}: responses have come since it was scored (such as that of "
+                f"{response.model} to {response.item}). Score it again: keju score {folder.path}"
+            )
         renamed = [replace(score, model=label) for score in found]
         gathered.asked[key].answers.append(Answer(label, response, renamed))
 
 
-def _scores_by_response(folder: RunFolder) -> dict[tuple[str, str], list[Score]]:
+def _scores_by_response(folder: RunFolder) -> dict[tuple[str, str, str], list[Score]]:
     files = sorted(folder.scores_dir.glob("*.parquet"))
     if not files:
         raise UsageError(f"{folder.path}: no scores yet. Make them with: keju score {folder.path}")
-    found: dict[tuple[str, str], list[Score]] = {}
+    found: dict[tuple[str, str, str], list[Score]] = {}
     for file in files:
         for score in read_scores(file):
-            found.setdefault((score.model, score.key), []).append(score)
+            found.setdefault((score.model, score.item, score.key), []).append(score)
     return found
 
 

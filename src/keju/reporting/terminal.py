@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,6 +18,7 @@ from keju.items import Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.running import Plan, RunSummary
+from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, MetricResult, Result
 
 
@@ -108,6 +111,36 @@ def run_table(summary: RunSummary) -> Table:
             declined,
         )
     return table
+
+
+def failure_lines(path: Path) -> Iterator[str]:
+    """For each model and kind of failure of a run: how often, and what was said first."""
+    first: dict[tuple[str, str], str] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for response in RunFolder.open(path).responses():
+        if response.error is not None:
+            where = (response.model, response.error.kind)
+            counts[where] += 1
+            first.setdefault(where, response.error.message)
+    for (model, kind), count in counts.items():
+        yield _plain(f"{model}: {count}× {kind}, first: {first[model, kind]}")
+
+
+def unfinished_lines(path: Path) -> Iterator[str]:
+    """For each model of a run that has not answered everything yet, how far it is."""
+    folder = RunFolder.open(path)
+    manifest = folder.manifest()
+    requests = len(folder.items()) * int(manifest.settings.get("rounds", "1"))
+    there = Counter(response.model for response in folder.responses())
+    for model in manifest.models:
+        planned = requests - sum(manifest.not_asked.get(model, {}).values())
+        if there[model] < planned:
+            yield f"{model}: {there[model]} of {planned} asked so far; keju run goes on with it"
+
+
+def _plain(text: str) -> str:
+    """Text of others on one line, its control characters made visible."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def stats_tables(stats: Stats) -> Iterator[Table]:

@@ -121,6 +121,7 @@ class View(NamedTuple):
     synthetic: bool
     models: list[ModelRow]
     overall: list[OverallRow]
+    missing: list[str]
     tables: list[TaskTable]
     metrics: list[MetricRow]
     errors: list[ErrorRow]
@@ -140,13 +141,14 @@ def build_view(gathered: Gathered, *, title: str) -> View:
             {
                 "dataset": run.manifest.dataset,
                 "version": run.manifest.dataset_version,
-                "created": run.manifest.created,
+                "created": run.manifest.created[:16].replace("T", " "),
             }
             for run in gathered.runs
         ],
         synthetic=any(run.manifest.synthetic for run in gathered.runs),
         models=[_model_row(gathered, model) for model in gathered.models],
         overall=list(_overall_rows(gathered, results)),
+        missing=list(_missing_lines(results)),
         tables=_task_tables(gathered, results),
         metrics=list(_metric_rows(results)),
         errors=list(_error_rows(results)),
@@ -220,6 +222,19 @@ def _overall_cell(result: Result | None, benchmark: str) -> Cell:
     )
 
 
+def _missing_lines(results: Results) -> Iterator[str]:
+    """What the overall numbers lack, one line a model, protocol, benchmark and reason."""
+    for (model, protocol), result in results.items():
+        for found in result.benchmarks:
+            by_reason: dict[str, list[str]] = {}
+            for domain in found.domains.values():
+                for name, why in domain.missing.items():
+                    by_reason.setdefault(why, []).append(name)
+            for why, names in by_reason.items():
+                listed = ", ".join(names)
+                yield f"{model}, {protocol} {found.benchmark}: {why}: {listed}"
+
+
 def _task_tables(gathered: Gathered, results: Results) -> list[TaskTable]:
     sure = intervals(gathered.scores, metrics=_main_metrics(results))
     tables: dict[str, list[TaskRow]] = {}
@@ -278,25 +293,36 @@ def _main_cells(
     place: tuple[str, str, Protocol, str],
     sure: Mapping[Measured, Interval],
 ) -> list[Cell]:
-    values = [main.value for main in mains.values() if main.value is not None]
+    values = [
+        main.value
+        for model, main in mains.items()
+        if main.value is not None and not _is_floor(model)
+    ]
     choose = max if higher_is_better(*place) else min
-    top = choose(values) if len(values) > 1 else None
+    top = choose(values) if values and len(mains) > 1 else None
     cells = []
     for model in models:
         main = mains.get(model)
         cell = Cell() if main is None else _main_cell(main, sure.get((model, *place)))
-        best = main is not None and top is not None and main.value == top
+        best = main is not None and main.value == top and not _is_floor(model)
         cells.append(cell._replace(best=best))
     return cells
+
+
+def _is_floor(model: str) -> bool:
+    """Whether a model is a baseline, which is never called the best."""
+    return model.startswith("baseline:")
 
 
 def _main_cell(main: MetricResult, interval: Interval | None) -> Cell:
     if main.value is None:
         reason = "; ".join(main.unscored)
         return Cell("unscored", note=reason, title=reason)
+    if main.without_failures is None:
+        return Cell(percent(main.value), note=f"all {main.scored} failed", title=main.signature)
     notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
     notes.append(f"{main.scored} items" if main.scored != 1 else "1 item")
-    if main.without_failures is not None and main.without_failures != main.value:
+    if main.without_failures != main.value:
         notes.append(f"{percent(main.without_failures)} without failures")
     title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
     return Cell(percent(main.value), note=" · ".join(notes), title=title)
@@ -323,7 +349,9 @@ def _error_rows(results: Results) -> Iterator[ErrorRow]:
         for each in result.tasks:
             found = {metric.metric: metric for metric in each.metrics}
             cer, free = found.get("CER"), found.get("CER_order_free")
-            if protocol == "strict" and cer and cer.layers and free and free.value is not None:
+            if protocol != "strict" or cer is None or free is None or free.value is None:
+                continue
+            if cer.layers and cer.without_failures is not None:
                 yield _error_row(model, each.name, cer, free.value)
 
 

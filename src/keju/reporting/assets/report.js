@@ -26,8 +26,9 @@
       (!task || item.task === task) && (!model || answerBy(item, model)) &&
       (!word || item.search.includes(word)));
     const value = (item) => {
-      const values = item.answers.filter((a) => !model || a.model === model)
-        .map(mainOf).filter((v) => v !== null);
+      const shown = item.answers.filter((a) => !model || a.model === model);
+      const real = shown.filter((a) => !a.model.startsWith("baseline:"));
+      const values = (real.length ? real : shown).map(mainOf).filter((v) => v !== null);
       return values.length ? values.reduce((a, b) => a + b) / values.length : null;
     };
     state.value = value;
