@@ -7,7 +7,7 @@ from keju.metrics.alignment import Span, align
 from keju.metrics.anls import anls_paper, anls_script, anls_threshold
 from keju.metrics.assignment import assign
 from keju.metrics.base import PRF, UndefinedMetricError, prf
-from keju.metrics.bleu import sentence_bleu
+from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
 from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
 from keju.metrics.columns import OrderFree, order_free_cer
 from keju.metrics.edit import EditCounts, best_edits, distance, official_edits
@@ -24,6 +24,7 @@ from keju.metrics.ocr import (
     position_prf,
     set_prf,
 )
+from keju.metrics.paper import PAPER_FORMS
 from keju.metrics.punctuation import (
     MarkCounts,
     mark_class,
@@ -33,6 +34,7 @@ from keju.metrics.punctuation import (
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 
 __all__ = [
+    "PAPER_FORMS",
     "PRF",
     "EditCounts",
     "MarkCounts",
@@ -48,6 +50,7 @@ __all__ = [
     "anls_threshold",
     "assign",
     "best_edits",
+    "bleu_unsmoothed",
     "character_error_rate",
     "chrf",
     "chrf_counts",

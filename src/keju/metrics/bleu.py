@@ -37,6 +37,13 @@ def sentence_bleu(
     return _brevity(len(reference), len(hypothesis)) * math.exp(mean)
 
 
+def bleu_unsmoothed(reference: Sequence[str], hypothesis: Sequence[str]) -> float:
+    """BLEU-4 as Papineni et al. 2002 define it: 0 where an order of n-grams has no match."""
+    if any(not _matches(reference, hypothesis, order)[0] for order in range(1, _ORDERS + 1)):
+        return 0.0
+    return sentence_bleu(reference, hypothesis, smoothing="none")
+
+
 def _matches(reference: Sequence[str], hypothesis: Sequence[str], order: int) -> tuple[int, int]:
     """Clipped matches and the number of n-grams of the hypothesis (at least 1)."""
     wanted = Counter(_ngrams(reference, order))

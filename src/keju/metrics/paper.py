@@ -1,0 +1,50 @@
+"""MCS-Bench's metrics as its paper prints them, where its script computes something else.
+
+Named variants for whoever wants to lay the two beside each other; no protocol uses them. All take
+(reference, hypothesis), two texts prepared alike, and give 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from keju.metrics.anls import anls_paper, anls_threshold
+from keju.metrics.bleu import bleu_unsmoothed
+from keju.metrics.rouge import f_beta, rouge_l, rouge_n
+
+
+def bleu_eq5(reference: str, hypothesis: str) -> float:
+    """MCS-Bench eq. 5: BP x exp(sum of log p_n / 4), over characters, without smoothing.
+
+    An order without a match makes it 0, so that texts of fewer than four characters earn nothing.
+    """
+    return bleu_unsmoothed(reference, hypothesis)
+
+
+def rouge_1_recall(reference: str, hypothesis: str) -> float:
+    """MCS-Bench eq. 6 with N = 1: the share of the reference's characters that are met."""
+    return rouge_n(reference, hypothesis, 1).recall
+
+
+def rouge_2_recall(reference: str, hypothesis: str) -> float:
+    """MCS-Bench eq. 6 with N = 2: the share of the reference's pairs of characters."""
+    return rouge_n(reference, hypothesis, 2).recall
+
+
+def rouge_l_leaning(reference: str, hypothesis: str) -> float:
+    """MCS-Bench's ROUGE-L as its text has it: F of the longest common subsequence, beta 1.2."""
+    return f_beta(rouge_l(reference, hypothesis), 1.2)
+
+
+PAPER_FORMS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
+    {
+        "BLEU_eq5": bleu_eq5,
+        "ROUGE-1_recall": rouge_1_recall,
+        "ROUGE-2_recall": rouge_2_recall,
+        "ROUGE-L_beta1.2": rouge_l_leaning,
+        "ANLS_eq7": anls_paper,
+        "ANLS_biten": anls_threshold,
+    }
+)
+"""Name → metric. ANLS_eq7 is eq. 7-8; ANLS_biten is what they cite (Biten et al., threshold .5)."""
