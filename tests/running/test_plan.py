@@ -160,4 +160,5 @@ def test_an_estimate_counts_calls_and_bytes_and_asks_nobody(mixed: Dataset):
         "chance answers letters and yes-no, not transcription": 24
     }
     assert (rows["baseline:chance", "T5"].calls, rows["baseline:chance", "T5"].wire_bytes) == (8, 0)
-    assert (plan.items, plan.calls) == (16, 24 + 8 + 8)
+    assert rows["openai:m", "T5"].declined == {"there is no image to show": 8}
+    assert (plan.items, plan.calls) == (16, 24 + 8)
