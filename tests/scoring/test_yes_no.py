@@ -42,6 +42,7 @@ def test_what_says_yes_or_no_is_taken_and_says_by_which_rule(text, answer, rule)
         "图中是青铜器",
         "对于这张图片，不确定",
         "I cannot tell.",
+        "天，是，地，玄，",
     ],
 )
 def test_what_says_neither_or_both_is_unparsable(text):

@@ -26,9 +26,9 @@ _PHRASE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # In running text "no" is mostly a determiner (no doubt) and 是 a copula: only words that stand
-# apart are answers.
+# apart are answers. Between commas 是 is one of many characters, but "yes" is a word.
 _APART = re.compile(
-    r"(?:^|(?<=[\s，,。.；;：:!！?？\"'“「(（*]))(?P<said>yes|no|是的?|不是的?|否)"
+    r"(?:^|(?<=[\s。.；;：:!！?？\"'“「(（*]))(?P<said>yes|no|是的?|不是的?|否)"
     r"(?=\s*(?:[，,。.；;:：!！\"'”」)）*]|$))",
     re.IGNORECASE | re.MULTILINE,
 )

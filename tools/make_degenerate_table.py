@@ -1,0 +1,140 @@
+"""Print docs/degenerate.md: what answers that know nothing earn under both protocols.
+
+    python tools/make_degenerate_table.py > docs/degenerate.md
+
+The answers, the small sets of items and the floors are those of tests/support/degenerate.py, to
+which the test suite holds every `strict` metric.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from degenerate import (
+    BANK,
+    BOUGHT_ALONE,
+    HOLDS_THE_ANSWER,
+    MARGIN,
+    Family,
+    earned,
+    families,
+    floors,
+    worth,
+)
+
+from keju.items import Protocol
+from keju.metrics.ranking import accuracy_at, auc, average_precision, rank
+from keju.scoring import PROTOCOLS, MetricResult
+
+Column = tuple[Protocol, str]
+
+_INTRODUCTION = """\
+# What answers that know nothing earn
+
+Made by `tools/make_degenerate_table.py`; the test suite holds this page to its output, and every
+`strict` metric to the floor + 2 points.
+
+Each row is one answer given to every item of a small set (eight classical passages as pages, as
+translations and as open answers; lists of names; letters; short answers; counts; boxes). Cells are
+task values × 100. **Floor** is what answering with another item's true answer earns, the best of
+all rotations, or chance where that is more; a cell in bold is more than 2 points above it. **†**
+marks an answer that does contain the true one, whole or in part, and is paid for its precision
+(chrF weighs recall twice, so the truth three times over keeps 71 of 100). Answers that earn the
+same in every column share a row.
+
+`official` pays for much of this because the published code does. `strict` may not. Precision and
+recall are left out, since each alone can be bought with the other. Metrics that need an encoder are
+not in these tables: they have no value without weights, and in `strict` their scale begins at the
+floor by definition.
+
+Two metrics beside the main one see a little of a text read backwards, which has every right
+character: order-free CER (up to 10 points above the floor) and BLEU over characters (up to 3).
+Where all true answers are alike (OBI-Bench's Yes-or-No as published) saying it always earns
+everything; scoring adds the note *one-sided* to that number. In How many, chance is the best that a
+constant count earns.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    return "\n".join([_INTRODUCTION, *(_table(family) for family in families()), _pairs()])
+
+
+def _table(family: Family) -> str:
+    floor = floors(family.name)
+    columns: list[Column] = [
+        (protocol, metric)
+        for protocol in PROTOCOLS
+        for metric in floor[protocol]
+        if metric not in BOUGHT_ALONE
+    ]
+    named = {name: [answer(item) for item in family.items] for name, answer in BANK.items()}
+    rows: dict[tuple[str, ...], list[str]] = {}
+    notes = set()
+    for name, texts in named.items():
+        found = earned(family, texts)
+        mark = " †" if (family.name, name) in HOLDS_THE_ANSWER else ""
+        rows.setdefault(_cells(family, columns, found), []).append(name + mark)
+        notes |= {each.note for each in found["strict"].values() if each.note}
+    # What another item's truth is worth, turned back into an error where less is better.
+    lowest = [_percent(worth(metric, floor[protocol][metric])) for protocol, metric in columns]
+    perfect = _cells(family, columns, earned(family, family.truths), bold=False)
+    return "\n".join([
+        f"## {family.name}\n",
+        _row("answer", (f"{protocol} {metric}" for protocol, metric in columns)),
+        "|---|" + "---:|" * len(columns),
+        _row("*floor*", lowest),
+        _row("the truth itself", perfect),
+        *(_row("; ".join(names), cells) for cells, names in rows.items()),
+        *(f"\nNote that scoring adds: *{note}*." for note in sorted(notes)),
+        "",
+    ])  # fmt: skip
+
+
+def _row(name: str, cells: Iterable[str]) -> str:
+    return f"| {name} | " + " | ".join(cells) + " |"
+
+
+def _cells(
+    family: Family,
+    columns: Iterable[Column],
+    found: Mapping[Protocol, Mapping[str, MetricResult]],
+    *,
+    bold: bool = True,
+) -> tuple[str, ...]:
+    cells = []
+    for protocol, metric in columns:
+        value = found[protocol][metric].value or 0.0
+        above = worth(metric, value) > floors(family.name)[protocol][metric] + MARGIN
+        text = _percent(value)
+        cells.append(f"**{text}**" if above and bold else text)
+    return tuple(cells)
+
+
+def _percent(value: float) -> str:
+    text = f"{100 * value:,.1f}"
+    return "0.0" if text == "-0.0" else text
+
+
+def _pairs() -> str:
+    """The ranking metrics, which need no response: all candidates tied."""
+    ranking = rank([0.8] * 100, [0])
+    return "\n".join([
+        "## Rejoining, classification, retrieval\n",
+        "Probability .8 for each of 100 candidates, one of them right. Ties are taken by their",
+        "expectation over random order, so it earns what chance earns; in the order of the index",
+        "the first candidate would win every time.\n",
+        "| | Acc@1 | AP | AUC |",
+        "|---|---:|---:|---:|",
+        f"| probability .8 for all | {_percent(accuracy_at(ranking, 1))} "
+        f"| {_percent(average_precision(ranking))} | {_percent(auc(ranking))} |",
+        "",
+    ])  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
