@@ -187,3 +187,27 @@ def test_a_response_to_an_unknown_item_is_an_error(run):
     run.write_items(run.items()[:1])
     with pytest.raises(DataError, match="not among the run's items"):
         score_run(run)
+
+
+def test_models_shared_out_over_processes_get_the_same_scores(tmp_path, make):
+    folder = RunFolder(tmp_path / "run")
+    folder.write_manifest(RunManifest(keju="0", dataset="d", dataset_version="1", dataset_hash="h"))
+    pairs = [
+        make(task, answer, text, model=model)
+        for model in ("a", "b/c", "d", "e:f")
+        for task, answer, text in (("T1", "天地玄黄", "天地"), ("T4", "孔子、颜回", "孔子"))
+    ]
+    folder.write_items([item for item, _ in pairs[:2]])
+    for _, response in pairs:
+        path = folder.responses_path(response.model, response.task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.encode(response) + b"\n")
+    alone = score_run(folder)
+    kept = {path.name: read_scores(path) for path in folder.scores_dir.iterdir()}
+    for path in folder.scores_dir.iterdir():
+        path.unlink()
+    assert score_run(folder, workers=2) == alone
+    assert {path.name: read_scores(path) for path in folder.scores_dir.iterdir()} == kept
+    folder.write_items([pairs[0][0]])
+    with pytest.raises(DataError, match="not among the run's items"):
+        score_run(folder, workers=2)

@@ -18,7 +18,8 @@ from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.export import to_json
 from keju.scoring.letters import extract_letter
 from keju.scoring.protocols import Binding, binding_of, signature
-from keju.scoring.score import PROTOCOLS, models_of, score_pair, score_responses, score_run
+from keju.scoring.run import score_run
+from keju.scoring.score import PROTOCOLS, models_of, score_pair, score_responses
 from keju.scoring.short import extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.table import read_scores, write_scores

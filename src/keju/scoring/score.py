@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from keju.encoders import Encoders
-from keju.errors import DataError, PrerequisiteError
+from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
-from keju.runs import RunFolder, file_name
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable
 from keju.scoring.responses import read_responses
 from keju.scoring.semantic import Batch, semantic_binding
-from keju.scoring.table import write_scores
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
@@ -73,37 +71,6 @@ def score_responses(
         DataError: it is not in that form; the message names the item.
     """
     return score_cases(read_responses(path), protocols, encoders)
-
-
-def score_run(
-    run: RunFolder, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
-) -> list[Score]:
-    """Score every response of a run, and write ``scores/<model>.parquet`` for each model.
-
-    Raises:
-        DataError: a response answers an item that the run does not have.
-    """
-    scores = score_cases(_cases_of(run), protocols, encoders)
-    by_model: dict[str, list[Score]] = {}
-    for score in scores:
-        by_model.setdefault(score.model, []).append(score)
-    for model, of_model in by_model.items():
-        write_scores(run.scores_dir / f"{file_name(model)}.parquet", of_model)
-    return scores
-
-
-def _cases_of(run: RunFolder) -> Iterator[Case]:
-    items = {(item.task, item.query, item.id): item for item in run.items()}
-    for response in run.responses():
-        item = items.get((response.task, response.query, response.item))
-        if item is None:
-            raise DataError(
-                f"answers item {response.item!r} of task {response.task!r}, "
-                "which is not among the run's items",
-                file=run.responses_path(response.model, response.task),
-                mend="Run it again into an empty folder",
-            )
-        yield Case(item, response)
 
 
 def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int) -> Score:
