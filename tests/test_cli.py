@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -18,11 +19,15 @@ COMMANDS = [
 ]  # fmt: skip
 
 
-def keju(*args: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def keju(
+    *args: object, cwd: Path | None = None, encoding: str = "utf-8"
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "keju", *map(str, args)],
         capture_output=True,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, "PYTHONIOENCODING": encoding},
         cwd=cwd,
         check=False,
         timeout=300,
@@ -107,6 +112,9 @@ MISTAKES = {
     ),
     "no such task": (["plan", mini.path(), "--model", "baseline:copy", "--task", "T99"], "T99"),
     "no such model": (["plan", mini.path(), "--model", "ppocrr"], "ppocr"),
+    "pictures that are no number": (["report", ".", "--pictures", "nan"], "--pictures"),
+    "a name that steers the terminal": (["report", "\x1b[2J\n\u202e"], r"\x1b[2J"),
+    "a name that is too long": (["score", "x" * 300], "File name too long"),
     "no key": (["run", mini.path(), "--model", "openai:m", "--out", "o"], "OPENAI_API_KEY"),
 }
 
@@ -121,8 +129,19 @@ def test_a_mistake_is_one_line_that_names_it(args, named, tmp_path, monkeypatch)
     assert done.returncode == 2
     assert done.stderr.startswith("keju: ")
     assert len(done.stderr.splitlines()) == 1
+    assert done.stderr[:-1].isprintable()
     assert named in done.stderr
     assert "Traceback" not in done.stderr + done.stdout
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+def test_no_encoding_of_the_terminal_stops_a_command(encoding, tmp_path):
+    row = {"ID": "b", "Task_ID": 5, "Answer_Simplified": "B", "Response": "B"}
+    file = authors_form(tmp_path / "responses.json", [row])
+    for args in (["tasks"], ["data", "formats"], ["data", "stats", mini.path()], ["score", file]):
+        done = keju(*args, encoding=encoding)
+        assert done.returncode == 0, done.stderr
+    assert len(json.loads(keju("tasks", "--json", encoding=encoding).stdout)) == 55
 
 
 def test_the_whole_way_with_baselines(tmp_path):

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+
+
+def printable(text: str) -> str:
+    """Text as one line that a terminal shows and does not obey.
+
+    Control characters, line breaks, marks of writing direction and lone surrogates become their
+    Python escapes: names and answers come from files and models that may be hostile.
+    """
+    return "".join(
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in _UNSEEN else char
+        for char in text
+    )
 
 
 class KejuError(Exception):
     """Base of every error that keju raises on purpose; its text is one line for a person."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(printable(" ".join(text.split())))
 
 
 class UsageError(KejuError):
@@ -37,7 +55,7 @@ class DataError(KejuError):
         self.mend = mend
         place = ": ".join(part for part in (self.file, item) if part)
         text = f"{place}: {problem}" if place else problem
-        super().__init__(_one_line(f"{text}. {mend}" if mend else text))
+        super().__init__(f"{text}. {mend}" if mend else text)
 
 
 class PrerequisiteError(KejuError):
@@ -49,8 +67,4 @@ class PrerequisiteError(KejuError):
     """
 
     def __init__(self, feature: str, install: str) -> None:
-        super().__init__(_one_line(f"{feature} is not available here. Install it with: {install}"))
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+        super().__init__(f"{feature} is not available here. Install it with: {install}")

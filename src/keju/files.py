@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import hashlib
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +19,8 @@ from keju.errors import DataError
 T = TypeVar("T")
 
 _CHUNK = 1 << 20
+_ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
+"""A JSON escape, a surrogate pair as one; the group is a surrogate that stands alone."""
 
 
 def sha256_bytes(data: bytes) -> str:
@@ -33,7 +38,22 @@ def sha256_file(path: Path) -> str:
 
 
 def write_atomic(path: Path, data: bytes | str) -> None:
-    """Write a whole file so that a reader sees the old content or the new, never a part."""
+    """Write a whole file so that a reader sees the old content or the new, never a part.
+
+    Raises:
+        DataError: the path is a folder, a device or a pipe, or the disk does not take the file.
+    """
+    try:
+        _write_atomic(path, data)
+    except OSError as error:
+        raise DataError(
+            f"cannot be written: {error.strerror or error}", file=path, mend="Choose another place"
+        ) from None
+
+
+def _write_atomic(path: Path, data: bytes | str) -> None:
+    if path.exists() and not path.is_file():
+        raise OSError(errno.EEXIST, "there is something that is no file")
     raw = data.encode() if isinstance(data, str) else data
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -63,10 +83,21 @@ def read_json(path: Path, shape: type[T]) -> T:
         DataError: the file is missing, is not JSON, or does not fit the shape.
     """
     try:
-        return msgspec.json.decode(path.read_bytes(), type=shape)
+        data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
         raise DataError("no such file", file=path) from None
-    except (OSError, UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
+        lone = next((found for found in _ESCAPE.finditer(data) if found[1]), None)
+        if lone:
+            raise DataError(
+                f"half a character, {lone[0].decode('ascii', 'replace')}, at byte {lone.start()}",
+                file=path,
+                mend="Write \\ufffd in its place",
+            ) from None
         raise DataError(f"not readable as JSON: {error}", file=path) from None
 
 
@@ -98,7 +129,7 @@ def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterato
                 yield decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DataError(
-                    f"not a {shape.__name__}: {error}",
+                    f"not readable: {error}",
                     file=path,
                     item=f"line {number}",
                     mend="Delete that line to go on without it",

@@ -45,6 +45,12 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     settings: dict[str, str] = field(default_factory=dict)
     not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
 
+    @property
+    def rounds(self) -> int:
+        """How often each item is asked; 1 where the settings name no number."""
+        said = self.settings.get("rounds", "")
+        return int(said) if re.fullmatch("[0-9]{1,9}", said) else 1
+
 
 def file_name(name: str) -> str:
     """A name for a folder or file that no model's or task's name can use to leave its place.

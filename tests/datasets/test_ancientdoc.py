@@ -117,7 +117,7 @@ def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Sou
         (line("OCR", image="Art/none.jpg"), "1 images are missing: Art/none.jpg (of record 1)"),
         (line("OCR", question=""), "record 1: the question is empty"),
         ({"image": PAGE, "task": "OCR", "question": "q"}, "no field for the answer (expected ans"),
-        ([1], "line 1: not a dict"),
+        ([1], "line 1: not readable: Expected `object`"),
     ],
 )
 def test_a_wrong_line_is_named(source: Source, record: object, says: str) -> None:

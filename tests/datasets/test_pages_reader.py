@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +94,13 @@ def test_two_images_for_one_text_are_named(src: Path, picture: Callable[..., byt
 def test_a_broken_image_is_named(src: Path) -> None:
     (src / "001.jpg").write_bytes(b"<html>not found</html>")
     with pytest.raises(DataError, match=r"001\.jpg: a web page"):
+        read(src)
+
+
+def test_a_pipe_among_the_pages_is_named_and_not_waited_for(src: Path) -> None:
+    os.mkfifo(src / "pipe.png")
+    (src / "pipe.txt").write_text("天", "utf-8")
+    with pytest.raises(DataError, match=r"pipe\.png: this is no file"):
         read(src)
 
 

@@ -102,6 +102,12 @@ def test_numbers_below_one_are_wrong_use(mixed: Dataset, option: str):
         names(mixed, **{option: 0})
 
 
+def test_absurd_numbers_choose_everything_or_are_wrong_use(mixed: Dataset):
+    assert names(mixed, limit=10**30, sample=10**30) == names(mixed)
+    with pytest.raises(UsageError, match="--rounds must be 1,000 at most"):
+        names(mixed, rounds=10**30)
+
+
 def test_a_task_that_is_unknown_or_not_here_is_wrong_use(mixed: Dataset):
     with pytest.raises(UsageError, match="T99"):
         names(mixed, tasks=["T99"])

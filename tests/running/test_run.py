@@ -7,10 +7,12 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from math import inf, nan
 from pathlib import Path
 
 import pytest
 from making import make_dataset, page_item
+from msgspec.structs import replace
 from rich.console import Console
 from serving import Chat, run_command
 
@@ -212,6 +214,18 @@ def test_other_settings_are_refused_and_what_differs_is_named(
     assert chat.stats()["requests"] == 10
 
 
+def test_a_run_whose_rounds_are_no_number_is_gone_on_with(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=1))
+    manifest = RunFolder.open(out).manifest()
+    for said in ("many", "9" * 5000, ""):
+        spoilt = {**manifest.settings, "rounds": said}
+        RunFolder(out).write_manifest(replace(manifest, settings=spoilt))
+        assert RunFolder.open(out).manifest().rounds == 1
+        assert go(dataset, out, chat.url, selection=Selection(limit=1)).complete
+    assert chat.stats()["requests"] == 1
+
+
 def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: Path):
     def made(name: str, answer: str) -> Path:
         item: Item = page_item(
@@ -247,9 +261,15 @@ def test_wrong_use_is_refused_before_anything_is_written(chat: Chat, dataset: Pa
         ({"models": [MODEL, MODEL]}, "given twice"),
         ({"models": ["openai"]}, "needs a model's name"),
         ({"models": [MODEL], "policy": Policy(concurrency=0)}, "--concurrency must be 1"),
+        ({"models": [MODEL], "policy": Policy(timeout=0)}, "--timeout must be more than 0"),
+        ({"models": [MODEL], "policy": Policy(timeout=nan)}, "--timeout must be more than 0"),
+        ({"decoding": Decoding(temperature=nan)}, "--temperature must be a number, not nan"),
+        ({"decoding": Decoding(top_p=inf)}, "--top-p must be a number, not inf"),
     ]:
+        decoding = wrong.pop("decoding", Decoding())
+        options = ModelOptions(base_url=chat.url, decoding=decoding)
         with pytest.raises(UsageError, match=words):
-            run(dataset, out=out, options=ModelOptions(base_url=chat.url), **wrong)
+            run(dataset, out=out, options=options, **{"models": [MODEL], **wrong})
     with pytest.raises(UsageError, match="no dataset"):
         run(out / "nowhere", [MODEL], out, options=ModelOptions(base_url=chat.url))
     assert not out.exists()

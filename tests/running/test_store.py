@@ -102,6 +102,16 @@ def test_a_line_torn_at_any_byte_is_mended_and_no_whole_answer_is_lost(folder: R
         assert path.read_bytes() == whole
 
 
+def test_a_torn_line_nested_too_deeply_is_cut_off_too(folder: RunFolder):
+    with ResponseStore(folder) as store:
+        store.append(response("a"))
+    path = folder.responses_path("m", "T1")
+    with path.open("ab") as stream:
+        stream.write(b'{"x":' + b"[" * 100_000)
+    with ResponseStore(folder):
+        assert stored(folder) == [response("a")]
+
+
 def test_a_file_of_nothing_but_a_torn_line_is_emptied(folder: RunFolder):
     path = folder.responses_path("m", "T1")
     path.parent.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated, NoReturn
@@ -10,7 +11,7 @@ import typer
 from rich.console import Console
 
 from keju import __version__
-from keju.errors import KejuError
+from keju.errors import KejuError, printable
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -39,6 +40,10 @@ err = Console(stderr=True, highlight=False)
 
 def main() -> NoReturn:
     """Run the command line; an error that keju knows is one line and no traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What this terminal's encoding has no bytes for is shown as an escape.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except KejuError as error:
@@ -54,12 +59,17 @@ def main() -> NoReturn:
 
 
 def say(line: str) -> None:
-    """Print a plain line on standard output."""
-    out.print(line, markup=False, highlight=False, soft_wrap=True)
+    """Print a plain line on standard output; what would steer the terminal is made visible."""
+    out.print(printable(line), markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+
+def note(line: str) -> None:
+    """Print a plain line on standard error."""
+    err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
 
 
 def _fail(message: str) -> NoReturn:
-    err.print(f"keju: {message}", markup=False, soft_wrap=True)
+    note(f"keju: {message}")
     sys.exit(WRONG_USE)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, build_app, data_app, err, out, say
+from keju.cli.app import WITH_FAILURES, build_app, data_app, note, out, say
 from keju.cli.options import AsJson, DatasetPath
 from keju.errors import UsageError
 
@@ -41,8 +40,8 @@ def import_(
         source=source,
         options=dict(_pair(each) for each in option or ()),
     )
-    for note in done.notes:
-        err.print(f"note: {note}", markup=False, soft_wrap=True)
+    for each in done.notes:
+        note(f"note: {each}")
     made = done.manifest
     say(f"{made.items} items, {made.images} images in {dataset} (hash {made.hash[:12]})")
     say(f"Next: keju data validate {dataset}")
@@ -55,7 +54,8 @@ def formats() -> None:
 
     for reader in FORMATS.values():
         out.print(f"[b]{reader.name}[/b]  {reader.what}")
-        say(textwrap.indent(reader.layout.strip(), "    "))
+        for line in reader.layout.strip().splitlines():
+            say(f"    {line}")
         for name, text in reader.options.items():
             say(f"    -o {name}=…  {text}")
         say("")

@@ -13,6 +13,9 @@ from keju.cli.options import ProtocolName
 from keju.errors import UsageError
 from keju.items import Protocol
 
+MOST_PICTURES = 1000.0
+"""Megabytes; a larger page opens in no browser."""
+
 
 @app.command()
 def score(
@@ -81,6 +84,8 @@ def report(
     """Write the report: one HTML file with tables, and every item with picture and difference."""
     from keju.reporting import write_csv, write_report
 
+    if not 0 <= pictures <= MOST_PICTURES:
+        raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
     gathered = write_report(runs, page, picture_bytes=round(pictures * 1e6))
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
     if csv is not None:

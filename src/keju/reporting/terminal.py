@@ -10,10 +10,14 @@ from typing import Any
 
 import msgspec
 from rich import box
+from rich.console import RenderableType
+from rich.style import StyleType
 from rich.table import Table
+from rich.text import Text
 
 from keju.benchmarks import Query, Task, tasks
 from keju.datasets.stats import Stats
+from keju.errors import printable
 from keju.items import Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
@@ -23,17 +27,37 @@ from keju.scoring import PROTOCOLS, MetricResult, Result
 
 
 def print_json(value: object) -> None:
-    """Print `value` as indented JSON on standard output."""
-    sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+    """Print `value` as indented JSON on standard output, in UTF-8 whatever the terminal's is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    sys.stdout.buffer.flush()
 
 
-def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = None) -> Table:
+class PlainTable(Table):
+    """A table whose words come from data: they are neither markup nor orders to the terminal."""
+
+    def add_row(
+        self,
+        *renderables: RenderableType | None,
+        style: StyleType | None = None,
+        end_section: bool = False,
+    ) -> None:
+        """Add a row; what is a plain text is shown as it stands."""
+        cells = (_words(cell) if isinstance(cell, str) else cell for cell in renderables)
+        super().add_row(*cells, style=style, end_section=end_section)
+
+
+def _words(text: str) -> Text:
+    return Text("\n".join(map(printable, text.split("\n"))))
+
+
+def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:
     """An empty table in the house's style; the columns numbered in `right` align right."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    table = PlainTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     numeric = set(right)
     for index, column in enumerate(columns):
         table.add_column(
-            column,
+            _words(column),
             justify="right" if index in numeric else "left",
             overflow="fold",
             no_wrap=index == 0 or index in numeric,
@@ -68,7 +92,7 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
     """The kinds of model, and whether each can answer on this machine."""
     table = plain_table("spelled", "what it is", "here")
     for kind in kinds:
-        ready = "[green]ready[/green]" if not kind.missing else f"needs: {kind.missing}"
+        ready = Text("ready", "green") if not kind.missing else f"needs: {kind.missing}"
         table.add_row(kind.spelling, kind.what, ready)
     return table
 
@@ -123,24 +147,19 @@ def failure_lines(path: Path) -> Iterator[str]:
             counts[where] += 1
             first.setdefault(where, response.error.message)
     for (model, kind), count in counts.items():
-        yield _plain(f"{model}: {count}× {kind}, first: {first[model, kind]}")
+        yield f"{model}: {count}× {kind}, first: {first[model, kind]}"
 
 
 def unfinished_lines(path: Path) -> Iterator[str]:
     """For each model of a run that has not answered everything yet, how far it is."""
     folder = RunFolder.open(path)
     manifest = folder.manifest()
-    requests = len(folder.items()) * int(manifest.settings.get("rounds", "1"))
+    requests = len(folder.items()) * manifest.rounds
     there = Counter(response.model for response in folder.responses())
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())
         if there[model] < planned:
             yield f"{model}: {there[model]} of {planned} asked so far; keju run goes on with it"
-
-
-def _plain(text: str) -> str:
-    """Text of others on one line, its control characters made visible."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def stats_tables(stats: Stats) -> Iterator[Table]:

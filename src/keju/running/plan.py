@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from msgspec import field
@@ -19,6 +18,9 @@ from keju.models import Model
 GOLD_PROMPT = "以下是圖中的文字：\n{transcription}\n\n{prompt}"
 """How the setting ``gold-ocr`` shows the transcription in place of the image (MCS-Bench 4.4 gives
 no wording; this one is our reading)."""
+
+MOST_ROUNDS = 1000
+"""More is a slip of the hand: the papers ask 5 times."""
 
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
 
@@ -221,6 +223,8 @@ def _check(selection: Selection) -> None:
         number = getattr(selection, name)
         if number is not None and number < 1:
             raise UsageError(f"--{name} must be 1 or more, not {number}")
+    if selection.rounds > MOST_ROUNDS:
+        raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
     if selection.setting == "own-ocr":
         raise UsageError("--setting own-ocr is not there yet. Use image or gold-ocr")
     for each in selection.tasks or ():
@@ -256,7 +260,7 @@ def _sampled(items: list[Item], size: int, seed: int) -> list[Item]:
         _in_turn(_shuffled(list(groups.values()), f"{seed}:{name}"), f"{seed}:{name}")
         for name, groups in tasks.items()
     ]
-    drawn = islice(_in_turn(_shuffled(turns, str(seed)), None), size)
+    drawn = _in_turn(_shuffled(turns, str(seed)), None)[:size]
     return [items[place] for place in sorted(drawn)]
 
 

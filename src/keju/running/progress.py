@@ -10,6 +10,7 @@ from time import monotonic
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
+from keju.errors import printable
 from keju.running.ask import Lane
 
 _TICK = 0.25
@@ -92,7 +93,9 @@ async def _bars(paces: Sequence[Pace], console: Console) -> None:
         TextColumn("{task.fields[line]}", markup=False),
     )
     with Progress(*columns, console=console, auto_refresh=False) as bars:
-        tasks = [bars.add_task(p.lane.model.name, total=p.lane.total, line="") for p in paces]
+        tasks = [
+            bars.add_task(printable(p.lane.model.name), total=p.lane.total, line="") for p in paces
+        ]
         try:
             while True:
                 _draw(bars, tasks, paces)
@@ -122,6 +125,6 @@ def _print(paces: Sequence[Pace], console: Console) -> None:
         pace.tick()
         lane = pace.lane
         console.print(
-            f"{lane.model.name}: {lane.done}/{lane.total} · {pace.line()}",
+            f"{printable(lane.model.name)}: {lane.done}/{lane.total} · {pace.line()}",
             markup=False, emoji=False, highlight=False, soft_wrap=True,
         )  # fmt: skip

@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -91,12 +92,12 @@ def run(
         DataError: the dataset or the run is damaged, or the disk is full.
     """
     selection, policy = selection or Selection(), policy or Policy()
-    if policy.concurrency is not None and policy.concurrency < 1:
-        raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
+    options = options or ModelOptions()
+    _check(options, policy)
     dataset = Dataset.open(dataset_path)
     everything = dataset.items()
     items = select(everything, selection, dataset.path)
-    asked = _opened(models, options or ModelOptions(), everything)
+    asked = _opened(models, options, everything)
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
         session.begin()
@@ -164,6 +165,17 @@ def _signals(
     finally:
         for each in installed:
             loop.remove_signal_handler(each)
+
+
+def _check(options: ModelOptions, policy: Policy) -> None:
+    if policy.concurrency is not None and policy.concurrency < 1:
+        raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
+    if not policy.timeout > 0:
+        raise UsageError(f"--timeout must be more than 0 seconds, not {policy.timeout:g}")
+    for name in ("temperature", "top_p"):
+        number = getattr(options.decoding, name)
+        if number is not None and not isfinite(number):
+            raise UsageError(f"--{name.replace('_', '-')} must be a number, not {number:g}")
 
 
 def _opened(specs: Sequence[str], options: ModelOptions, items: Sequence[Item]) -> list[Model]:

@@ -202,8 +202,8 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
     before, after = earlier.settings.get("setting"), now.settings.get("setting")
     if before != after:
         differing.append(f"--setting ({before}, now {after})")
-    if int(earlier.settings.get("rounds", "1")) > int(now.settings["rounds"]):
-        differing.append(f"--rounds ({earlier.settings['rounds']}, now {now.settings['rounds']})")
+    if earlier.rounds > now.rounds:
+        differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
     for name, identity in now.models.items():
         was = earlier.models.get(name, identity)
         differing += [

@@ -179,7 +179,7 @@ def _mend(path: Path) -> None:
         return
     try:
         msgspec.json.decode(last, type=Response)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         mend_torn_line(path)
     else:
         with path.open("ab") as stream:

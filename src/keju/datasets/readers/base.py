@@ -49,9 +49,11 @@ def source_bytes(path: Path) -> bytes:
     """The bytes of a source file.
 
     Raises:
-        DataError: it is not there or cannot be read.
+        DataError: it is not there, is no file (a pipe would never end), or cannot be read.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise DataError("this is no file", file=path)
         return path.read_bytes()
     except OSError as error:
         raise DataError(f"not readable: {error.strerror or error}", file=path) from None

@@ -1,0 +1,30 @@
+"""What keju says of things that others named is one line that no terminal obeys."""
+
+from __future__ import annotations
+
+import pytest
+
+from keju.errors import DataError, PrerequisiteError, UsageError, printable
+
+HOSTILE = "\x1b[31m紅\x1b]0;title\x07\r\n\u202e\u2066\u2028\x9b\ud800\x00"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        UsageError(f"{HOSTILE}: no such task"),
+        DataError(HOSTILE, file=f"{HOSTILE}.json", item=HOSTILE, mend=HOSTILE),
+        PrerequisiteError(HOSTILE, HOSTILE),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_is_one_line_without_control_characters(error):
+    said = str(error)
+    assert said.isprintable()
+    assert "\\x1b[31m紅" in said
+    assert "\\u202e" in said
+
+
+def test_printable_leaves_what_people_write_as_it_is():
+    written = "keju 科舉　𠀀\ue000 naïve (A=1) [red] ≥ 〇"
+    assert printable(written) == written
