@@ -34,6 +34,17 @@ def test_a_page_needs_little_and_the_rest_has_a_default(tmp_path: Path):
         (HEAD + PAGE.replace("0.5", "1.5"), "a: difficulty is 1.5"),
         (HEAD + PAGE + 'form = "scroll"\n', "scroll"),
         ("format = ", "not readable"),
+        ("a = " + "[" * 100_000, "not readable"),
+        ("a = " + "9" * 10_000, "not readable"),
+        (HEAD.replace("seed = 1", "seed = -1"), "seed"),
+        (HEAD + PAGE.replace('"a"', '""'), "without an id"),
+        (HEAD + PAGE + "height = 0\n", "height"),
+        (HEAD + PAGE + "height = 1000000\n", "height"),
+        (HEAD + PAGE + "columns = -1\n", "columns"),
+        (HEAD + PAGE + "rows = 0\n", "rows"),
+        (HEAD + PAGE + "note_pitch = nan\n", "note_pitch"),
+        (HEAD + PAGE + "wear = { show = nan }\n", "wear"),
+        (HEAD + PAGE + "height = 6000\nrows = 1\n", "a: 9 columns of 1 rows at height 6000"),
     ],
 )
 def test_what_does_not_fit_is_named(tmp_path: Path, text: str, complaint: str):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
-from msgspec import field
+from msgspec import Meta, field
 
 from keju.errors import DataError
 from keju.items import Record
@@ -21,6 +21,17 @@ column in the middle, or an opened book (back half of one leaf, front half of th
 Scan = Literal["colour", "grey", "bitonal"]
 
 Split = Literal["test", "reference"]
+
+Height = Annotated[int, Meta(ge=64, le=6000)]
+"""Pixels of a picture from top to bottom."""
+
+Places = Annotated[int, Meta(ge=1, le=100)]
+"""Columns of a page, or characters of a column."""
+
+Ratio = Annotated[float, Meta(gt=0, le=10)]
+Amount = Annotated[float, Meta(ge=0, le=1000)]
+
+MOST_PIXELS = 100_000_000
 
 T = TypeVar("T")
 
@@ -38,8 +49,8 @@ class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     style: str
     licence: str
     script: str = "楷书"
-    width: float = 1.0
-    fill: float = 1.0
+    width: Ratio = 1.0
+    fill: Ratio = 1.0
     weight: float = 0.0
     sway: float = 0.01
     forms: dict[str, str] = field(default_factory=dict)
@@ -84,22 +95,22 @@ class PageSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     form: PageForm = "half-a"
     scan: Scan = "colour"
     split: Split = "test"
-    height: int = 1060
-    columns: int = 9
-    rows: int = 18
+    height: Height = 1060
+    columns: Places = 9
+    rows: Places = 18
     leaf: int = 1
     frame: Literal["double", "sides", "single", "none"] = "double"
     ruled: bool = True
     mouth: Literal["white", "black"] = "white"
-    indent: int = 0
-    skip: int = 0
-    note_pitch: float = 0.72
+    indent: Annotated[int, Meta(ge=0, le=100)] = 0
+    skip: Annotated[int, Meta(ge=0, le=10_000)] = 0
+    note_pitch: Ratio = 0.72
     note_hand: str = ""
     margin_hand: str = ""
     seal_hand: str = ""
     seals: tuple[SealSpec, ...] = ()
     head_notes: tuple[HeadNoteSpec, ...] = ()
-    wear: dict[str, float] = field(default_factory=dict)
+    wear: dict[str, Amount] = field(default_factory=dict)
 
 
 class SheetSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -113,14 +124,14 @@ class SheetSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     hand: str
     asks: tuple[str, ...]
     difficulty: float
-    rows: int
+    rows: Places
     split: Split = "test"
-    height: int = 900
-    aspect: float = 0.62
+    height: Height = 900
+    aspect: Ratio = 0.62
     signature: str = ""
     seal_hand: str = ""
     seals: tuple[SealSpec, ...] = ()
-    wear: dict[str, float] = field(default_factory=lambda: {"show": 0.0})
+    wear: dict[str, Amount] = field(default_factory=lambda: {"show": 0.0})
 
 
 class Recipe(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -130,8 +141,8 @@ class Recipe(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     name: str
     version: str
     licence: str
-    seed: int
-    quality: int = 78
+    seed: Annotated[int, Meta(ge=0)]
+    quality: Annotated[int, Meta(ge=1, le=95)] = 78
     hands: dict[str, HandSpec] = field(default_factory=dict)
     pages: tuple[PageSpec, ...] = ()
     sheets: tuple[SheetSpec, ...] = ()
@@ -161,7 +172,7 @@ def read_toml(path: Path, shape: type[T]) -> T:
         return msgspec.convert(tomllib.loads(path.read_text("utf-8")), type=shape)
     except FileNotFoundError:
         raise DataError("no such file", file=path) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+    except (OSError, ValueError, RecursionError, msgspec.ValidationError) as error:
         raise DataError(f"not readable: {error}", file=path) from None
 
 
@@ -169,7 +180,8 @@ def read_recipe(path: Path) -> Recipe:
     """Read a recipe.
 
     Raises:
-        DataError: not a recipe of this format, an id twice, or a difficulty outside 0..1.
+        DataError: not a recipe of this format, an id twice or empty, a difficulty outside 0..1,
+            or a page too large to draw.
     """
     recipe = read_toml(path, Recipe)
     if recipe.format != FORMAT:
@@ -184,4 +196,19 @@ def read_recipe(path: Path) -> Recipe:
             raise DataError(
                 f"difficulty is {part.difficulty}", file=path, item=part.id, mend="Use 0 to 1"
             )
+        if not part.id.strip():
+            raise DataError("a picture without an id", file=path)
+        if isinstance(part, PageSpec) and _pixels(part) > MOST_PIXELS:
+            raise DataError(
+                f"{part.columns} columns of {part.rows} rows at height {part.height} make more "
+                f"than {MOST_PIXELS:,} pixels",
+                file=path,
+                item=part.id,
+                mend="Lower height or columns, or raise rows",
+            )
     return recipe
+
+
+def _pixels(page: PageSpec) -> float:
+    """About how many pixels a page has, its characters being as wide as high."""
+    return page.height**2 * page.columns / page.rows
