@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from keju.items import Protocol, Score
+from keju.scoring import is_ratio_of_sums
 from keju.statistics import Interval, group_bootstrap
 
 Measured = tuple[str, str, str, Protocol, str]
@@ -15,13 +16,13 @@ Measured = tuple[str, str, str, Protocol, str]
 def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measured, Interval]:
     """The 95 % interval by group of each measured value that was asked for.
 
-    A value that is no ratio of sums (AncientDoc's harmonic F1) and one from a single group have
+    A value that is no ratio of sums (a median, AncientDoc's harmonic F1) and one from a single group have
     none.
     """
     grouped: dict[Measured, list[Score]] = defaultdict(list)
     for score in scores:
         key = (score.model, score.task, score.query, score.protocol, score.metric)
-        if key in metrics and score.value is not None and score.metric != "CharF1":
+        if key in metrics and score.value is not None and is_ratio_of_sums(score.metric):
             grouped[key].append(score)
     found = {}
     for key, of_metric in grouped.items():
