@@ -319,11 +319,13 @@ def _main_cell(main: MetricResult, interval: Interval | None) -> Cell:
         reason = "; ".join(main.unscored)
         return Cell("unscored", note=reason, title=reason)
     if main.without_failures is None:
-        return Cell(percent(main.value), note=f"all {main.scored} failed", title=main.signature)
+        return Cell(percent(main.value), note=f"none of {main.scored} whole", title=main.signature)
     notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
     notes.append(f"{main.scored} items" if main.scored != 1 else "1 item")
     if main.without_failures != main.value:
         notes.append(f"{percent(main.without_failures)} without failures")
+    if main.note:
+        notes.append(main.note)
     title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
     return Cell(percent(main.value), note=" · ".join(notes), title=title)
 

@@ -70,7 +70,7 @@ def _cases_of(run: RunFolder, items: Sequence[Item], model: str | None = None) -
                 f"answers item {response.item!r} of task {response.task!r}, "
                 "which is not among the run's items",
                 file=run.responses_path(response.model, response.task),
-                mend="Run it again into an empty folder",
+                mend="Delete the lines of that item there; every other answer stays",
             )
         yield Case(item, response)
 
