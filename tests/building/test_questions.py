@@ -6,7 +6,8 @@ import msgspec
 import pytest
 
 from keju.benchmarks import prompt_of, task
-from keju.building.questions import MAKERS, Plate, Questions, items_about, load_questions
+from keju.building.plates import Plate
+from keju.building.questions import MAKERS, Questions, items_about, load_questions
 from keju.building.texts import DATA, Passage, load_passages
 from keju.errors import DataError
 from keju.items import ImageRef, Line
@@ -31,7 +32,7 @@ def questions() -> Questions:
 
 
 def test_what_stands_around_the_text_is_not_in_the_answer(questions: Questions):
-    (item,) = items_about([plate()], questions)
+    (item,) = items_about(plate(), questions)
     assert item.answer == "人不知而不慍不亦君子乎\n慍含怒意"
     assert item.answer_simplified == "人不知而不愠不亦君子乎\n愠含怒意"
     assert [line.kind for line in item.lines] == ["main", "note", "centre"]
@@ -39,7 +40,7 @@ def test_what_stands_around_the_text_is_not_in_the_answer(questions: Questions):
 
 
 def test_one_picture_is_asked_about_in_several_tasks(questions: Questions):
-    items = list(items_about([plate(asks=("T13", "T7", "T5", "T1"))], questions))
+    items = list(items_about(plate(asks=("T13", "T7", "T5", "T1")), questions))
     assert [item.task for item in items] == ["T1", "T5", "T5", "T7", "T13"]
     assert {item.group for item in items} == {"論語"}
     assert {item.images for item in items} == {(IMAGE,)}
@@ -55,17 +56,17 @@ def test_one_picture_is_asked_about_in_several_tasks(questions: Questions):
 def test_a_word_that_is_not_on_the_page_is_not_asked_about(questions: Questions):
     bare = plate(lines=(Line(id="1", text="子曰"),), asks=("T5",))
     with pytest.raises(DataError, match="a: the term 愠 is not on the page"):
-        list(items_about([bare], questions))
+        list(items_about(bare, questions))
 
 
 def test_a_task_without_a_maker_or_without_a_question_is_named(questions: Questions):
     with pytest.raises(DataError, match="a: task T99 has no maker"):
-        list(items_about([plate(asks=("T99",))], questions))
+        list(items_about(plate(asks=("T99",)), questions))
     unknown = msgspec.structs.replace(PASSAGE, id="unknown")
     with pytest.raises(DataError, match="a: nothing to ask for task T7"):
-        list(items_about([plate(passage=unknown, asks=("T7",))], questions))
+        list(items_about(plate(passage=unknown, asks=("T7",)), questions))
     with pytest.raises(DataError, match="a: the script 魏碑"):
-        list(items_about([plate(script="魏碑", asks=("T13",))], questions))
+        list(items_about(plate(script="魏碑", asks=("T13",)), questions))
 
 
 def test_every_maker_makes_items_of_a_catalogued_task():

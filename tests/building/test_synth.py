@@ -14,6 +14,7 @@ from keju.building.composing import Mark, Rect
 from keju.building.drawing import _cells, draw_seal
 from keju.building.fonts import find_font
 from keju.building.recipe import read_recipe
+from keju.building.synth import FAMILIES, in_catalogue_order
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
@@ -91,13 +92,34 @@ def test_another_picture_in_the_recipe_changes_no_picture(tmp_path: Path, kai):
     assert (tmp_path / "whole/images" / only.name).exists()
 
 
+def test_a_part_beside_the_recipe_counts_as_if_it_stood_in_it(tmp_path: Path, kai):
+    whole = build_synth(write(tmp_path, SMALL), tmp_path / "whole")
+    at = SMALL.index("[[sheets]]")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts/sheets.toml").write_text(SMALL[at:], "utf-8")
+    split = SMALL[:at].replace("seed = 3", 'seed = 3\ninclude = ["parts/sheets.toml"]')
+    parts = build_synth(write(tmp_path, split), tmp_path / "parted")
+    assert parts.manifest.hash == whole.manifest.hash
+    assert parts.making.files["parts/sheets.toml"] == sha256_file(tmp_path / "parts/sheets.toml")
+
+
+def test_items_stand_task_by_task_and_then_as_drawn(tmp_path: Path, kai):
+    made = build_synth(write(tmp_path, SMALL), tmp_path / "out")
+    items = Dataset.open(tmp_path / "out").items()
+    assert [item.task for item in items] == ["T1", "T7", "T13"]
+    assert in_catalogue_order(items[::-1]) == items
+    assert made.image_bytes == sum(
+        {item.images[0].path: item.images[0].size for item in items}.values()
+    )
+
+
 def test_the_record_says_which_fonts_and_versions_drew_it(tmp_path: Path, kai):
     build_synth(write(tmp_path, SMALL), tmp_path / "out")
     making = read_json(tmp_path / "out/making.json", Making)
     assert making.fonts == {"kai": kai.record}
     assert making.fonts["kai"].sha256 == sha256_file(kai.path)
     assert (making.pillow, making.numpy) == (PIL.__version__, np.__version__)
-    assert making.recipe_sha256 == sha256_file(tmp_path / "small.toml")
+    assert making.files == {"small.toml": sha256_file(tmp_path / "small.toml")}
 
 
 @pytest.mark.parametrize(
@@ -127,13 +149,13 @@ def test_the_recipe_gives_the_bundled_set(tmp_path: Path):
     try:
         fonts = {
             name: find_font(hand.family, hand.style, hand.licence).record
-            for name, hand in read_recipe(RECIPE).hands.items()
+            for name, hand in read_recipe(RECIPE, FAMILIES).hands.items()
         }
     except PrerequisiteError as reason:
         pytest.skip(str(reason))
     if fonts != made.fonts or PIL.__version__ != made.pillow:
         pytest.skip("the bundled set was drawn with other fonts or another Pillow")
-    assert made.recipe_sha256 == sha256_file(RECIPE)
+    assert made.files == read_recipe(RECIPE, FAMILIES).files
     report = build_synth(RECIPE, tmp_path / "mini")
     assert report.manifest == Dataset.open(mini.path()).manifest
 

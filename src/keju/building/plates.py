@@ -1,4 +1,4 @@
-"""Drawing one picture from its layout, with the truth about it."""
+"""Pictures with writing: drawn from their layout, with the truth about every line."""
 
 from __future__ import annotations
 
@@ -10,15 +10,56 @@ from PIL import Image, ImageDraw
 
 from keju.building.bending import Bend
 from keju.building.camera import Layers, compose, encode, expose, shade
-from keju.building.composing import READ, Ink, Layout
+from keju.building.composing import READ, Ink, Layout, needed_characters
 from keju.building.drawing import SCALE, Fonts, blank, draw_frame, draw_glyphs, draw_seal
 from keju.building.fonts import Font
 from keju.building.noise import Plane, generator, unit
 from keju.building.paper import add_foxing, add_stains, make_paper, worm_holes
 from keju.building.printing import crack, press, stamp
-from keju.building.recipe import Scan
-from keju.building.wear import Wear
-from keju.items import Line
+from keju.building.recipe import Amount, Difficulty, PictureSpec, Scan, SealSpec, Split
+from keju.building.studio import Studio
+from keju.building.texts import Passage
+from keju.building.wear import Wear, wear_at
+from keju.errors import DataError
+from keju.items import ImageRef, Line
+
+
+class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A passage in a hand, and the tasks that ask about the picture.
+
+    `difficulty` in 0..1 drives every kind of wear; `wear` overrides single values of it (see
+    ``data/wear.toml``).
+    """
+
+    passage: str
+    hand: str
+    asks: tuple[str, ...]
+    difficulty: Difficulty
+    seal_hand: str = ""
+    seals: tuple[SealSpec, ...] = ()
+    wear: dict[str, Amount] = msgspec.field(default_factory=dict)
+
+
+class Plate(NamedTuple):
+    """A stored picture with the truth about it.
+
+    `lines` are the text in reading order, then what stands around it; `script` is the name of the
+    script style in simplified Chinese.
+    """
+
+    id: str
+    image: ImageRef
+    lines: tuple[Line, ...]
+    passage: Passage
+    script: str
+    split: Split
+    asks: tuple[str, ...]
+    metadata: dict[str, str]
+
+    @property
+    def text(self) -> str:
+        """Text and notes in reading order, one column (or half-row of a note) a line."""
+        return "\n".join(line.text for line in self.lines if line.kind in READ)
 
 
 class Drawn(NamedTuple):
@@ -36,6 +77,63 @@ class Style(NamedTuple):
     wear: Wear
     scan: Scan
     quality: int
+
+
+def make_plate(studio: Studio, spec: PlateSpec, layout: Layout, *, scan: Scan, form: str) -> Plate:
+    """Draw a composed picture and put it on the dataset's shelf.
+
+    Args:
+        studio: where it is drawn.
+        spec: what the recipe says about it.
+        layout: what stands where.
+        scan: how it is photographed.
+        form: its form, for the metadata.
+
+    Raises:
+        DataError: no such hand or kind of wear, or a character without an outline.
+    """
+    for hand, characters in needed_characters(layout).items():
+        studio.font(hand, characters, spec.id)
+    style = Style(
+        fonts=studio.fonts,
+        seal_font=_seal_font(studio, spec, layout),
+        wear=wear_at(spec.difficulty, spec.wear, item=spec.id),
+        scan=scan,
+        quality=studio.quality,
+    )
+    drawn = draw_plate(layout, style, studio.recipe.seed, spec.id)
+    passage = studio.passage(spec.passage, asked_by=spec.id)
+    hand_spec = studio.hand(spec.hand, asked_by=spec.id)
+    return Plate(
+        id=spec.id,
+        image=studio.add_image(drawn.data, spec.id),
+        lines=drawn.lines,
+        passage=passage,
+        script=hand_spec.script,
+        split=spec.split,
+        asks=spec.asks,
+        metadata={
+            "work": passage.work,
+            "author": passage.author,
+            "dynasty": passage.dynasty,
+            "passage": passage.id,
+            "hand": spec.hand,
+            "font": hand_spec.family,
+            "difficulty": f"{spec.difficulty:g}",
+            "form": form,
+            "scan": scan,
+        },
+    )
+
+
+def _seal_font(studio: Studio, spec: PlateSpec, layout: Layout) -> Font | None:
+    if not layout.marks:
+        return None
+    if spec.seal_hand not in studio.fonts:
+        raise DataError(
+            f"no hand '{spec.seal_hand}' for the seals", item=spec.id, mend="Set seal_hand"
+        )
+    return studio.font(spec.seal_hand, "".join(mark.legend for mark in layout.marks), spec.id)
 
 
 def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:

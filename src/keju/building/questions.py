@@ -5,37 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from string import ascii_uppercase
-from typing import NamedTuple
 
 from keju.benchmarks import task
-from keju.building.composing import READ
-from keju.building.recipe import Split, read_toml
-from keju.building.texts import DATA, Passage
+from keju.building.plates import Plate
+from keju.building.recipe import read_toml
+from keju.building.texts import DATA
 from keju.errors import DataError
-from keju.items import ImageRef, Item, Line, Record
+from keju.items import Item, Record
 from keju.text import official_convert
-
-
-class Plate(NamedTuple):
-    """A stored picture with the truth about it.
-
-    `lines` are the text in reading order, then what stands around it; `script` is the name of the
-    script style in simplified Chinese.
-    """
-
-    id: str
-    image: ImageRef
-    lines: tuple[Line, ...]
-    passage: Passage
-    script: str
-    split: Split
-    asks: tuple[str, ...]
-    metadata: dict[str, str]
-
-    @property
-    def text(self) -> str:
-        """Text and notes in reading order, one column (or half-row of a note) a line."""
-        return "\n".join(line.text for line in self.lines if line.kind in READ)
 
 
 class _Choice(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -170,23 +147,19 @@ MAKERS: Mapping[str, Maker] = {
 """The tasks that a picture of this room can be asked about, in the order in which they stand."""
 
 
-def items_about(plates: list[Plate], questions: Questions) -> Iterator[Item]:
-    """The items of all plates, task by task.
+def items_about(plate: Plate, questions: Questions) -> Iterator[Item]:
+    """The items of a plate, in the order of the makers.
 
     Raises:
         DataError: a plate asks for a task that has no maker, or a task finds nothing to ask.
     """
-    for plate in plates:
-        for wanted in plate.asks:
-            if wanted not in MAKERS:
-                known = ", ".join(MAKERS)
-                raise DataError(
-                    f"task {wanted} has no maker", item=plate.id, mend=f"One of {known}"
-                )
+    for wanted in plate.asks:
+        if wanted not in MAKERS:
+            known = ", ".join(MAKERS)
+            raise DataError(f"task {wanted} has no maker", item=plate.id, mend=f"One of {known}")
     for name, make in MAKERS.items():
-        for plate in plates:
-            if name in plate.asks:
-                items = list(make(plate, questions))
-                if not items:
-                    raise DataError(f"nothing to ask for task {name}", item=plate.id)
-                yield from items
+        if name in plate.asks:
+            items = list(make(plate, questions))
+            if not items:
+                raise DataError(f"nothing to ask for task {name}", item=plate.id)
+            yield from items

@@ -1,27 +1,35 @@
-"""The recipe of a synthetic set: what is to be drawn and asked, as TOML with a schema."""
+"""The recipe of a synthetic set: what is to be drawn, as TOML in one file or with parts beside it.
+
+A recipe has a head (name, licence, seed …), hands, and one section for each family of pictures.
+What a section's entries may say is the family's own affair: it declares a `PictureSpec` and reads
+its part with `Recipe.part`.
+"""
 
 from __future__ import annotations
 
+import stat
 import tomllib
-from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Meta, field
 
 from keju.errors import DataError
+from keju.files import sha256_bytes
 from keju.items import Record
 
 FORMAT = "keju-synth-1"
-
-PageForm = Literal["half-a", "half-b", "sheet", "opening"]
-"""What of a folded leaf is seen: its front half, its back half, the unfolded sheet with the centre
-column in the middle, or an opened book (back half of one leaf, front half of the next)."""
 
 Scan = Literal["colour", "grey", "bitonal"]
 
 Split = Literal["test", "reference"]
 
+PictureId = Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9-]*$", max_length=60)]
+"""Small letters, digits and hyphens; items are named after it."""
+
+Difficulty = Annotated[float, Meta(ge=0, le=1)]
 Height = Annotated[int, Meta(ge=64, le=6000)]
 """Pixels of a picture from top to bottom."""
 
@@ -31,9 +39,17 @@ Places = Annotated[int, Meta(ge=1, le=100)]
 Ratio = Annotated[float, Meta(gt=0, le=10)]
 Amount = Annotated[float, Meta(ge=0, le=1000)]
 
-MOST_PIXELS = 100_000_000
+_MOST_BYTES = 4_000_000
 
 T = TypeVar("T")
+S = TypeVar("S", bound="PictureSpec")
+
+
+class PictureSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What every picture of a recipe has: an id, unlike all others, and a split."""
+
+    id: PictureId
+    split: Split = "test"
 
 
 class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -70,82 +86,47 @@ class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     shape: Literal["square", "round"] = "square"
 
 
-class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A note in the upper margin (眉批) that begins above text column `column` (1 = rightmost)."""
-
-    text: str
-    column: int
-    colour: Literal["black", "red"] = "red"
-
-
-class PageSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A page to be drawn, and the tasks that ask about it.
-
-    `columns` are text columns of one half leaf, `rows` characters a column. `difficulty` in 0..1
-    drives every kind of wear; `wear` overrides single values of it (see ``data/wear.toml``).
-    `indent` is how many rows the second and later columns of a paragraph are lowered. `skip` is how
-    many half leaves of the passage come before what is seen: a book begins on the front of a leaf.
-    """
-
-    id: str
-    passage: str
-    hand: str
-    asks: tuple[str, ...]
-    difficulty: float
-    form: PageForm = "half-a"
-    scan: Scan = "colour"
-    split: Split = "test"
-    height: Height = 1060
-    columns: Places = 9
-    rows: Places = 18
-    leaf: int = 1
-    frame: Literal["double", "sides", "single", "none"] = "double"
-    ruled: bool = True
-    mouth: Literal["white", "black"] = "white"
-    indent: Annotated[int, Meta(ge=0, le=100)] = 0
-    skip: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    note_pitch: Ratio = 0.72
-    note_hand: str = ""
-    margin_hand: str = ""
-    seal_hand: str = ""
-    seals: tuple[SealSpec, ...] = ()
-    head_notes: tuple[HeadNoteSpec, ...] = ()
-    wear: dict[str, Amount] = field(default_factory=dict)
-
-
-class SheetSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A sheet of calligraphy: a short text in one hand, with signature and seals.
-
-    `aspect` is its width in heights, `rows` the characters of a column. It has no other side.
-    """
-
-    id: str
-    passage: str
-    hand: str
-    asks: tuple[str, ...]
-    difficulty: float
-    rows: Places
-    split: Split = "test"
-    height: Height = 900
-    aspect: Ratio = 0.62
-    signature: str = ""
-    seal_hand: str = ""
-    seals: tuple[SealSpec, ...] = ()
-    wear: dict[str, Amount] = field(default_factory=lambda: {"show": 0.0})
-
-
-class Recipe(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A whole synthetic set. Each family of pictures has its own list."""
-
+class _Head(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: str
     name: str
     version: str
     licence: str
     seed: Annotated[int, Meta(ge=0)]
     quality: Annotated[int, Meta(ge=1, le=95)] = 78
-    hands: dict[str, HandSpec] = field(default_factory=dict)
-    pages: tuple[PageSpec, ...] = ()
-    sheets: tuple[SheetSpec, ...] = ()
+    include: tuple[str, ...] = ()
+
+
+class _Entry(NamedTuple):
+    """One picture as it stands in a file, not yet read by its family."""
+
+    file: Path
+    place: str
+    values: dict[str, Any]
+
+
+class Recipe(NamedTuple):
+    """A whole synthetic set.
+
+    `sections` are the pictures asked for, by family, in the order in which they stand; `files`
+    the SHA-256 of the recipe and of its parts, by the name that the recipe calls them.
+    """
+
+    name: str
+    version: str
+    licence: str
+    seed: int
+    quality: int
+    hands: Mapping[str, HandSpec]
+    sections: Mapping[str, tuple[_Entry, ...]]
+    files: Mapping[str, str]
+
+    def part(self, section: str, shape: type[S]) -> tuple[S, ...]:
+        """The entries of a section, each as its family declares it.
+
+        Raises:
+            DataError: an entry does not fit; names the file, the entry and the key.
+        """
+        return tuple(_fitted(entry, shape) for entry in self.sections.get(section, ()))
 
     def hand(self, name: str, *, asked_by: str) -> HandSpec:
         """The hand called `name`.
@@ -166,49 +147,135 @@ def read_toml(path: Path, shape: type[T]) -> T:
     """Read a TOML file as `shape`.
 
     Raises:
-        DataError: the file is missing, is not TOML, or does not fit the shape.
+        DataError: the file is missing, is not TOML, is far too large, or does not fit the shape.
     """
+    return _shaped(_parsed(path, _bytes(path)), shape, path)
+
+
+def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
+    """Read a recipe and the parts that it includes.
+
+    Args:
+        path: the recipe; its parts lie beside it or beneath its folder.
+        sections: the names of the sections that some family reads.
+
+    Raises:
+        DataError: not a recipe of this format, a section that nobody reads, a hand or an id that
+            stands twice, or a part that is missing or lies elsewhere.
+    """
+    known = frozenset(sections)
+    data = _bytes(path)
+    whole = _parsed(path, data)
+    head = _head(path, {key: whole[key] for key in whole if key not in known | {"hands"}}, known)
+    bodies = [(path, whole)]
+    files = {path.name: sha256_bytes(data)}
+    for name in head.include:
+        part = _beside(path, name)
+        data = _bytes(part)
+        body = _parsed(part, data)
+        for key in body:
+            if key not in known and key != "hands":
+                raise _unknown(part, key, {"hands", *known})
+        bodies.append((part, body))
+        files[name] = sha256_bytes(data)
+    entries = {
+        section: tuple(e for file, body in bodies for e in _entries(file, section, body))
+        for section in sorted(known)
+    }
+    _refuse_twins(entry for each in entries.values() for entry in each)
+    return Recipe(
+        head.name, head.version, head.licence, head.seed, head.quality,
+        _hands(bodies), entries, files,
+    )  # fmt: skip
+
+
+def _head(path: Path, values: dict[str, Any], known: frozenset[str]) -> _Head:
+    for key in values:
+        if key not in _Head.__struct_fields__:
+            raise _unknown(path, key, {*_Head.__struct_fields__, "hands", *known})
+    head = _shaped(values, _Head, path)
+    if head.format != FORMAT:
+        raise DataError(f"format is {head.format!r}", file=path, mend=f"Expected {FORMAT!r}")
+    return head
+
+
+def _unknown(path: Path, key: str, known: Iterable[str]) -> DataError:
+    return DataError(
+        f"no family draws '{key}'", file=path, item=key, mend=f"Known: {', '.join(sorted(known))}"
+    )
+
+
+def _beside(recipe: Path, name: str) -> Path:
+    where = PurePosixPath(name)
+    if where.is_absolute() or ".." in where.parts or not where.name:
+        raise DataError(
+            f"the part {name!r} lies elsewhere", file=recipe, mend="Put it beneath the recipe"
+        )
+    return recipe.parent / where
+
+
+def _entries(file: Path, section: str, body: dict[str, Any]) -> Iterable[_Entry]:
+    found = body.get(section, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise DataError(
+            f"'{section}' is no list of tables", file=file, item=section, mend=f"Use [[{section}]]"
+        )
+    for number, values in enumerate(found, start=1):
+        named = values.get("id")
+        place = named if isinstance(named, str) and named.strip() else f"{section} {number}"
+        yield _Entry(file, place, values)
+
+
+def _refuse_twins(entries: Iterable[_Entry]) -> None:
+    seen: set[object] = set()
+    for entry in entries:
+        if "id" in entry.values and entry.place in seen:
+            raise DataError("this id stands twice", file=entry.file, item=entry.place)
+        seen.add(entry.place)
+
+
+def _hands(bodies: list[tuple[Path, dict[str, Any]]]) -> dict[str, HandSpec]:
+    hands: dict[str, HandSpec] = {}
+    for file, body in bodies:
+        for name, hand in _shaped(body.get("hands", {}), dict[str, HandSpec], file).items():
+            if name in hands:
+                raise DataError("this hand stands twice", file=file, item=name)
+            hands[name] = hand
+    return hands
+
+
+def _fitted(entry: _Entry, shape: type[S]) -> S:
     try:
-        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), type=shape)
-    except FileNotFoundError:
-        raise DataError("no such file", file=path) from None
-    except (OSError, ValueError, RecursionError, msgspec.ValidationError) as error:
+        return msgspec.convert(entry.values, type=shape)
+    except msgspec.ValidationError as error:
+        raise DataError(str(error), file=entry.file, item=entry.place) from None
+
+
+def _shaped(values: object, shape: type[T], path: Path) -> T:
+    try:
+        return msgspec.convert(values, type=shape)
+    except msgspec.ValidationError as error:
         raise DataError(f"not readable: {error}", file=path) from None
 
 
-def read_recipe(path: Path) -> Recipe:
-    """Read a recipe.
-
-    Raises:
-        DataError: not a recipe of this format, an id twice or empty, a difficulty outside 0..1,
-            or a page too large to draw.
-    """
-    recipe = read_toml(path, Recipe)
-    if recipe.format != FORMAT:
-        raise DataError(f"format is {recipe.format!r}", file=path, mend=f"Expected {FORMAT!r}")
-    seen: set[str] = set()
-    parts: list[PageSpec | SheetSpec] = [*recipe.pages, *recipe.sheets]
-    for part in parts:
-        if part.id in seen:
-            raise DataError("this id stands twice", file=path, item=part.id)
-        seen.add(part.id)
-        if not 0 <= part.difficulty <= 1:
+def _bytes(path: Path) -> bytes:
+    try:
+        # A device or a pipe may never end; a recipe is a file of some kilobytes.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DataError("not a file", file=path, mend="Name a TOML file")
+        if path.stat().st_size > _MOST_BYTES:
             raise DataError(
-                f"difficulty is {part.difficulty}", file=path, item=part.id, mend="Use 0 to 1"
+                f"larger than {_MOST_BYTES:,} bytes", file=path, mend="Name a TOML file"
             )
-        if not part.id.strip():
-            raise DataError("a picture without an id", file=path)
-        if isinstance(part, PageSpec) and _pixels(part) > MOST_PIXELS:
-            raise DataError(
-                f"{part.columns} columns of {part.rows} rows at height {part.height} make more "
-                f"than {MOST_PIXELS:,} pixels",
-                file=path,
-                item=part.id,
-                mend="Lower height or columns, or raise rows",
-            )
-    return recipe
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError("no such file", file=path) from None
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
 
 
-def _pixels(page: PageSpec) -> float:
-    """About how many pixels a page has, its characters being as wide as high."""
-    return page.height**2 * page.columns / page.rows
+def _parsed(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not readable: {error}", file=path) from None

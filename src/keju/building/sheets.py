@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+
+import msgspec
 
 from keju.building.composing import (
     Layout,
@@ -14,10 +16,40 @@ from keju.building.composing import (
     hand_em,
     written,
 )
-from keju.building.recipe import HandSpec, SheetSpec
+from keju.building.plates import PlateSpec, make_plate
+from keju.building.questions import items_about, load_questions
+from keju.building.recipe import Amount, HandSpec, Height, Places, Ratio
+from keju.building.studio import Studio
 from keju.building.texts import Passage, paragraphs
+from keju.items import Item
 
 _MARGIN = 0.09
+
+
+class SheetSpec(PlateSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A sheet of calligraphy: a short text in one hand, with signature and seals.
+
+    `aspect` is its width in heights, `rows` the characters of a column. It has no other side.
+    """
+
+    rows: Places
+    height: Height = 900
+    aspect: Ratio = 0.62
+    signature: str = ""
+    wear: dict[str, Amount] = msgspec.field(default_factory=lambda: {"show": 0.0})
+
+
+def draw_sheets(studio: Studio) -> Iterator[Item]:
+    """Draw the recipe's sheets, and ask about them."""
+    specs = studio.recipe.part("sheets", SheetSpec)
+    return (item for spec in specs for item in _sheet(studio, spec))
+
+
+def _sheet(studio: Studio, spec: SheetSpec) -> Iterator[Item]:
+    passage = studio.passage(spec.passage, asked_by=spec.id)
+    layout = compose_sheet(spec, passage, lambda name: studio.hand(name, asked_by=spec.id))
+    plate = make_plate(studio, spec, layout, scan="colour", form="calligraphy")
+    yield from items_about(plate, load_questions())
 
 
 def compose_sheet(spec: SheetSpec, passage: Passage, hand_of: Callable[[str], HandSpec]) -> Layout:

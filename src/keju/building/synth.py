@@ -2,50 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import PIL
 
-from keju.building.composing import Layout, needed_characters
-from keju.building.drawing import Fonts
-from keju.building.fonts import Font, FontRecord, check_coverage, find_font
-from keju.building.pages import compose_page
-from keju.building.plates import Drawn, Style, draw_plate
-from keju.building.questions import Plate, items_about, load_questions
-from keju.building.recipe import (
-    FORMAT,
-    HandSpec,
-    PageSpec,
-    Recipe,
-    Scan,
-    SheetSpec,
-    read_recipe,
-)
-from keju.building.sheets import compose_sheet
-from keju.building.texts import Passage, load_passages
-from keju.building.wear import wear_at
+from keju.benchmarks import tasks
+from keju.building.fonts import FontRecord
+from keju.building.pages import draw_pages
+from keju.building.recipe import FORMAT, Recipe, read_recipe
+from keju.building.sheets import draw_sheets
+from keju.building.studio import Family, Studio
+from keju.building.texts import load_passages
 from keju.datasets.store import DatasetManifest, DatasetWriter
-from keju.errors import DataError
-from keju.files import sha256_file, write_json
-from keju.items import Record
+from keju.files import write_json
+from keju.items import Item, Record
 
 MAKING = "making.json"
 """Beside dataset.json: how the set was made, and with which fonts."""
+
+FAMILIES: Mapping[str, Family] = {
+    "pages": draw_pages,
+    "sheets": draw_sheets,
+}
+"""Who draws which section of a recipe, in the order in which they are drawn."""
 
 
 class Making(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What decides a synthetic set's bytes besides keju itself.
 
-    `recipe` is the recipe's file name and `recipe_sha256` its hash. Another font file or another
-    release of Pillow (with its FreeType and libjpeg) may give another hash of the set.
+    `recipe` is the recipe's file name, `files` the SHA-256 of it and of each part that it
+    includes. Another font file or another release of Pillow (with its FreeType and libjpeg) may
+    give another hash of the set.
     """
 
     format: str
     recipe: str
-    recipe_sha256: str
+    files: dict[str, str]
     pillow: str
     numpy: str
     fonts: dict[str, FontRecord]
@@ -57,18 +52,6 @@ class BuildReport(NamedTuple):
     manifest: DatasetManifest
     making: Making
     image_bytes: int
-
-
-class _Picture(NamedTuple):
-    """A picture to be drawn, of whatever family."""
-
-    spec: PageSpec | SheetSpec
-    layout: Layout
-    scan: Scan
-
-
-Family = Callable[[Recipe, Mapping[str, Passage]], Iterator[_Picture]]
-"""Composes the pictures of one family that a recipe asks for."""
 
 
 def build_synth(recipe: Path, out: Path) -> BuildReport:
@@ -85,12 +68,8 @@ def build_synth(recipe: Path, out: Path) -> BuildReport:
         PrerequisiteError: a font is not installed.
         UsageError: `out` holds something else.
     """
-    plan = read_recipe(recipe)
+    plan = read_recipe(recipe, FAMILIES)
     passages = load_passages()
-    fonts = {
-        name: (hand, find_font(hand.family, hand.style, hand.licence))
-        for name, hand in plan.hands.items()
-    }
     with DatasetWriter(
         out,
         name=plan.name,
@@ -101,113 +80,29 @@ def build_synth(recipe: Path, out: Path) -> BuildReport:
         language="lzh",
         script="Hant",
     ) as writer:
-        plates = [
-            _plate(plan, picture, _draw(plan, picture, fonts), passages, writer)
-            for family in FAMILIES
-            for picture in family(plan, passages)
-        ]
-        for item in items_about(plates, load_questions()):
+        studio = Studio(plan, passages, writer)
+        drawn = [draw(studio) for draw in FAMILIES.values()]
+        items = [item for family in drawn for item in family]
+        for item in in_catalogue_order(items):
             writer.add(item)
         manifest = writer.close()
-    making = _making(recipe, {name: font.record for name, (_, font) in fonts.items()})
+    making = _making(recipe, plan, studio)
     write_json(out / MAKING, making)
-    return BuildReport(manifest, making, sum(plate.image.size for plate in plates))
+    return BuildReport(manifest, making, studio.image_bytes)
 
 
-def _making(recipe: Path, fonts: dict[str, FontRecord]) -> Making:
+def in_catalogue_order(items: list[Item]) -> list[Item]:
+    """Items task by task as the catalogues have them; within a task in the order drawn."""
+    place = {task.id: number for number, task in enumerate(tasks())}
+    return sorted(items, key=lambda item: place[item.task])
+
+
+def _making(recipe: Path, plan: Recipe, studio: Studio) -> Making:
     return Making(
         format=FORMAT,
         recipe=recipe.name,
-        recipe_sha256=sha256_file(recipe),
+        files=dict(plan.files),
         pillow=PIL.__version__,
         numpy=np.__version__,
-        fonts=fonts,
-    )
-
-
-def _pages(recipe: Recipe, passages: Mapping[str, Passage]) -> Iterator[_Picture]:
-    for spec in recipe.pages:
-        layout = compose_page(spec, _passage(spec, passages), _hands(recipe, spec.id))
-        yield _Picture(spec, layout, spec.scan)
-
-
-def _sheets(recipe: Recipe, passages: Mapping[str, Passage]) -> Iterator[_Picture]:
-    for spec in recipe.sheets:
-        layout = compose_sheet(spec, _passage(spec, passages), _hands(recipe, spec.id))
-        yield _Picture(spec, layout, "colour")
-
-
-FAMILIES: tuple[Family, ...] = (_pages, _sheets)
-"""The families of pictures, in the order in which they are drawn."""
-
-
-def _passage(spec: PageSpec | SheetSpec, passages: Mapping[str, Passage]) -> Passage:
-    try:
-        return passages[spec.passage]
-    except KeyError:
-        raise DataError(
-            f"no passage '{spec.passage}'", item=spec.id, mend=f"Known: {', '.join(passages)}"
-        ) from None
-
-
-def _hands(recipe: Recipe, asked_by: str) -> Callable[[str], HandSpec]:
-    return lambda name: recipe.hand(name, asked_by=asked_by)
-
-
-def _draw(recipe: Recipe, picture: _Picture, fonts: Fonts) -> Drawn:
-    spec = picture.spec
-    for hand, characters in needed_characters(picture.layout).items():
-        check_coverage(fonts[hand][1], characters, what=spec.id)
-    style = Style(
-        fonts=fonts,
-        seal_font=_seal_font(picture, fonts),
-        wear=wear_at(spec.difficulty, spec.wear, item=spec.id),
-        scan=picture.scan,
-        quality=recipe.quality,
-    )
-    return draw_plate(picture.layout, style, recipe.seed, spec.id)
-
-
-def _seal_font(picture: _Picture, fonts: Fonts) -> Font | None:
-    marks, name = picture.layout.marks, picture.spec.seal_hand
-    if not marks:
-        return None
-    if name not in fonts:
-        raise DataError(
-            f"no hand '{name}' for the seals", item=picture.spec.id, mend="Set seal_hand"
-        )
-    font = fonts[name][1]
-    check_coverage(font, "".join(mark.legend for mark in marks), what=picture.spec.id)
-    return font
-
-
-def _plate(
-    recipe: Recipe,
-    picture: _Picture,
-    drawn: Drawn,
-    passages: Mapping[str, Passage],
-    writer: DatasetWriter,
-) -> Plate:
-    spec = picture.spec
-    passage = passages[spec.passage]
-    hand = recipe.hands[spec.hand]
-    return Plate(
-        id=spec.id,
-        image=writer.add_image(drawn.data, f"{spec.id}.jpg"),
-        lines=drawn.lines,
-        passage=passage,
-        script=hand.script,
-        split=spec.split,
-        asks=spec.asks,
-        metadata={
-            "work": passage.work,
-            "author": passage.author,
-            "dynasty": passage.dynasty,
-            "passage": passage.id,
-            "hand": spec.hand,
-            "font": hand.family,
-            "difficulty": f"{spec.difficulty:g}",
-            "form": spec.form if isinstance(spec, PageSpec) else "calligraphy",
-            "scan": picture.scan,
-        },
+        fonts=studio.font_records(),
     )

@@ -7,8 +7,8 @@ import itertools
 import pytest
 
 from keju.building.composing import READ
-from keju.building.pages import compose_page
-from keju.building.recipe import HandSpec, HeadNoteSpec, PageSpec, SealSpec
+from keju.building.leaves import HeadNoteSpec, PageSpec, compose_page
+from keju.building.recipe import HandSpec, SealSpec
 from keju.building.texts import load_passages
 
 HAND = HandSpec(family="f", style="s", licence="l", forms={"說": "説"})
