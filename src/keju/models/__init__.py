@@ -1,7 +1,7 @@
 """Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
 
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions
-from keju.models.opening import ModelKind, model_kinds, open_model
+from keju.models.opening import ModelKind, Role, model_kinds, open_model, role_of
 
 __all__ = [
     "Answer",
@@ -10,6 +10,8 @@ __all__ = [
     "Model",
     "ModelKind",
     "ModelOptions",
+    "Role",
     "model_kinds",
     "open_model",
+    "role_of",
 ]

@@ -1,23 +1,26 @@
-"""From the way a model is spelled to the model: ``KIND`` or ``KIND:REST``."""
+"""From the way a model is spelled to the model: ``KIND``, ``KIND:REST`` or ``baseline:NAME``."""
 
 from __future__ import annotations
 
 import difflib
 import shutil
+import tomllib
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
+from typing import Literal
+
+import msgspec
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Record
 from keju.models.base import Model, ModelOptions
-from keju.models.baselines import open_baseline
-from keju.models.replay import Replay
 
-_API = "pip install 'keju[api]'"
-_OCR = "pip install 'keju[ocr]'"
-_TESSERACT = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"
-_ENGINES = {"ppocr": "PPOCR", "tesseract": "Tesseract"}
+Role = Literal["model", "engine", "answers", "baseline"]
+"""What a kind of model is: it answers, it transcribes, it has answers of others, or it is the floor
+under a score."""
 
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -30,51 +33,56 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     kind: str
     spelling: str
     what: str
+    role: Role
     missing: str = ""
+
+
+class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kind as kinds.toml declares it."""
+
+    spelling: str
+    role: Role
+    what: str
+    opens: str
+    packages: tuple[str, ...] = ()
+    program: str = ""
+    install: str = ""
+
+    @property
+    def kind(self) -> str:
+        return self.spelling.partition(":")[0]
+
+    @property
+    def takes(self) -> bool:
+        """Whether something is to be filled in."""
+        return self.spelling.rpartition(":")[2].isupper()
+
+    @property
+    def missing(self) -> str:
+        there = all(_found(package) for package in self.packages)
+        if self.program:
+            there = there and shutil.which(self.program) is not None
+        return "" if there else self.install
 
 
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, in the order in which a newcomer meets them."""
-    return (
+    return tuple(
         ModelKind(
-            kind="openai",
-            spelling="openai:MODEL",
-            what="a vendor's or your own OpenAI-compatible server (with --base-url)",
-            missing=_unless(_API, packages=("openai", "aiohttp")),
-        ),
-        ModelKind(
-            kind="ppocr",
-            spelling="ppocr",
-            what="PP-OCRv6 with keju's reading order; offline",
-            missing=_unless(_OCR, packages=("rapidocr", "onnxruntime")),
-        ),
-        ModelKind(
-            kind="tesseract",
-            spelling="tesseract",
-            what="Tesseract for vertical traditional Chinese",
-            missing=_unless(_TESSERACT, program="tesseract"),
-        ),
-        ModelKind(
-            kind="replay",
-            spelling="replay:FILE",
-            what="answers made elsewhere: JSON lines of item and text, or RESPONSES.json",
-        ),
-        ModelKind(
-            kind="baseline",
-            spelling="baseline:copy",
-            what="gives back the text it was shown: the floor under translation and punctuation",
-        ),
-        ModelKind(
-            kind="baseline",
-            spelling="baseline:chance",
-            what="a uniform random letter, or yes or no",
-        ),
-        ModelKind(
-            kind="baseline",
-            spelling="baseline:majority",
-            what="the commonest answer of the task in the dataset's reference split",
-        ),
+            kind=each.kind,
+            spelling=each.spelling,
+            what=each.what,
+            role=each.role,
+            missing=each.missing,
+        )
+        for each in _kinds()
     )
+
+
+def role_of(spec: str) -> Role | None:
+    """The role of the model that is spelled so, or None where this keju knows no such kind."""
+    known = [each for each in _kinds() if each.kind == spec.partition(":")[0]]
+    return known[0].role if known else None
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:
@@ -86,34 +94,43 @@ def open_model(spec: str, options: ModelOptions) -> Model:
         DataError: a file that the model reads is not what it must be.
     """
     kind, _, rest = spec.partition(":")
-    if kind == "replay":
-        return Replay(rest)
-    if kind == "baseline":
-        return open_baseline(rest, options)
-    known = [each for each in model_kinds() if each.kind == kind]
-    if not known:
-        near = difflib.get_close_matches(kind, [each.kind for each in model_kinds()], n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        spellings = ", ".join(each.spelling for each in model_kinds())
-        raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
-    if known[0].missing:
-        raise PrerequisiteError(f"the model {spec!r}", known[0].missing)
-    if kind == "openai":
-        return _class("openai_compatible", "OpenAICompatible")(rest, options)
-    if rest:
+    declared = _declared(spec)
+    if declared.missing:
+        raise PrerequisiteError(f"the model {spec!r}", declared.missing)
+    module, _, name = declared.opens.partition(":")
+    # Imported only now: the SDK and the engines are slow to import.
+    opens: Callable[..., Model] = getattr(import_module(f"keju.models.{module}"), name)
+    if declared.takes:
+        return opens(rest, options)
+    if declared.spelling != spec:
         raise UsageError(f"{kind} takes nothing after it, but {spec!r} was asked for")
-    return _class(kind, _ENGINES[kind])(options)
+    return opens(options)
 
 
-def _class(module: str, name: str) -> Callable[..., Model]:
-    """A model's class, imported only now: the SDK and the engines are slow to import."""
-    found: Callable[..., Model] = getattr(import_module(f"keju.models.{module}"), name)
-    return found
+def _declared(spec: str) -> _Declared:
+    kind, _, rest = spec.partition(":")
+    known = [each for each in _kinds() if each.kind == kind]
+    if not known:
+        near = difflib.get_close_matches(kind, [each.kind for each in _kinds()], n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        spellings = ", ".join(each.spelling for each in _kinds())
+        raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
+    named = [each for each in known if each.spelling == spec]
+    if not named and len(known) > 1:
+        names = ", ".join(each.spelling.partition(":")[2] for each in known)
+        raise UsageError(f"no {kind} {rest!r}. {kind.capitalize()}s: {names}")
+    return (named or known)[0]
 
 
-def _unless(install: str, *, packages: tuple[str, ...] = (), program: str = "") -> str:
-    """`install` if one of the packages or the program is missing, else an empty string."""
-    there = all(find_spec(package) for package in packages)
-    if program:
-        there = there and shutil.which(program) is not None
-    return "" if there else install
+@cache
+def _kinds() -> tuple[_Declared, ...]:
+    text = files("keju.models").joinpath("kinds.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text)["kinds"], tuple[_Declared, ...])
+
+
+def _found(package: str) -> bool:
+    """Whether a package is installed; nothing but the packages around it is imported."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Failure, Line, Request, Status, Usage
-from keju.models.base import Answer, AskError
+from keju.models.base import Answer, AskError, ModelOptions
 
 FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
 """What other harnesses store as the answer when they got none: VLMEvalKit (`fail_msg` of its API
@@ -58,7 +58,8 @@ class Replay:
         DataError: it is of neither form, or gives two different answers for one item.
     """
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, options: ModelOptions) -> None:
+        del options
         if not file:
             raise UsageError("replay: needs a file after it, as in replay:answers.jsonl")
         path = Path(file)

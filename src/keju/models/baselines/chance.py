@@ -1,0 +1,46 @@
+"""``baseline:chance``: an answer drawn from those there are."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+
+from keju.files import sha256_bytes
+from keju.items import Request
+from keju.models.base import Answer, ModelOptions
+from keju.models.baselines.base import Baseline
+
+_YES_NO = ("Yes", "No")
+_CLOSED = frozenset({"letter", "yes-no", "probability"})
+
+
+class Chance(Baseline):
+    """A uniform random letter of those on offer, yes or no, or a probability.
+
+    The same request gets the same answer under the same seed, in whatever order requests come.
+    Numbers and boxes are declined: they have no uniform distribution, and any that one might
+    choose would be a guess at the data (``baseline:components`` looks instead).
+    """
+
+    def __init__(self, options: ModelOptions) -> None:
+        self._seed = options.seed
+        super().__init__("chance", seed=str(options.seed))
+
+    def declines(self, request: Request) -> str:
+        """Only requests with a closed set of answers can be guessed."""
+        if request.form == "letter" and not request.choices:
+            return "no letters on offer to guess from"
+        if request.form in _CLOSED:
+            return ""
+        return f"chance answers letters, yes-no and probabilities, not {request.form}"
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """One of the choices."""
+        del images
+        seed = msgspec.json.encode([self._seed, request])
+        draw = random.Random(sha256_bytes(seed))  # noqa: S311
+        if request.form == "probability":
+            return Answer(text=f"{draw.random():.6f}")
+        return Answer(text=draw.choice(request.choices or _YES_NO))
