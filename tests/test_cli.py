@@ -99,6 +99,7 @@ def test_one_protocol_alone(tmp_path):
     assert set(json.loads((tmp_path / "o.json").read_text())) == {"strict"}
 
 
+GOOD = {"ID": "b", "Task_ID": 5, "Answer_Simplified": "B", "Response": "B"}
 MISTAKES = {
     "no such file": (["score", "missing.json"], "missing.json"),
     "not JSON": (["score", "torn.json"], "torn.json"),
@@ -115,6 +116,15 @@ MISTAKES = {
     "pictures that are no number": (["report", ".", "--pictures", "nan"], "--pictures"),
     "a name that steers the terminal": (["report", "\x1b[2J\n\u202e"], r"\x1b[2J"),
     "a name that is too long": (["score", "x" * 300], "File name too long"),
+    "no such command": (["bogus"], "'bogus'"),
+    "a missing argument": (["run"], "DATASET"),
+    "no such option": (["tasks", "--nope"], "--nope"),
+    "no such choice": (["score", "x", "--protocol", "foo"], "'official'"),
+    "no number": (["report", "x", "--pictures", "many"], "--pictures"),
+    "weights nowhere, though nothing needs them": (
+        ["score", "good.json", "--semantic", "minilm=/nope"],
+        "/nope",
+    ),
     "no key": (["run", mini.path(), "--model", "openai:m", "--out", "o"], "OPENAI_API_KEY"),
 }
 
@@ -125,6 +135,7 @@ def test_a_mistake_is_one_line_that_names_it(args, named, tmp_path, monkeypatch)
     (tmp_path / "torn.json").write_text('[{"ID": 1')
     (tmp_path / "object.json").write_text("{}")
     (tmp_path / "keyless.json").write_text('[{"ID": "a", "Task_ID": 1, "Answer_Simplified": "天"}]')
+    authors_form(tmp_path / "good.json", [GOOD])
     done = keju(*args, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("keju: ")

@@ -135,7 +135,7 @@ def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
     with pytest.raises(
         DataError,
         match=r"no field for the image \(expected Image or Images.*found the fields ID, Task_ID, "
-        r"Question, Answer, Answer_Simplified, pic\. Say its name: -o field\.image=NAME",
+        r"Question, Answer, Answer_Simplified, pic\. Say its name: --option field\.image=NAME",
     ):
         source.read(without(OCR, "Image") | {"pic": "p.jpg"})
     with pytest.raises(DataError, match=r"no field for the question \(expected Frage\)"):

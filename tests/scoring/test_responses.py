@@ -2,10 +2,11 @@
 
 import json
 
+import msgspec
 import pytest
 
 from keju.errors import DataError
-from keju.scoring import score_responses
+from keju.scoring import score_responses, to_json
 from keju.scoring.responses import LONGEST
 
 GOOD = {"ID": "a", "Task_ID": 1, "Answer_Simplified": "天地", "Response": "天地"}
@@ -29,10 +30,11 @@ def without(key):
         ("[{", "not readable as JSON"),
         (b"\xff\xfe\x00", "not readable as JSON"),
         ("[" * 100_000, "not readable as JSON"),
-        ('["\ud800"]', "not readable as JSON"),
+        ('["\ud800"]', "item 1: is text, not an object"),
+        ("[NaN]", "item 1: is the number nan, not an object"),
         ({"items": []}, "not readable as JSON"),
         ([], "holds no responses"),
-        ([1], "item 1: is a number, not an object"),
+        ([1], "item 1: is the number 1, not an object"),
         ([GOOD, None], "item 2: is null, not an object"),
         ([without("ID")], "item 1: has no ID"),
         ([GOOD | {"ID": ["a"]}], "ID is a list"),
@@ -40,12 +42,12 @@ def without(key):
         ([without("Task_ID")], "has no Task_ID"),
         ([GOOD | {"Task_ID": 46}], "Task_ID 46 is no task"),
         ([GOOD | {"Task_ID": True}], "Task_ID is true or false"),
-        ([GOOD | {"Task_ID": 1.5}], "Task_ID is a number"),
+        ([GOOD | {"Task_ID": 1.5}], "Task_ID is the number 1.5"),
         ([GOOD | {"Task_ID": "../../etc"}], "is no task of MCS-Bench"),
         ([without("Response")], "has no Response"),
         ([GOOD, GOOD], "stand there twice"),
         ([without("Answer_Simplified")], "no item has Answer_Simplified"),
-        ([GOOD | {"Response": "天" * (LONGEST + 1)}], "Response has 1,000,001 characters"),
+        ([GOOD | {"Response": "天" * (LONGEST + 1)}], "1,000,000. Shorten it, or leave"),
     ],
 )  # fmt: skip
 def test_a_file_not_in_the_form_is_one_line_naming_file_and_item(tmp_path, content, says):
@@ -64,7 +66,7 @@ def test_a_missing_file_is_an_error(tmp_path):
         score_responses(tmp_path / "nowhere.json")
 
 
-@pytest.mark.parametrize("number", [1, "1", "T1"])
+@pytest.mark.parametrize("number", [1, 1.0, "1", "T1"])
 def test_the_task_may_be_a_number_or_its_name(tmp_path, number):
     scores = score_responses(written(tmp_path, [GOOD | {"Task_ID": number}]))
     assert {score.task for score in scores} == {"T1"}
@@ -75,7 +77,7 @@ def test_ids_may_be_numbers_and_repeat_in_other_tasks(tmp_path):
     assert {score.item for score in score_responses(written(tmp_path, rows))} == {"1"}
 
 
-@pytest.mark.parametrize("value", [None, 3, ["天地"], {"a": 1}])
+@pytest.mark.parametrize("value", [None, 3, float("nan"), ["天地"], {"a": 1}])
 @pytest.mark.parametrize("key", ["Response", "Answer_Simplified"])
 def test_what_is_no_text_leaves_the_item_unscored(tmp_path, key, value):
     scores = score_responses(written(tmp_path, [GOOD | {key: value}]))
@@ -83,6 +85,23 @@ def test_what_is_no_text_leaves_the_item_unscored(tmp_path, key, value):
     for score in scores:
         assert score.value is None
         assert f"{key} is" in score.reason
+
+
+@pytest.mark.parametrize("written_as", ["escape", "bytes"])
+@pytest.mark.parametrize("key", ["Response", "Answer_Simplified", "Answer", "Question"])
+def test_half_a_character_leaves_its_item_unscored_and_no_other(tmp_path, key, written_as):
+    rows = [GOOD, GOOD | {"ID": "b", key: "天\ud83d地"}]
+    content = json.dumps(rows, ensure_ascii=written_as == "escape")
+    scores = score_responses(written(tmp_path, content))
+    assert all(score.value is not None for score in scores if score.item == "a")
+    said = {score.reason for score in scores if score.item == "b"}
+    assert said == {f"{key} holds half a character, \\ud83d"}
+    assert b"\\ud83d" in msgspec.json.encode(to_json(scores))
+
+
+def test_half_a_character_in_an_id_is_replaced(tmp_path):
+    scores = score_responses(written(tmp_path, [GOOD | {"ID": "a\udc00"}]))
+    assert {score.item for score in scores} == {"a\ufffd"}
 
 
 def test_one_missing_answer_is_read_as_the_script_reads_it(tmp_path):

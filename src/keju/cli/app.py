@@ -9,6 +9,7 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from typer.exceptions import TyperException
 
 from keju import __version__
 from keju.errors import KejuError, printable
@@ -45,9 +46,11 @@ def main() -> NoReturn:
             # What this terminal's encoding has no bytes for is shown as an escape.
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        status = app(standalone_mode=False)
     except KejuError as error:
         _fail(str(error))
+    except TyperException as error:
+        _misused(error)
     except BrokenPipeError:
         # The reader of our output has left (``keju tasks | head``): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -55,7 +58,7 @@ def main() -> NoReturn:
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
-    sys.exit(DONE)
+    sys.exit(status if isinstance(status, int) else DONE)
 
 
 def say(line: str) -> None:
@@ -66,6 +69,17 @@ def say(line: str) -> None:
 def note(line: str) -> None:
     """Print a plain line on standard error."""
     err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
+
+
+def _misused(error: TyperException) -> NoReturn:
+    """Say in one line what is wrong with the command as it was typed."""
+    said = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
+    if not said:
+        # A command that is a group, given without another: its help is printed already.
+        sys.exit(WRONG_USE)
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "keju"
+    _fail(f"{said}. See: {command} --help")
 
 
 def _fail(message: str) -> NoReturn:

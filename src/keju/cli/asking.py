@@ -64,7 +64,10 @@ def plan(
 def run(
     dataset: DatasetPath,
     model: ModelNames,
-    folder: Annotated[Path, typer.Option("--out", help="The run's folder, new or to go on with.")],
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="DIR", help="The run's folder, new or to go on with."),
+    ],
     task: TaskIds = None,
     limit: Limit = None,
     sample: Sample = None,
@@ -73,16 +76,22 @@ def run(
     setting: SettingName = "image",
     base_url: BaseUrl = "",
     api_key_env: Annotated[
-        str, typer.Option(help="The environment variable that holds the key.")
+        str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
     ] = "OPENAI_API_KEY",
     concurrency: Annotated[
-        int | None, typer.Option(help="Requests in flight to each model at most.")
+        int | None, typer.Option(metavar="N", help="Requests in flight to each model at most.")
     ] = None,
-    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
-    top_p: Annotated[float | None, typer.Option(help="Nucleus sampling.")] = None,
-    top_k: Annotated[int | None, typer.Option(help="Sample from the k likeliest tokens.")] = None,
-    max_tokens: Annotated[int | None, typer.Option(help="New tokens at most.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds for one attempt at most.")] = 600.0,
+    temperature: Annotated[
+        float | None, typer.Option(metavar="T", help="Sampling temperature.")
+    ] = None,
+    top_p: Annotated[float | None, typer.Option(metavar="P", help="Nucleus sampling.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option(metavar="K", help="Sample from the k likeliest tokens.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="For one attempt at most.")
+    ] = 600.0,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again what failed before.")
     ] = False,

@@ -13,9 +13,10 @@ from keju.cli.options import AsJson
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Option("--out", help="Where to put the run and its report.")] = (
-        Path("demo-run")
-    ),
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="DIR", help="Where to put the run and its report."),
+    ] = (Path("demo-run")),
 ) -> None:
     """Go the whole way on the bundled set: real OCR and baselines, scores, a report. Offline."""
     from keju.demo import demonstrate

@@ -9,22 +9,27 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, build_app, data_app, note, out, say
-from keju.cli.options import AsJson, DatasetPath
+from keju.cli.options import AsJson, DatasetPath, NewDataset
 from keju.errors import UsageError
 
 
 @data_app.command("import")
 def import_(
     form: Annotated[str, typer.Argument(metavar="FORMAT", help="See: keju data formats")],
-    src: Annotated[Path, typer.Argument(help="The file or folder to read.")],
-    dataset: Annotated[Path, typer.Option("--out", help="The new dataset's folder.")],
-    licence: Annotated[str, typer.Option(help="Under which the data may be used, e.g. CC-BY-4.0.")],
-    source: Annotated[str, typer.Option(help="Where the data comes from.")],
-    name: Annotated[str, typer.Option(help="The dataset's name; by default its folder's.")] = "",
-    version: Annotated[str, typer.Option(help="The dataset's version.")] = "1",
+    src: Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")],
+    dataset: NewDataset,
+    licence: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="Under which the data may be used, e.g. CC-BY-4.0."),
+    ],
+    source: Annotated[str, typer.Option(metavar="TEXT", help="Where the data comes from.")],
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="The dataset's name; by default its folder's.")
+    ] = "",
+    version: Annotated[str, typer.Option(metavar="TEXT", help="The dataset's version.")] = "1",
     option: Annotated[
         list[str] | None,
-        typer.Option("-o", "--option", metavar="NAME=VALUE", help="An option of the format."),
+        typer.Option(metavar="NAME=VALUE", help="An option of the format; may be repeated."),
     ] = None,
 ) -> None:
     """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark."""
@@ -57,7 +62,7 @@ def formats() -> None:
         for line in reader.layout.strip().splitlines():
             say(f"    {line}")
         for name, text in reader.options.items():
-            say(f"    -o {name}=…  {text}")
+            say(f"    --option {name}=…  {text}")
         say("")
 
 
@@ -90,8 +95,8 @@ def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
 
 @build_app.command()
 def synth(
-    recipe: Annotated[Path, typer.Argument(help="The recipe, a TOML file.", exists=True)],
-    dataset: Annotated[Path, typer.Option("--out", help="The new dataset's folder.")],
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
+    dataset: NewDataset,
 ) -> None:
     """Draw synthetic pages and questions from a recipe, with exact truth. Needs CJK fonts."""
     from keju.building.synth import build_synth
@@ -103,5 +108,5 @@ def synth(
 def _pair(option: str) -> tuple[str, str]:
     name, equals, value = option.partition("=")
     if not equals:
-        raise UsageError(f"option {option!r} needs a value: -o {name}=VALUE")
+        raise UsageError(f"option {option!r} needs a value: --option {name}=VALUE")
     return name, value

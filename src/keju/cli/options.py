@@ -9,24 +9,37 @@ import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 DatasetPath = Annotated[Path, typer.Argument(metavar="DATASET", help="A dataset's folder.")]
+NewDataset = Annotated[
+    Path, typer.Option("-o", "--out", metavar="DIR", help="The new dataset's folder.")
+]
 ModelNames = Annotated[
     list[str],
-    typer.Option("--model", help="Who answers; may be given several times. See: keju models"),
+    typer.Option(
+        "--model",
+        metavar="MODEL",
+        help="Who answers; may be given several times. See: keju models",
+    ),
 ]
 TaskIds = Annotated[
-    list[str] | None, typer.Option("--task", help="Only this task; may be given several times.")
+    list[str] | None,
+    typer.Option("--task", metavar="TASK", help="Only this task; may be given several times."),
 ]
-Limit = Annotated[int | None, typer.Option(help="The first N items of each task.")]
+Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N items of each task.")]
 Sample = Annotated[
-    int | None, typer.Option(help="N items in all, drawn evenly over tasks and groups.")
+    int | None,
+    typer.Option(metavar="N", help="N items in all, drawn evenly over tasks and groups."),
 ]
-Seed = Annotated[int, typer.Option(help="For --sample and for the baselines that draw.")]
-Rounds = Annotated[int, typer.Option(help="How often each item is asked.")]
+Seed = Annotated[
+    int, typer.Option(metavar="N", help="For --sample and for the baselines that draw.")
+]
+Rounds = Annotated[int, typer.Option(metavar="N", help="How often each item is asked.")]
 SettingName = Annotated[
     Literal["image", "gold-ocr"],
     typer.Option(help="What is shown: the image, or its true transcription (gold-ocr)."),
 ]
-BaseUrl = Annotated[str, typer.Option(help="An OpenAI-compatible server, up to its /v1.")]
+BaseUrl = Annotated[
+    str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")
+]
 ProtocolName = Annotated[
     Literal["official", "strict", "both"],
     typer.Option(help="The authors' reading, the sound one, or both."),

@@ -72,14 +72,17 @@ def score(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="One or several runs.")],
-    page: Annotated[Path, typer.Option("-o", "--out", help="The HTML file.")] = (
-        Path("report.html")
-    ),
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One or several runs.")],
+    page: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE.html", help="The HTML file.")
+    ] = (Path("report.html")),
     csv: Annotated[
-        Path | None, typer.Option(help="Also write the scores as CSV files into this folder.")
+        Path | None,
+        typer.Option(metavar="DIR", help="Also write the scores as CSV files into this folder."),
     ] = None,
-    pictures: Annotated[float, typer.Option(help="Megabytes of pictures at most.")] = 24.0,
+    pictures: Annotated[
+        float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
+    ] = 24.0,
 ) -> None:
     """Write the report: one HTML file with tables, and every item with picture and difference."""
     from keju.reporting import write_csv, write_report

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -15,6 +17,7 @@ LONGEST = 1_000_000
 """Characters in one field of the authors' form; more is a mistake in the file."""
 
 _LARGEST = 2 << 30
+_HALF = re.compile("[\ud800-\udfff]")
 _STOPS = "the authors' script stops here: TypeError, "
 
 
@@ -24,14 +27,15 @@ def read_responses(path: Path) -> list[Case]:
     Each object has ``ID`` and ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
     ``Question`` (whose options help to take a letter) and ``Answer`` (the traditional answer,
     which `strict` prefers) are read where they are there. An answer or response that is no text,
-    on which the authors' script stops, makes that item unscored.
+    on which the authors' script stops, or that holds half a character, makes that item unscored.
+    Numbers may be whole floats, which pandas makes of them.
 
     Raises:
         DataError: the file is not such a list; the message names the file and the item.
     """
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise DataError("more than 2 GiB", file=path, mend="Score it in parts")
-    cases = list(_cases(path, read_json(path, list[object])))
+    cases = list(_cases(path, _rows(path)))
     if not cases:
         raise DataError("holds no responses", file=path)
     if all(case.flaw.answer_missing for case in cases):
@@ -39,6 +43,20 @@ def read_responses(path: Path) -> list[Case]:
             "no item has Answer_Simplified", file=path, mend="Rename the field that has the answers"
         )
     return cases
+
+
+def _rows(path: Path) -> list[object]:
+    """The list in the file; also with half characters and NaN, which Python's own json writes."""
+    try:
+        return read_json(path, list[object])
+    except DataError:
+        try:
+            rows = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))
+        except (OSError, ValueError, RecursionError):
+            rows = None
+        if not isinstance(rows, list):
+            raise
+        return rows
 
 
 def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
@@ -76,14 +94,18 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
         )
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
-            raise DataError(f"{key} has {len(value):,} characters", file=file, item=where)
-    said, answer = row["Response"], row.get("Answer_Simplified", "")
+            raise DataError(
+                f"{key} has {len(value):,} characters, more than {LONGEST:,}",
+                file=file,
+                item=where,
+                mend="Shorten it, or leave the item out",
+            )
     flaw = Flaw(
-        response="" if isinstance(said, str) else f"{_STOPS}Response is {_kind(said)}",
-        answer="" if isinstance(answer, str) else f"{_STOPS}Answer_Simplified is {_kind(answer)}",
+        response=_flaw(row, "Response"),
+        answer=_flaw(row, "Answer_Simplified") or _half(row, "Answer") or _half(row, "Question"),
         answer_missing="Answer_Simplified" not in row,
     )
-    text = said if isinstance(said, str) else ""
+    text, answer = _optional(row, "Response"), row.get("Answer_Simplified", "")
     task = task_of_number(number)
     question = _optional(row, "Question")
     item = Item(
@@ -109,8 +131,10 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
 
 def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
-        return str(value).strip()
+        return _HALF.sub("\ufffd", str(value).strip())
     problem = f"{key} is {_kind(value)}" if key in row else f"has no {key}"
     raise DataError(
         problem,
@@ -122,7 +146,19 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
 
 def _optional(row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
-    return value if isinstance(value, str) else ""
+    return value if isinstance(value, str) and not _HALF.search(value) else ""
+
+
+def _flaw(row: Mapping[str, object], key: str) -> str:
+    """Why the authors' script, or any, cannot score this field; empty where it can."""
+    value = row.get(key, "")
+    return _half(row, key) if isinstance(value, str) else f"{_STOPS}{key} is {_kind(value)}"
+
+
+def _half(row: Mapping[str, object], key: str) -> str:
+    value = row.get(key)
+    found = _HALF.search(value) if isinstance(value, str) else None
+    return f"{key} holds half a character, {ascii(found[0])[1:-1]}" if found else ""
 
 
 def _kind(value: object) -> str:
@@ -132,7 +168,7 @@ def _kind(value: object) -> str:
         case bool():
             return "true or false"
         case int() | float():
-            return "a number"
+            return f"the number {value:g}"
         case str():
             return "text" if value.strip() else "empty text"
         case list():

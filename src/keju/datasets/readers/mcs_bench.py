@@ -36,7 +36,7 @@ SRC                       a .json file, or a folder with .json files in it
                           and where there are: Options, Transcription, Group
   images/...              the images, named relative to the .json file or to its images folder
 Only ID, Task_ID and Answer_Simplified are known from print. Say other names with options, e.g.
--o field.question=Question_Traditional -o field.image=img_path"""
+--option field.question=Question_Traditional --option field.image=img_path"""
 
 FIELDS = {
     "id": Field(("ID", "Question_ID")),

@@ -54,7 +54,7 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
         raise DataError(
             f"{len(alone)} files without their partner: {listed(alone)}",
             file=src,
-            mend="Add the missing .txt or image, or leave them out: -o skip-missing=yes",
+            mend="Add the missing .txt or image, or leave them out: --option skip-missing=yes",
         )
     if not pairs:
         raise DataError("expected images with .txt files of the same name; found none", file=src)

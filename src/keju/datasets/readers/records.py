@@ -62,7 +62,7 @@ def map_fields(
                 f"no field for the {role} (expected {looked_for}); found the fields "
                 f"{', '.join(keys[:30]) or 'none'}",
                 file=file,
-                mend=f"Say its name: -o {FIELD_OPTION}{role}=NAME",
+                mend=f"Say its name: --option {FIELD_OPTION}{role}=NAME",
             )
     return found
 
@@ -156,7 +156,8 @@ class Pictures:
                 f"{len(self.missing)} images are missing: {names}; looked in "
                 f"{', '.join(map(str, self._roots))}",
                 file=src,
-                mend="Give their folder: -o images=FOLDER, or leave them out: -o skip-missing=yes",
+                mend="Give their folder: --option images=FOLDER, or leave them out: "
+                "--option skip-missing=yes",
             )
 
 
