@@ -18,7 +18,7 @@ from pathlib import Path
 from keju.benchmarks import task, tasks
 from keju.items import Item, Response
 from keju.metrics import anls_script, normalised_distance, official_edits, order_free_cer, rouge_l
-from keju.scoring import aggregate, score_pair
+from keju.scoring import aggregate, score_answer
 
 LENGTHS = {
     "T1": 359, "T2": 468, "T3": 377, "T4": 52, "T6": 56, "T8": 17, "T9": 515, "T15": 260,
@@ -73,11 +73,11 @@ def whole_benchmark(draw: random.Random) -> None:
     """One model on all 6,500 items, 8 in 100 answers a loop of 2,048 characters."""
     pairs = list(answers(draw))
     warm = pairs[0]
-    score_pair(*warm)
-    score_pair(*next(pair for pair in pairs if pair[0].task == "T2"))
+    score_answer(*warm)
+    score_answer(*next(pair for pair in pairs if pair[0].task == "T2"))
     for protocol in ("official", "strict"):
         start = time.process_time()
-        scores = [score for pair in pairs for score in score_pair(*pair, (protocol,))]
+        scores = [score for pair in pairs for score in score_answer(*pair, (protocol,))]
         scored = time.process_time()
         aggregate(scores)
         done = time.process_time()

@@ -81,6 +81,10 @@ class Item(Record, frozen=True, kw_only=True):
     `answer` is in the script of the source (for MCQ the letter); `answer_simplified` is the form
     that the `official` MCS-Bench protocol reads. `group` is the unit of independence (book, plate,
     bone). `lines` are the page's lines in reading order, where they are known.
+
+    An item of a task of pairs (rejoining, classification, retrieval) asks for a ranking:
+    ``images[0]`` is the picture asked about, the others are its candidates, and `relevant` are
+    the places in `images`, 1 or more, of those that belong to it. A model sees one pair at a time.
     """
 
     id: str
@@ -98,6 +102,7 @@ class Item(Record, frozen=True, kw_only=True):
     boxes: tuple[Box, ...] = ()
     transcription: str | None = None
     lines: tuple[Line, ...] = ()
+    relevant: tuple[int, ...] = ()
     group: str = ""
     split: Literal["test", "reference"] = "test"
     metadata: dict[str, str] = field(default_factory=dict)
@@ -107,7 +112,8 @@ class Request(Record, frozen=True, kw_only=True):
     """What a model is shown. It never carries an answer.
 
     `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
-    ``image``); `box_convention` names the coordinates that the prompt asks for.
+    ``image``); `box_convention` names the coordinates that the prompt asks for; `candidate` is the
+    place in the item's images of the one that is shown beside the first, 0 where nothing is paired.
     """
 
     item: str
@@ -122,6 +128,7 @@ class Request(Record, frozen=True, kw_only=True):
     setting: Setting = "image"
     round: int = 1
     box_convention: str = ""
+    candidate: int = 0
 
 
 class Usage(Record, frozen=True, kw_only=True):
@@ -144,7 +151,8 @@ class Response(Record, frozen=True, kw_only=True):
 
     `key` is the hash of everything that decides the answer. `text` is the answer alone,
     `thinking` what a reasoning model said before it. A failure is in `error`, never in `text`.
-    `lines` are an OCR engine's lines in the order in which it reads them.
+    `lines` are an OCR engine's lines in the order in which it reads them; `candidate` is the
+    request's.
     """
 
     key: str
@@ -164,15 +172,17 @@ class Response(Record, frozen=True, kw_only=True):
     attempts: int = 1
     error: Failure | None = None
     lines: tuple[Line, ...] = ()
+    candidate: int = 0
 
 
 class Score(Record, frozen=True, kw_only=True):
-    """One metric of one response under one protocol.
+    """One metric of one response under one protocol, or of the responses to all pairs of an item.
 
     `value` is None where the response is *unscored*, and then `reason` says why; unscored is not
     wrong. `extracted` is the answer as taken and `extracted_from` where and by which rule.
     `verdict` is scoring's judgement of the response (``ok``, ``refused``, ``unparsable`` …).
-    `stats` are the sufficient statistics from which `value` and corpus values are summed.
+    `stats` are the sufficient statistics from which `value` and corpus values are summed. A ranking
+    bears the key of the response to its first candidate.
     """
 
     key: str

@@ -151,6 +151,7 @@ class _Place(Record, frozen=True, kw_only=True):
 
     key: str
     item: str
+    candidate: int = 0
 
 
 def superseded(path: Path) -> set[int]:

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.datasets import validate as room
+from keju.datasets.checks import check_item
 from keju.datasets.store import Dataset, DatasetWriter, items_hash, read_items, write_items
 from keju.datasets.validate import Finding, validate
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import Box, Item, Line
+from keju.items import Box, ImageRef, Item, Line
 
 Make = Callable[..., Dataset]
 
@@ -109,7 +110,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         ),
         (
             obi("How", task="classification", answer="大"),
-            "error: p1: 1 images, but the task compares two",
+            "error: p1: 1 images, but the task compares one with its candidates. Give it two",
         ),
         (
             ocr(benchmark="OBI-Bench", task="classification", split="reference", answer=""),
@@ -121,6 +122,24 @@ def test_a_fault_of_an_item_is_named_with_its_mend(make: Make, item: Item, says:
     (found,) = findings(make(item, ocr("sound")))
     assert found.startswith(says)
     assert found.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("relevant", "says"),
+    [
+        ((), "no candidate is relevant"),
+        ((1, 3), "relevant [1, 3], but the candidates are 1 to 2"),
+        ((0,), "relevant [0], but the candidates are 1 to 2"),
+        ((2, 2), "a relevant candidate is named twice"),
+        ((1, 2), ""),
+    ],
+)
+def test_a_gallery_names_which_of_its_candidates_belong(
+    relevant: tuple[int, ...], says: str
+) -> None:
+    ref = ImageRef(path="images/a.png", sha256="a", width=9, height=9, size=9)
+    item = obi("How", task="retrieval", images=(ref, ref, ref), relevant=relevant)
+    assert [flaw.problem for flaw in check_item(item)] == [says][: bool(says)]
 
 
 def test_a_query_that_has_no_metric_needs_no_answer(make: Make) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from keju.benchmarks import task
 from keju.items import Item, Response
-from keju.scoring import score_pair
+from keju.scoring import score_answer
 
 
 class Golden:
@@ -46,7 +46,7 @@ class Golden:
             status="answered" if case["response"].strip() else "empty",
             text=case["response"],
         )
-        return score_pair(item, response, (protocol,))
+        return score_answer(item, response, (protocol,))
 
 
 @pytest.fixture(scope="session")

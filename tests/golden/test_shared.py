@@ -8,7 +8,7 @@ import pytest
 
 from keju.benchmarks import task_of_number
 from keju.items import Item, Response
-from keju.scoring import aggregate, score_pair, score_responses, to_json
+from keju.scoring import aggregate, score_answer, score_responses, to_json
 
 NEEDS_ENCODER = {"BERTScore", "Avg"}
 
@@ -95,7 +95,7 @@ def pages(shared):
             status="answered" if row["prediction"] else "empty",
             text=row["prediction"],
         )
-        scores += score_pair(item, response, ("official",))
+        scores += score_answer(item, response, ("official",))
     return golden, scores
 
 
@@ -139,5 +139,5 @@ def test_ancientdocs_chrf_plus_plus_is_sacrebleus(shared):
             status="answered",
             text=row["prediction"],
         )
-        found = {s.metric: s.value for s in score_pair(item, response, ("official",))}
+        found = {s.metric: s.value for s in score_answer(item, response, ("official",))}
         assert 100 * found["chrF++"] == pytest.approx(row["chrfpp"], abs=1e-9)

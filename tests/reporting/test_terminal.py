@@ -10,7 +10,7 @@ from rich.console import Console
 
 from keju.items import Item, Response
 from keju.reporting.terminal import plain_table, print_json, scores_table
-from keju.scoring import aggregate, score_pair
+from keju.scoring import aggregate, score_answer
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
 SHOWN = "\\x1b[2J\\x1b]0;t\\x07[red]m[/red]:smile:\\u202e"
@@ -36,7 +36,7 @@ def test_a_models_name_from_a_file_is_shown_as_it_stands():
         key="k", item="a", model=HOSTILE, benchmark="MCS-Bench", task="T1", status="answered",
         text="天",
     )  # fmt: skip
-    shown = printed(scores_table(aggregate(score_pair(item, response)), [HOSTILE]))
+    shown = printed(scores_table(aggregate(score_answer(item, response)), [HOSTILE]))
     assert "\x1b" not in shown
     assert "[red]m[/red]" in shown.replace("\n", "")
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from keju.scoring import aggregate, score_pair, to_json
+from keju.scoring import aggregate, score_answer, to_json
 
 
 def results(pairs, protocol="strict"):
-    scores = [score for pair in pairs for score in score_pair(*pair, (protocol,))]
+    scores = [score for pair in pairs for score in score_answer(*pair, (protocol,))]
     (result,) = aggregate(scores)
     return result
 
@@ -113,7 +113,7 @@ def test_unscored_items_are_counted_by_reason(make):
 
 def test_models_and_settings_are_kept_apart(make):
     pairs = [make("T5", "B", "B", model="x"), make("T5", "B", "A", model="y")]
-    scores = [score for pair in pairs for score in score_pair(*pair)]
+    scores = [score for pair in pairs for score in score_answer(*pair)]
     assert len(aggregate(scores)) == 4
     written = to_json(scores)
     assert written["x"]["strict"]["tasks"]["5"]["Acc"] == 1
@@ -121,7 +121,7 @@ def test_models_and_settings_are_kept_apart(make):
 
 
 def test_the_json_has_the_shape_of_the_contract(make):
-    scores = score_pair(*make("T5", "B", "B")) + score_pair(*make("T6", "意思", "意思"))
+    scores = score_answer(*make("T5", "B", "B")) + score_answer(*make("T6", "意思", "意思"))
     written = to_json(scores)
     assert set(written) == {"official", "strict"}
     official = written["official"]

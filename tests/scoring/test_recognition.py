@@ -4,18 +4,18 @@ import json
 
 import pytest
 
-from keju.items import Box, ImageRef, Item, Response
-from keju.scoring import aggregate, score_pair, to_json
+from keju.items import Box, ImageRef
+from keju.scoring import aggregate, score_answer, to_json
 
 TASK = "recognition"
 
 
 def by_metric(pair):
-    return {(score.protocol, score.metric): score for score in score_pair(*pair)}
+    return {(score.protocol, score.metric): score for score in score_answer(*pair)}
 
 
 def task_metrics(pairs, protocol):
-    (result,) = aggregate([score for pair in pairs for score in score_pair(*pair, (protocol,))])
+    (result,) = aggregate([score for pair in pairs for score in score_answer(*pair, (protocol,))])
     return {each.metric: each for each in result.tasks[0].metrics}
 
 
@@ -89,7 +89,7 @@ def test_a_failure_is_wrong_in_its_own_class(ask):
 
 
 def test_a_set_without_negatives_is_flagged_as_one_sided(ask):
-    scores = score_pair(*ask("Yes-or-No", "Yes", "Yes"))
+    scores = score_answer(*ask("Yes-or-No", "Yes", "Yes"))
     for protocol, metric in (("official", "Acc"), ("strict", "BalancedAcc")):
         note = to_json(scores)[protocol]["notes"]["recognition/Yes-or-No"][metric]
         assert note.startswith("one-sided: the true answer is always yes")
@@ -152,18 +152,6 @@ def test_what_the_item_lacks_is_said(ask):
     assert "true boxes" in by_metric(ask("Where", "", "[1,2,3,4]"))["strict", "mIoU"].reason
     assert "no number" in by_metric(ask("How", "many", "3"))["strict", "CountAcc"].reason
     assert "neither" in by_metric(ask("Yes-or-No", "月", "Yes"))["official", "Acc"].reason
-
-
-def test_pairs_are_unscored_with_the_reason():
-    for task, query in (("rejoining", "Yes-or-No"), ("classification", "How")):
-        item = Item(id="i", benchmark="OBI-Bench", task=task, query=query, answer="Yes")
-        response = Response(
-            key="k", item="i", model="m", benchmark="OBI-Bench", task=task, query=query,
-            status="answered", text="Yes",
-        )  # fmt: skip
-        for score in score_pair(item, response):
-            assert score.value is None
-            assert "which pairs belong together" in score.reason
 
 
 def test_an_answer_mostly_in_chinese_is_flagged(ask):

@@ -7,7 +7,7 @@ from keju.benchmarks import tasks
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import binding_of, read_scores, score_pair, score_run
+from keju.scoring import binding_of, read_scores, score_answer, score_run
 from keju.text import LAYERS
 
 
@@ -19,7 +19,7 @@ def test_every_metric_of_the_catalogue_gets_a_score_or_a_reason(make):
     for declared in tasks():
         for query in declared.queries:
             item, response = make(declared.id, "A", "A", query=query.name)
-            scores = score_pair(item, response)
+            scores = score_answer(item, response)
             assert [s.metric for s in scores] == [*query.official, *query.strict]
             for score in scores:
                 assert (score.value is None) == bool(score.reason), score
@@ -29,7 +29,7 @@ def test_every_number_has_its_signature_and_its_parts(make):
     for declared in tasks():
         for query in declared.queries:
             item, response = make(declared.id, "天地", "天地", query=query.name)
-            for score in score_pair(item, response):
+            for score in score_answer(item, response):
                 if score.value is not None:
                     assert score.signature.startswith(f"{score.metric}|{score.protocol}|text:")
                     assert "keju:" in score.signature
@@ -38,7 +38,7 @@ def test_every_number_has_its_signature_and_its_parts(make):
 
 def test_the_error_rate_carries_edits_and_length_at_each_layer(make):
     item, response = make("T1", "爲學日益，爲道日損。", "为学日益为道日损天")
-    score = by_metric(score_pair(item, response), "strict")["CER"]
+    score = by_metric(score_answer(item, response), "strict")["CER"]
     edits = [score.stats[f"edits_{layer}"] for layer in LAYERS]
     assert edits == [5, 5, 5, 5, 1]
     assert score.value == 1 / 8
@@ -46,38 +46,38 @@ def test_the_error_rate_carries_edits_and_length_at_each_layer(make):
 
 def test_variants_and_script_are_told_apart(make):
     item, response = make("T1", "爲學旣久", "為学既久")
-    score = by_metric(score_pair(item, response), "strict")["CER"]
+    score = by_metric(score_answer(item, response), "strict")["CER"]
     assert [score.stats[f"edits_{layer}"] for layer in LAYERS] == [3, 3, 3, 1, 0]
 
 
 def test_the_official_protocol_reads_the_simplified_answer(make):
     item, response = make("T1", "學而時習", "學而時習", answer_simplified="学而时习")
-    assert by_metric(score_pair(item, response), "official")["CR"].value == 1
+    assert by_metric(score_answer(item, response), "official")["CR"].value == 1
 
 
 def test_without_a_simplified_answer_it_is_derived(make):
     item, response = make("T1", "學而時習", "學而時習")
-    assert by_metric(score_pair(item, response), "official")["CR"].value == 1
+    assert by_metric(score_answer(item, response), "official")["CR"].value == 1
 
 
 def test_columns_come_from_the_answer_or_from_the_items_lines(make):
     item, response = make("T1", "天地玄黄\n宇宙洪荒", "宇宙洪荒天地玄黄")
-    assert by_metric(score_pair(item, response), "strict")["CER_order_free"].value == 0
+    assert by_metric(score_answer(item, response), "strict")["CER_order_free"].value == 0
     lines = (Line(id="1", text="天地玄黄"), Line(id="2", text="宇宙洪荒"))
     item, response = make("T1", "天地玄黄宇宙洪荒", "宇宙洪荒天地玄黄", lines=lines)
-    assert by_metric(score_pair(item, response), "strict")["CER_order_free"].value == 0
+    assert by_metric(score_answer(item, response), "strict")["CER_order_free"].value == 0
 
 
 def test_lines_that_are_not_the_answer_are_not_used(make):
     lines = (Line(id="1", text="宇宙洪荒"), Line(id="2", text="天地玄黄"))
     item, response = make("T1", "天地玄黄宇宙洪荒", "宇宙洪荒天地玄黄", lines=lines)
-    score = by_metric(score_pair(item, response), "strict")["CER_order_free"]
-    assert score.value == by_metric(score_pair(item, response), "strict")["CER"].value == 1
+    score = by_metric(score_answer(item, response), "strict")["CER_order_free"]
+    assert score.value == by_metric(score_answer(item, response), "strict")["CER"].value == 1
 
 
 def test_the_lines_of_the_response_will_do_where_the_truth_has_none(make):
     item, response = make("T1", "天地玄黄宇宙洪荒日月盈昃", "洪荒日月盈昃\n天地玄黄宇宙")
-    assert by_metric(score_pair(item, response), "strict")["CER_order_free"].value == 0
+    assert by_metric(score_answer(item, response), "strict")["CER_order_free"].value == 0
 
 
 @pytest.mark.parametrize("status", ["failed", "filtered"])
@@ -87,7 +87,7 @@ def test_a_failure_has_the_worst_value_whatever_text_came_with_it(make, status):
             item, response = make(
                 declared.id, "天地", "天地 error 500", status=status, query=query.name
             )
-            for score in score_pair(item, response):
+            for score in score_answer(item, response):
                 if score.value is not None:
                     form = query.form
                     bound = binding_of(score.protocol, declared.benchmark, form, score.metric)
@@ -97,21 +97,21 @@ def test_a_failure_has_the_worst_value_whatever_text_came_with_it(make, status):
 
 def test_a_failure_is_never_right_even_where_an_empty_answer_is(make):
     item, response = make("T4", "", "", status="failed", answer_simplified="")
-    assert by_metric(score_pair(item, response), "official")["F1"].value == 0
+    assert by_metric(score_answer(item, response), "official")["F1"].value == 0
     item, response = make("T4", "", "", status="empty", answer_simplified="")
-    assert by_metric(score_pair(item, response), "official")["F1"].value == 1
+    assert by_metric(score_answer(item, response), "official")["F1"].value == 1
 
 
 def test_the_extracted_answer_and_its_origin_are_kept(make):
     item, response = make("T5", "B", "综上，答案是B。", options=("离开", "道路"))
-    score = by_metric(score_pair(item, response), "strict")["Acc"]
+    score = by_metric(score_answer(item, response), "strict")["Acc"]
     assert (score.value, score.extracted) == (1, "B")
     assert score.extracted_from == "concluding phrase: “综上，答案是B”"
 
 
 def test_an_unknown_number_of_options_leaves_the_chance_correction_unscored(make):
     item, response = make("T5", "B", "B")
-    score = by_metric(score_pair(item, response), "strict")["Acc_chance_corrected"]
+    score = by_metric(score_answer(item, response), "strict")["Acc_chance_corrected"]
     assert score.value is None
 
 
@@ -119,7 +119,7 @@ def test_wrong_answers_and_silence_are_corrected_for_chance(make):
     values = []
     for text in ("B", "A", "无法回答"):
         item, response = make("T5", "B", text, options=("甲", "乙", "丙"))
-        strict = by_metric(score_pair(item, response), "strict")
+        strict = by_metric(score_answer(item, response), "strict")
         values.append(strict["Acc_chance_corrected"].value)
     assert values == [1, -0.5, 0]
 
@@ -127,12 +127,12 @@ def test_wrong_answers_and_silence_are_corrected_for_chance(make):
 def test_a_text_too_long_to_compare_is_unscored(make, monkeypatch):
     monkeypatch.setattr("keju.scoring.case.MAX_CELLS", 10)
     item, response = make("T1", "天地玄黄", "天地玄黄")
-    assert all(score.value is None for score in score_pair(item, response))
+    assert all(score.value is None for score in score_answer(item, response))
 
 
 def test_a_runaway_translation_is_not_cut_into_words(make):
     item, response = make("T2", "选", "选" * 999_999)
-    score = by_metric(score_pair(item, response, ("official",)), "official")["BLEU"]
+    score = by_metric(score_answer(item, response, ("official",)), "official")["BLEU"]
     assert score.value is None
     assert "too long for jieba" in score.reason
 
@@ -143,12 +143,12 @@ def test_an_item_of_no_task_is_an_error():
         key="k", item="x", model="m", benchmark="MCS-Bench", task="T99", status="answered"
     )
     with pytest.raises(DataError, match="T99"):
-        score_pair(item, response)
+        score_answer(item, response)
 
 
 def test_an_accepted_alternative_is_right(make):
     item, response = make("T21", "红色", "朱红", also_accepted=("朱红",))
-    assert by_metric(score_pair(item, response), "strict")["ExactMatch"].value == 1
+    assert by_metric(score_answer(item, response), "strict")["ExactMatch"].value == 1
 
 
 @pytest.fixture

@@ -3,11 +3,11 @@
 import pytest
 
 from keju.errors import DataError
-from keju.scoring import read_scores, score_pair, write_scores
+from keju.scoring import read_scores, score_answer, write_scores
 
 
 def test_what_was_written_is_read(tmp_path, make):
-    scores = score_pair(*make("T1", "天地", "天")) + score_pair(*make("T6", "意思", "意思"))
+    scores = score_answer(*make("T1", "天地", "天")) + score_answer(*make("T6", "意思", "意思"))
     assert any(score.value is None for score in scores)
     write_scores(tmp_path / "m.parquet", scores)
     assert read_scores(tmp_path / "m.parquet") == scores

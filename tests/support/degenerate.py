@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from keju.benchmarks import prompt_of, task
 from keju.items import Box, Item, Protocol, Response
-from keju.scoring import PROTOCOLS, MetricResult, aggregate, score_pair
+from keju.scoring import PROTOCOLS, MetricResult, aggregate, score_answer
 from keju.text import han_only
 
 PASSAGES: list[str] = json.loads(
@@ -205,7 +205,7 @@ def earned(family: Family, texts: Sequence[str]) -> dict[Protocol, dict[str, Met
             key=item.id, item=item.id, model="m", benchmark=item.benchmark, task=item.task,
             query=item.query, status="answered" if text.strip() else "empty", text=text,
         )  # fmt: skip
-        scores += score_pair(item, response)
+        scores += score_answer(item, response)
     found = {result.protocol: result for result in aggregate(scores)}
     return {
         protocol: {

@@ -42,3 +42,8 @@ class Task(Record, frozen=True, kw_only=True):
     count: int
     count_kind: CountKind
     note: str = ""
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether two images are shown at a time, and an item's answers make a ranking."""
+        return self.format == "pairs"

@@ -10,10 +10,6 @@ from keju.benchmarks import Query, Task, choices_of, options_of, prompt_of, quer
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item
 
-PAIRS = "pairs"
-"""The format of tasks that show two images. Their reference split holds single labelled images,
-which are never asked."""
-
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 _SLACK = 1.0
 """Pixels by which a box may leave its image: annotation tools round either way."""
@@ -45,7 +41,7 @@ def check_item(item: Item) -> Iterator[Flaw]:
             f"benchmark {item.benchmark!r}, but task {kind.id} is of {kind.benchmark}",
             f"Write {kind.benchmark}.",
         )
-    if item.split == "reference" and kind.format == PAIRS:
+    if item.split == "reference" and kind.of_pairs:
         yield from _labelled(item)
         return
     try:
@@ -59,6 +55,7 @@ def check_item(item: Item) -> Iterator[Flaw]:
 
 
 def _labelled(item: Item) -> Iterator[Flaw]:
+    """The reference split of a task of pairs holds single labelled images, never asked."""
     if len(item.images) != 1:
         yield Flaw(f"{len(item.images)} images, but a reference shows one", "Give it one image.")
     if not item.answer.strip():
@@ -67,9 +64,8 @@ def _labelled(item: Item) -> Iterator[Flaw]:
 
 def _images(asked: _Asked) -> Iterator[Flaw]:
     item = asked.item
-    if asked.task.format == PAIRS:
-        if len(item.images) != 2:
-            yield Flaw(f"{len(item.images)} images, but the task compares two", "Give it two.")
+    if asked.task.of_pairs:
+        yield from _gallery(item)
     elif not item.images:
         readable = item.transcription is not None and asked.query.form != "transcription"
         name = item.metadata.get("image", "").removeprefix("missing:")
@@ -81,8 +77,28 @@ def _images(asked: _Asked) -> Iterator[Flaw]:
         )
 
 
+def _gallery(item: Item) -> Iterator[Flaw]:
+    candidates = len(item.images) - 1
+    if candidates < 1:
+        yield Flaw(
+            f"{len(item.images)} images, but the task compares one with its candidates",
+            "Give it two or more.",
+        )
+    elif not item.relevant:
+        yield Flaw("no candidate is relevant", "Name those that belong to the first image.")
+    elif not all(1 <= place <= candidates for place in item.relevant):
+        yield Flaw(
+            f"relevant {list(item.relevant)[:5]}, but the candidates are 1 to {candidates}",
+            "Number them by their place after the first image.",
+        )
+    elif len(set(item.relevant)) < len(item.relevant):
+        yield Flaw("a relevant candidate is named twice", "Name each once.")
+
+
 def _answer(asked: _Asked) -> Iterator[Flaw]:
     item, form = asked.item, asked.query.form
+    if asked.task.of_pairs:
+        return
     scored = bool(asked.query.official or asked.query.strict)
     if form == "boxes":
         if not item.boxes:

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import polars as pl
 
 from keju.benchmarks import prompt_of, task
-from keju.datasets.checks import PAIRS
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
@@ -82,7 +81,7 @@ def _item_row(item: Item) -> dict[str, object]:
 
 
 def _unasked(item: Item) -> bool:
-    return item.split == "reference" and task(item.task).format == PAIRS
+    return item.split == "reference" and task(item.task).of_pairs
 
 
 def _length(text: str) -> int:

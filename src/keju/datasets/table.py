@@ -12,7 +12,7 @@ import polars as pl
 
 from keju.errors import DataError
 from keju.files import write_atomic
-from keju.items import Item
+from keju.items import ImageRef, Item
 
 _ENTRIES = pl.List(pl.Struct({"key": pl.String, "value": pl.String}))
 
@@ -55,6 +55,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
             }
         )
     ),
+    "relevant": pl.List(pl.Int64),
     "group": pl.String,
     "split": pl.String,
     "metadata": _ENTRIES,
@@ -88,14 +89,28 @@ def read_items(path: Path) -> list[Item]:
     frame = _read_frame(path)
     _check_columns(path, frame.schema)
     items = []
+    known: dict[tuple[object, ...], ImageRef] = {}
     for number, row in enumerate(frame.iter_rows(named=True), start=1):
         try:
+            row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
             items.append(msgspec.convert(_plain(row), Item))
         except (msgspec.ValidationError, TypeError) as error:
             raise DataError(
                 f"not an item: {error}", file=path, item=f"row {number} ({row['id']})"
             ) from None
     return items
+
+
+def _shared(row: dict[str, object], known: dict[tuple[object, ...], ImageRef]) -> ImageRef:
+    """One object for an image, however many items show it: galleries repeat each hundreds of times.
+
+    Raises:
+        msgspec.ValidationError: it is no reference to an image.
+    """
+    place = tuple(row.values())
+    if place not in known:
+        known[place] = msgspec.convert(row, ImageRef)
+    return known[place]
 
 
 def as_stored(item: Item) -> Item:
@@ -121,6 +136,7 @@ def _row(item: Item) -> dict[str, object]:
         msgspec.structs.asdict(line) | {"polygon": [list(point) for point in line.polygon]}
         for line in item.lines
     ]
+    row["relevant"] = list(item.relevant)
     row["options"] = list(item.options)
     row["also_accepted"] = list(item.also_accepted)
     row["fields"] = _entries(item.fields)

@@ -33,6 +33,7 @@ class _Entry(Struct):
     key: str = ""
     setting: str | None = None
     round: int | None = None
+    candidate: int = 0
     status: Status | None = None
     thinking: str = ""
     finish_reason: str = ""
@@ -43,6 +44,7 @@ class _Entry(Struct):
 
 class _Slot(NamedTuple):
     item: str
+    candidate: int
     setting: str | None
     round: int | None
 
@@ -98,8 +100,9 @@ class Replay:
                 own kind), or it holds another harness's failure text (``failed-elsewhere``).
         """
         del images
-        entry = self._entries.get(_Slot(request.item, request.setting, request.round))
-        entry = entry or self._entries.get(_Slot(request.item, *_ANY))
+        place = (request.item, request.candidate)
+        entry = self._entries.get(_Slot(*place, request.setting, request.round))
+        entry = entry or self._entries.get(_Slot(*place, *_ANY))
         if entry is None:
             raise AskError("missing-answer", "the file has no answer for this item")
         if entry.error is not None:
@@ -127,10 +130,10 @@ def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
     entries = _authors_form(path, data) if a_list else _json_lines(path, data)
     found: dict[_Slot, _Entry] = {}
     for entry in entries:
-        slot = _Slot(str(entry.item), entry.setting, entry.round)
+        slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.round)
         if entry.key:
             # keju leaves defaults out of its lines
-            slot = _Slot(slot.item, entry.setting or "image", entry.round or 1)
+            slot = slot._replace(setting=entry.setting or "image", round=entry.round or 1)
         earlier = found.get(slot)
         if earlier and not entry.key and earlier.text != entry.text:
             raise DataError(

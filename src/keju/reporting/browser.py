@@ -6,11 +6,12 @@ from typing import Any
 
 from keju.benchmarks import options_of, prompt_of, query_of, task
 from keju.errors import KejuError
-from keju.items import Item
+from keju.items import ImageRef, Item
 from keju.reporting.differences import differences
 from keju.reporting.gather import Answer, Asked, Gathered
 
 _LONGEST = 20_000
+_MOST_RELEVANT = 12
 
 Json = dict[str, Any]
 
@@ -22,7 +23,7 @@ def browser_data(gathered: Gathered) -> Json:
     first: dict[str, int] = {}
     for asked in gathered.asked.values():
         pictures = asked.run.pictures
-        places = [pictures.index(ref) for ref in asked.item.images]
+        places = [pictures.index(ref) for ref in _shown(asked.item)]
         row = _item(asked)
         row["images"] = []
         for place in places:
@@ -38,7 +39,7 @@ def browser_data(gathered: Gathered) -> Json:
 def _item(asked: Asked) -> Json:
     item = asked.item
     known = task(item.task)
-    truth = item.answer or item.answer_simplified
+    truth = item.answer or item.answer_simplified or ", ".join(map(str, item.relevant))
     answers = [_answer(item, truth, answer) for answer in asked.answers]
     words = [item.id, item.question, truth, *item.options]
     words += [answer["text"][:2000] for answer in answers]
@@ -50,10 +51,27 @@ def _item(asked: Asked) -> Json:
         "question": _question(item),
         "options": list(options_of(item)),
         "truth": truth,
-        "note": " · ".join(f"{name}: {value}" for name, value in item.metadata.items()),
+        "note": " · ".join([*_of_pairs(item), *map(": ".join, item.metadata.items())]),
         "search": "\n".join(words).lower(),
         "answers": answers,
     }
+
+
+def _shown(item: Item) -> tuple[ImageRef, ...]:
+    """An item's pictures; of a gallery the one asked about, and those that belong to it."""
+    if not item.relevant:
+        return item.images
+    places = [place for place in item.relevant if place < len(item.images)]
+    return (*item.images[:1], *(item.images[place] for place in places[:_MOST_RELEVANT]))
+
+
+def _of_pairs(item: Item) -> list[str]:
+    if not item.relevant:
+        return []
+    return [
+        f"one picture against {len(item.images) - 1:,} candidates; shown with those that belong "
+        "to it"
+    ]
 
 
 def _question(item: Item) -> str:

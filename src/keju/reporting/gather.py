@@ -36,7 +36,10 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A model's response to an item, with its scores; `model` is its name in this report."""
+    """A model's response to an item, with its scores; `model` is its name in this report.
+
+    Of a task of pairs there is one for each item: the ranking, which bears the scores.
+    """
 
     model: str
     response: Response
@@ -91,6 +94,7 @@ def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
 
 def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[str]) -> None:
     scores = _scores_by_response(folder)
+    ranked = {(model, item) for model, item, _ in scores}
     for item in folder.items():
         key = (run.manifest.dataset_hash, item.task, item.query, item.id)
         gathered.asked.setdefault(key, Asked(item, run, []))
@@ -110,13 +114,22 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
             label = f"{label} · {response.setting}"
         _name(gathered, label)
         found = scores.get((response.model, response.item, response.key), [])
+        if response.candidate and not found and (response.model, response.item) in ranked:
+            continue
         if not found:
             raise UsageError(
                 f"{folder.path}: responses have come since it was scored (such as that of "
                 f"{response.model} to {response.item}). Score it again: keju score {folder.path}"
             )
         renamed = [replace(score, model=label) for score in found]
-        gathered.asked[key].answers.append(Answer(label, response, renamed))
+        shown = _ranking(response, found) if response.candidate else response
+        gathered.asked[key].answers.append(Answer(label, shown, renamed))
+
+
+def _ranking(first: Response, scores: Sequence[Score]) -> Response:
+    """What stands for the responses to all pairs of an item: the best of the ranking they make."""
+    best = next((score.extracted for score in scores if score.extracted), "")
+    return replace(first, text=best, thinking="", error=None, status=scores[0].status)
 
 
 def _scores_by_response(folder: RunFolder) -> dict[tuple[str, str, str], list[Score]]:

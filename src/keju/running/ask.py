@@ -254,6 +254,7 @@ def _response(
         query=request.query,
         setting=request.setting,
         round=request.round,
+        candidate=request.candidate,
         text=outcome.text,
         thinking=outcome.thinking,
         finish_reason=outcome.finish_reason,

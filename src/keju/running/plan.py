@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import field
+from msgspec.structs import replace
 
 from keju.benchmarks import choices_of, prompt_of, query_of, task
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
-from keju.items import Item, Record, Request, Setting
+from keju.items import ImageRef, Item, Record, Request, Setting
 from keju.models import Model
 
 GOLD_PROMPT = "以下是圖中的文字：\n{transcription}\n\n{prompt}"
@@ -99,15 +100,31 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
     return chosen
 
 
+def requests_for(item: Item, setting: Setting = "image", round_: int = 1) -> Iterator[Request]:
+    """The requests that an item makes, one after the other: one, or one for each candidate.
+
+    Raises:
+        DataError: the prompt cannot be made of the item.
+    """
+    first = request_for(item, setting, round_)
+    if not first.candidate:
+        yield first
+        return
+    for candidate in range(1, len(item.images)):
+        yield replace(first, candidate=candidate, images=_pair(item, candidate))
+
+
 def request_for(item: Item, setting: Setting = "image", round_: int = 1) -> Request:
-    """The request that an item makes; it holds no answer.
+    """The first request that an item makes; it holds no answer.
 
     Raises:
         DataError: the prompt cannot be made of the item.
     """
     query = query_of(item)
-    prompt, source, images = prompt_of(item), "", item.images
-    if setting == "gold-ocr" and item.transcription is not None:
+    prompt, source, images, candidate = prompt_of(item), "", item.images, 0
+    if task(item.task).of_pairs:
+        candidate, images = 1, _pair(item, 1)
+    elif setting == "gold-ocr" and item.transcription is not None:
         source, images = item.transcription, ()
         prompt = GOLD_PROMPT.replace("{prompt}", prompt).replace("{transcription}", source)
     return Request(
@@ -123,13 +140,20 @@ def request_for(item: Item, setting: Setting = "image", round_: int = 1) -> Requ
         setting=setting,
         round=round_,
         box_convention=query.box_convention,
+        candidate=candidate,
     )
+
+
+def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
+    return (item.images[0], *item.images[candidate : candidate + 1])
 
 
 def refusal(item: Item, setting: Setting) -> str:
     """Why an item is not asked of any model in this setting, or an empty string."""
     if setting == "gold-ocr" and query_of(item).form == "transcription":
         return "with gold-ocr the prompt would hold the answer"
+    if setting == "gold-ocr" and task(item.task).of_pairs:
+        return "two pictures are compared, which no transcription can stand for"
     return ""
 
 
@@ -162,7 +186,8 @@ def requests(
     for item in select(dataset.items(), chosen, dataset.path):
         if not refusal(item, setting):
             for round_ in range(1, rounds + 1):
-                yield item, request_for(item, setting, round_)
+                for request in requests_for(item, setting, round_):
+                    yield item, request
 
 
 def estimate(dataset: Dataset, models: Sequence[Model], selection: Selection) -> Plan:
@@ -175,11 +200,11 @@ def estimate(dataset: Dataset, models: Sequence[Model], selection: Selection) ->
     items = select(dataset.items(), selection, dataset.path)
     counts: dict[tuple[str, str], _Count] = {}
     for item in items:
-        request = request_for(item, selection.setting)
         why = refusal(item, selection.setting)
-        for model in models:
-            count = counts.setdefault((model.name, item.task), _Count())
-            count.add(request, why or model.declines(request), selection.rounds, model)
+        for request in requests_for(item, selection.setting):
+            for model in models:
+                count = counts.setdefault((model.name, item.task), _Count())
+                count.add(request, why or model.declines(request), selection.rounds, model)
     order = {model.name: place for place, model in enumerate(models)}
     places = sorted(counts, key=lambda place: order[place[0]])
     return Plan(items=len(items), rows=tuple(counts[place].row(*place) for place in places))

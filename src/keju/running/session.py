@@ -6,7 +6,9 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import field
 from msgspec.structs import asdict, replace
@@ -18,9 +20,17 @@ from keju.items import Item, Record, Request
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
 from keju.running.keys import request_key
-from keju.running.plan import Selection, refusal, request_for
+from keju.running.plan import Selection, refusal, requests_for
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
+
+
+class _Place(NamedTuple):
+    """A request that is still to be made."""
+
+    item: Item
+    round: int
+    candidate: int
 
 
 class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -107,11 +117,12 @@ class Session:
         known = self.store.known(model.name)
         declined = self.declined.setdefault(model.name, Counter())
         standing = self.standing.setdefault(model.name, [])
-        todo: list[tuple[Item, int]] = []
+        todo: list[_Place] = []
         planned = 0
         for item in self.items:
             if why := refusal(item, self.selection.setting):
-                declined[why] += self.selection.rounds
+                asked = sum(1 for _ in requests_for(item, self.selection.setting))
+                declined[why] += asked * self.selection.rounds
                 continue
             for request in self._requests(item):
                 if why := model.declines(request):
@@ -121,7 +132,7 @@ class Session:
                 stored = known.get(_slot(request))
                 self._check_prompt(stored, request, model)
                 if stored is None or (policy.retry_failed and stored.status == "failed"):
-                    todo.append((item, request.round))
+                    todo.append(_Place(item, request.round, request.candidate))
                 else:
                     standing.append(stored)
         self.planned[model.name] = planned
@@ -154,15 +165,18 @@ class Session:
             halted=lane.halted,
         )
 
-    def _jobs(self, model: Model, todo: Sequence[tuple[Item, int]]) -> Iterator[Job]:
-        for item, round_ in todo:
-            request = request_for(item, self.selection.setting, round_)
-            yield Job(request, request_key(request, model.identity))
+    def _jobs(self, model: Model, todo: Sequence[_Place]) -> Iterator[Job]:
+        """Requests are made when it is their turn, those of one item and round after each other."""
+        for (_, round_), places in groupby(todo, key=lambda place: (id(place.item), place.round)):
+            wanted = list(places)
+            missing = {place.candidate for place in wanted}
+            for request in requests_for(wanted[0].item, self.selection.setting, round_):
+                if request.candidate in missing:
+                    yield Job(request, request_key(request, model.identity))
 
     def _requests(self, item: Item) -> Iterator[Request]:
-        first = request_for(item, self.selection.setting)
         for round_ in range(1, self.selection.rounds + 1):
-            yield first if round_ == 1 else replace(first, round=round_)
+            yield from requests_for(item, self.selection.setting, round_)
 
     def _check_prompt(self, stored: Stored | None, request: Request, model: Model) -> None:
         if stored is not None and stored.key != request_key(request, model.identity):
@@ -219,7 +233,7 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
 
 
 def _slot(request: Request) -> Slot:
-    return Slot(request.item, request.query, request.setting, request.round)
+    return Slot(request.item, request.query, request.setting, request.round, request.candidate)
 
 
 def _relative(dataset: Path, out: Path) -> str:

@@ -37,6 +37,7 @@ class Slot(NamedTuple):
     query: str
     setting: Setting
     round: int
+    candidate: int = 0
 
 
 class Stored(NamedTuple):
@@ -56,6 +57,7 @@ class _Head(Record, frozen=True, kw_only=True):
     query: str = ""
     setting: Setting = "image"
     round: int = 1
+    candidate: int = 0
     error: Failure | None = None
 
 
@@ -108,7 +110,7 @@ class ResponseStore:
         found: dict[Slot, Stored] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
-                slot = Slot(head.item, head.query, head.setting, head.round)
+                slot = Slot(head.item, head.query, head.setting, head.round, head.candidate)
                 found[slot] = Stored(head.key, head.status, head.error.kind if head.error else "")
         return found
 

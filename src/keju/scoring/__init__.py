@@ -1,7 +1,7 @@
 """From responses to scores: answers taken by rule, two protocols, verdicts, aggregates.
 
-`score_pair`, `score_responses` and `score_run` make one `Score` for each metric that the catalogue
-names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
+`score_answer`, `score_responses` and `score_run` make one `Score` for each metric that the
+catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
 from keju.scoring.aggregate import (
@@ -19,7 +19,7 @@ from keju.scoring.export import to_json
 from keju.scoring.letters import extract_letter
 from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.run import score_run
-from keju.scoring.score import PROTOCOLS, models_of, score_pair, score_responses
+from keju.scoring.score import PROTOCOLS, models_of, score_answer, score_responses
 from keju.scoring.short import extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.table import read_scores, write_scores
@@ -52,7 +52,7 @@ __all__ = [
     "is_ratio_of_sums",
     "models_of",
     "read_scores",
-    "score_pair",
+    "score_answer",
     "score_responses",
     "score_run",
     "signature",

@@ -168,7 +168,7 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
         unscored=dict(Counter(score.reason for score in scores if score.value is None)),
         layers=_layers(scored),
         signature=next((score.signature for score in scored), ""),
-        note=_one_sided(scored),
+        note=_one_sided(scored) or _silent_pairs(scored),
     )
 
 
@@ -224,6 +224,18 @@ def _one_sided(scored: Sequence[Score]) -> str:
         return ""
     always = "yes" if classes == {1.0} else "no"
     return f"one-sided: the true answer is always {always}, so saying {always} earns everything"
+
+
+_SILENT = {"failed": "have no answer", "unparsable": "have one that could not be taken"}
+
+
+def _silent_pairs(scored: Sequence[Score]) -> str:
+    counts = {name: sum(score.stats.get(name, 0) for score in scored) for name in _SILENT}
+    said = [f"{count:,.0f} {_SILENT[name]}" for name, count in counts.items() if count]
+    if not said:
+        return ""
+    pairs = sum(score.stats["pairs"] for score in scored)
+    return f"of {pairs:,.0f} pairs {' and '.join(said)}: these rank last"
 
 
 def _layers(scored: Sequence[Score]) -> dict[str, float]:

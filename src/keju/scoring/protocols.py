@@ -34,7 +34,9 @@ class Binding(NamedTuple):
     higher_is_better: bool = True
 
 
-_EXTRACTED = frozenset({"one letter", "first-yes-no", "yes-no", "one-number", "boxes"})
+_EXTRACTED = frozenset(
+    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes"}
+)
 """Preparations that take the answer out and compare no texts."""
 
 _MCS, _ANCIENT, _OBI = "MCS-Bench", "AncientDoc", "OBI-Bench"
@@ -125,13 +127,8 @@ def binding_of(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str
     )
 
 
-def unavailable(metric: str, form: AnswerForm) -> str:
+def unavailable(metric: str) -> str:
     """Why a metric of the catalogue that is bound to nothing has no value."""
-    if form in {"yes-no", "probability"}:
-        return (
-            f"{metric} ranks the answers to all pairs of one image, and an item "
-            "doesn't say yet which pairs belong together"
-        )
     return f"keju {__version__} does not compute {metric} yet"
 
 

@@ -14,6 +14,7 @@ from keju.metrics import UndefinedMetricError
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable
+from keju.scoring.rankings import Galleries
 from keju.scoring.responses import read_responses
 from keju.scoring.semantic import Batch, semantic_binding
 
@@ -25,7 +26,7 @@ _LISTED = frozenset({
 })  # fmt: skip
 
 
-def score_pair(
+def score_answer(
     item: Item, response: Response, protocols: Sequence[Protocol] = PROTOCOLS
 ) -> list[Score]:
     """All metrics that the catalogue names for an item, of one response.
@@ -46,11 +47,16 @@ def score_cases(
 ) -> list[Score]:
     """All metrics of many cases; what needs an encoder is computed for all of them together.
 
+    The cases of one gallery make one ranking, whose scores come after all others.
     Without `encoders`, only what an installed package brings along is used.
     """
     batch = Batch(encoders or Encoders({}))
+    galleries = Galleries()
     scores: list[Score] = []
     for case in cases:
+        if case.response.candidate:
+            galleries.add(case)
+            continue
         for protocol in protocols:
             for metric in getattr(case.query, protocol):
                 scores.append(_score(case, protocol, metric, batch, len(scores)))
@@ -59,7 +65,7 @@ def score_cases(
             scores[place] = replace(scores[place], reason=found)
         else:
             scores[place] = replace(scores[place], value=found.value, stats=found.stats)
-    return scores
+    return scores + galleries.scores(tuple(protocols))
 
 
 def score_responses(
@@ -79,7 +85,7 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
     semantic = semantic_binding(protocol, benchmark, form, metric)
     binding = binding_of(protocol, benchmark, form, metric)
     if semantic is None and binding is None:
-        return _record(case, protocol, metric, reason=unavailable(metric, case.form))
+        return _record(case, protocol, metric, reason=unavailable(metric))
     if reason := case.flaw.response or case.flaw.answer:
         return _record(case, protocol, metric, reason=reason)
     try:

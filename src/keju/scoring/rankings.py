@@ -1,0 +1,246 @@
+"""Tasks of pairs: the responses to all pairs of an item make one ranking of its candidates.
+
+OBI-Bench asks about two pictures at a time (rejoining, classification, retrieval) and measures how
+early the right candidates come. Responses are read as they stream past and only what they say is
+kept, so a hundred thousand of them take little memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from keju.benchmarks import Query, query_of
+from keju.items import AnswerForm, Item, Protocol, Score, Setting, Status
+from keju.metrics import UndefinedMetricError
+from keju.metrics.ranking import (
+    Ranking,
+    accuracy_at,
+    auc,
+    average_precision,
+    average_precision_of_yes,
+    precision_at,
+    rank,
+    recall_at,
+)
+from keju.scoring.case import Case
+from keju.scoring.measured import mean
+from keju.scoring.protocols import signature
+from keju.scoring.verdicts import Verdict
+from keju.scoring.yes_no import first_yes_no
+
+_SHOWN = 10
+_YES_NO = {"Yes": 1.0, "No": 0.0}
+_WITHOUT_ANSWER: tuple[Status, ...] = ("failed", "filtered")
+
+
+class GalleryKey(NamedTuple):
+    """Whose answers, to which item, asked how, make one ranking."""
+
+    model: str
+    task: str
+    query: str
+    item: str
+    setting: Setting
+    round: int
+
+
+class Gallery:
+    """What one model said of each candidate of one item.
+
+    A candidate's value is the probability stated, or 1 for yes and 0 for no; None where the answer
+    could not be taken or there is none. `official` takes the first word for yes or no, `strict`
+    takes an answer by `extract_yes_no`; a probability is taken alike.
+    """
+
+    def __init__(self, item: Item) -> None:
+        self.item = item
+        self.key = ""
+        self._first = len(item.images)
+        self._values: dict[Protocol, dict[int, float | None]] = {"official": {}, "strict": {}}
+        self._statuses: Counter[Status] = Counter()
+        self._verdicts: Counter[Verdict] = Counter()
+
+    @property
+    def query(self) -> Query:
+        """What was asked."""
+        return query_of(self.item)
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates the item has."""
+        return len(self.item.images) - 1
+
+    @property
+    def relevant(self) -> list[int]:
+        """The right candidates, numbered from 0."""
+        return [place - 1 for place in self.item.relevant]
+
+    def add(self, case: Case) -> None:
+        """Take in the answer to one pair."""
+        response = case.response
+        if response.candidate <= self._first:
+            self._first, self.key = response.candidate, response.key
+        taken = case.taken.answer
+        if case.form == "yes-no":
+            strict = _YES_NO.get(taken or "")
+            official = _YES_NO.get(first_yes_no(case.text).answer or "")
+        else:
+            strict = official = None if taken is None else float(taken)
+        self._values["strict"][response.candidate] = strict
+        self._values["official"][response.candidate] = official
+        self._statuses[response.status] += 1
+        self._verdicts[case.verdict] += 1
+
+    def values(self, protocol: Protocol) -> list[float | None]:
+        """One value for each candidate, in their order.
+
+        Raises:
+            UndefinedMetricError: a candidate has no response yet, or the item is at fault.
+        """
+        said = self._values[protocol]
+        lacking = self.candidates - len(said)
+        if lacking:
+            raise UndefinedMetricError(
+                f"{lacking:,} of {self.candidates:,} candidates have no response yet"
+            )
+        if any(not 1 <= place <= self.candidates for place in self.item.relevant):
+            raise UndefinedMetricError("a relevant candidate is not among the item's images")
+        return [said[place] for place in range(1, self.candidates + 1)]
+
+    def ranking(self, protocol: Protocol) -> Ranking:
+        """The candidates by value, ties kept for the expectation over their orders.
+
+        Raises:
+            UndefinedMetricError: see `values`.
+        """
+        return rank(self.values(protocol), self.relevant)
+
+    @property
+    def status(self) -> Status:
+        """``answered`` if any pair was, else what befell the most of them."""
+        return "answered" if self._statuses["answered"] else self._statuses.most_common(1)[0][0]
+
+    @property
+    def verdict(self) -> Verdict:
+        """``ok`` if any pair's answer could be taken, else what is wrong with the most of them."""
+        sound: tuple[Verdict, ...] = ("ok", "truncated")
+        return next(
+            (each for each in sound if self._verdicts[each]), self._verdicts.most_common(1)[0][0]
+        )
+
+    @property
+    def stats(self) -> dict[str, float]:
+        """How many pairs there are, and how many rank last for want of an answer."""
+        failed = sum(self._statuses[status] for status in _WITHOUT_ANSWER)
+        silent = sum(value is None for value in self._values["strict"].values())
+        return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
+
+    @property
+    def best(self) -> str:
+        """The first candidates of the ranking with their values; = stands between equals."""
+        values = self._values["strict"]
+        order = sorted(values, key=lambda place: (-_or_least(values[place]), place))[:_SHOWN]
+        words, before = [], None
+        for place in order:
+            value = values[place]
+            mark = "" if before is None else " = " if value == before[0] else " > "
+            words.append(f"{mark}{place}{_stated(value)}")
+            before = (value,)
+        return "".join(words) + (" …" if len(values) > _SHOWN else "")
+
+
+def _or_least(value: float | None) -> float:
+    return -1.0 if value is None else value
+
+
+def _stated(value: float | None) -> str:
+    return " (–)" if value is None else f" ({value:g})"
+
+
+Measure = Callable[[Gallery, Protocol], float]
+"""A metric of one item's gallery."""
+
+
+def _of_ranking(metric: Callable[[Ranking], float]) -> Measure:
+    return lambda gallery, protocol: metric(gallery.ranking(protocol))
+
+
+def _cut_at_yes(gallery: Gallery, protocol: Protocol) -> float:
+    said = [None if value is None else value > 0 for value in gallery.values(protocol)]
+    return average_precision_of_yes(said, gallery.relevant)
+
+
+_MEASURES: dict[str, Measure] = {
+    **{f"Acc@{k}": _of_ranking(partial(accuracy_at, k=k)) for k in (1, 5, 10)},
+    **{f"Recall@{k}": _of_ranking(partial(recall_at, k=k)) for k in (1, 3, 10)},
+    "mAP@5": _of_ranking(partial(precision_at, k=5)),
+    "mAP@|Yes|": _cut_at_yes,
+    "AP": _of_ranking(average_precision),
+    "AUC": _of_ranking(auc),
+}
+_TEXT: dict[tuple[Protocol, AnswerForm], str] = {
+    ("official", "yes-no"): "first-yes-no",
+    ("strict", "yes-no"): "yes-no",
+    ("official", "probability"): "one-probability",
+    ("strict", "probability"): "one-probability",
+}
+
+
+class Galleries:
+    """Collects the cases of tasks of pairs, and scores them when all have been seen."""
+
+    def __init__(self) -> None:
+        self._found: dict[GalleryKey, Gallery] = {}
+
+    def add(self, case: Case) -> None:
+        """Take in the answer to one pair."""
+        item, response = case.item, case.response
+        key = GalleryKey(
+            response.model, item.task, item.query, item.id, response.setting, response.round
+        )
+        if key not in self._found:
+            self._found[key] = Gallery(item)
+        self._found[key].add(case)
+
+    def scores(self, protocols: tuple[Protocol, ...]) -> list[Score]:
+        """All metrics of every gallery."""
+        return [
+            _score(key, gallery, protocol, metric)
+            for key, gallery in self._found.items()
+            for protocol in protocols
+            for metric in getattr(gallery.query, protocol)
+        ]
+
+
+def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
+    item, measured, reason, signed = gallery.item, None, "", ""
+    try:
+        measured = mean(_MEASURES[metric](gallery, protocol), **gallery.stats)
+        signed = signature(protocol, metric, _TEXT[protocol, gallery.query.form])
+    except UndefinedMetricError as error:
+        reason = str(error)
+    strict = protocol == "strict" and not reason
+    return Score(
+        key=gallery.key,
+        item=item.id,
+        model=key.model,
+        benchmark=item.benchmark,
+        task=item.task,
+        protocol=protocol,
+        metric=metric,
+        value=None if measured is None else measured.value,
+        query=item.query,
+        setting=key.setting,
+        round=key.round,
+        group=item.group,
+        status=gallery.status,
+        verdict=gallery.verdict,
+        reason=reason,
+        extracted=gallery.best if strict else "",
+        extracted_from=f"answers to {gallery.candidates:,} pairs" if strict else "",
+        stats={} if measured is None else measured.stats,
+        signature=signed,
+    )
