@@ -166,6 +166,7 @@ def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
         ([OCR | {"Image": {"a": 1}}], "a1: expected text in 'Image'; found dict"),
         ([OCR | {"Image": "../../secret.jpg"}], "a1: image '../../secret.jpg' must lie under"),
         ([OCR | {"Image": "/etc/passwd"}], "a1: image '/etc/passwd' must lie under"),
+        ([OCR | {"Image": "x" * 400 + ".jpg"}], "…" + "x" * 36 + ".jpg': File name too long"),
         ([APART | {"Options": {"A": "x", "C": "y"}}], "a3: expected options A, B, C …; found A, C"),
     ],
 )  # fmt: skip

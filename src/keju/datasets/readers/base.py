@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -83,15 +84,22 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
     """The file of that name under a folder; the name comes from data and may not leave it.
 
     Raises:
-        DataError: it is empty, absolute, climbs with ``..``, or is a link to outside.
+        DataError: it is empty, absolute, too long, climbs with ``..``, or is a link to outside.
     """
     plain = PurePosixPath(name.replace("\\", "/"))
+    shown = shortened(name)
     climbs = not plain.parts or plain.is_absolute() or ".." in plain.parts
     if not climbs and "\0" not in name and ":" not in plain.parts[0]:
         path = root / plain
+        try:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                path.lstat()
+        except OSError as error:
+            problem = f"image {shown!r}: {error.strerror or error}"
+            raise DataError(problem, file=file, item=item) from None
         if path.resolve().is_relative_to(root.resolve()):
             return path
-    raise DataError(f"image {name!r} must lie under {root}", file=file, item=item)
+    raise DataError(f"image {shown!r} must lie under {root}", file=file, item=item)
 
 
 def image_files(folder: Path) -> Iterator[Path]:
@@ -101,6 +109,11 @@ def image_files(folder: Path) -> Iterator[Path]:
         for name in sorted(files):
             if Path(name).suffix.casefold().lstrip(".") in EXTENSIONS and not name.startswith("."):
                 yield Path(place, name)
+
+
+def shortened(name: str, most: int = 80) -> str:
+    """A name for an error, its middle left out where it is very long."""
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, inside, listed, source_bytes
+from keju.datasets.readers.base import Options, inside, listed, shortened, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef
@@ -151,7 +151,7 @@ class Pictures:
             DataError: naming the first images that are missing, and where they were looked for.
         """
         if self.missing:
-            names = listed(f"{name} (of {item})" for name, item in self.missing.items())
+            names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
             raise DataError(
                 f"{len(self.missing)} images are missing: {names}; looked in "
                 f"{', '.join(map(str, self._roots))}",
