@@ -22,7 +22,7 @@ def plate(**changes) -> Plate:
         Line(id="2", text="慍含怒意", kind="note"),
         Line(id="3", text="論語卷一", kind="centre"),
     )
-    whole = Plate("a", IMAGE, lines, PASSAGE, "行书", "test", ("T1",), {"hand": "h"})
+    whole = Plate("a", (IMAGE,), lines, PASSAGE, "行书", "test", ("T1",), {"hand": "h"})
     return whole._replace(**changes)
 
 

@@ -20,5 +20,5 @@ def draw_pages(studio: Studio) -> Iterator[Item]:
 def _page(studio: Studio, spec: PageSpec) -> Iterator[Item]:
     passage = studio.passage(spec.passage, asked_by=spec.id)
     layout = compose_page(spec, passage, lambda name: studio.hand(name, asked_by=spec.id))
-    plate = make_plate(studio, spec, layout, scan=spec.scan, form=spec.form)
+    plate = make_plate(studio, spec, [layout], scan=spec.scan, metadata={"form": spec.form})
     yield from items_about(plate, load_questions())

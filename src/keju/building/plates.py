@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -41,14 +42,14 @@ class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Plate(NamedTuple):
-    """A stored picture with the truth about it.
+    """A stored picture, or several that follow one another, with the truth about them.
 
-    `lines` are the text in reading order, then what stands around it; `script` is the name of the
-    script style in simplified Chinese.
+    `lines` are the text of each picture in reading order, then what stands around it; `script` is
+    the name of the script style in simplified Chinese.
     """
 
     id: str
-    image: ImageRef
+    images: tuple[ImageRef, ...]
     lines: tuple[Line, ...]
     passage: Passage
     script: str
@@ -79,37 +80,46 @@ class Style(NamedTuple):
     quality: int
 
 
-def make_plate(studio: Studio, spec: PlateSpec, layout: Layout, *, scan: Scan, form: str) -> Plate:
-    """Draw a composed picture and put it on the dataset's shelf.
+def make_plate(
+    studio: Studio,
+    spec: PlateSpec,
+    layouts: Sequence[Layout],
+    *,
+    scan: Scan = "colour",
+    metadata: Mapping[str, str],
+) -> Plate:
+    """Draw composed pictures that follow one another, and put them on the dataset's shelf.
 
     Args:
-        studio: where it is drawn.
-        spec: what the recipe says about it.
-        layout: what stands where.
-        scan: how it is photographed.
-        form: its form, for the metadata.
+        studio: where they are drawn.
+        spec: what the recipe says about them.
+        layouts: what stands where, a picture each.
+        scan: how they are photographed.
+        metadata: what else is worth knowing about them.
 
     Raises:
         DataError: no such hand or kind of wear, or a character without an outline.
     """
-    for hand, characters in needed_characters(layout).items():
-        studio.font(hand, characters, spec.id)
-    style = Style(
-        fonts=studio.fonts,
-        seal_font=_seal_font(studio, spec, layout),
-        wear=wear_at(spec.difficulty, spec.wear, item=spec.id),
-        scan=scan,
-        quality=studio.quality,
-    )
-    drawn = draw_plate(layout, style, studio.recipe.seed, spec.id)
     passage = studio.passage(spec.passage, asked_by=spec.id)
-    hand_spec = studio.hand(spec.hand, asked_by=spec.id)
+    hand = studio.hand(spec.hand, asked_by=spec.id)
+    wear = wear_at(spec.difficulty, spec.wear, item=spec.id)
+    images, lines = [], []
+    for number, layout in enumerate(layouts, start=1):
+        for name, characters in needed_characters(layout).items():
+            studio.font(name, characters, spec.id)
+        seal_font = _seal_font(studio, spec, layout)
+        style = Style(studio.fonts, seal_font, wear, scan, studio.quality)
+        name = spec.id if number == 1 else f"{spec.id}-{number}"
+        drawn = draw_plate(layout, style, studio.recipe.seed, name)
+        images.append(studio.add_image(drawn.data, name))
+        front = f"{number}-" if len(layouts) > 1 else ""
+        lines += [msgspec.structs.replace(line, id=front + line.id) for line in drawn.lines]
     return Plate(
         id=spec.id,
-        image=studio.add_image(drawn.data, spec.id),
-        lines=drawn.lines,
+        images=tuple(images),
+        lines=tuple(lines),
         passage=passage,
-        script=hand_spec.script,
+        script=hand.script,
         split=spec.split,
         asks=spec.asks,
         metadata={
@@ -118,10 +128,10 @@ def make_plate(studio: Studio, spec: PlateSpec, layout: Layout, *, scan: Scan, f
             "dynasty": passage.dynasty,
             "passage": passage.id,
             "hand": spec.hand,
-            "font": hand_spec.family,
+            "font": hand.family,
             "difficulty": f"{spec.difficulty:g}",
-            "form": form,
             "scan": scan,
+            **metadata,
         },
     )
 

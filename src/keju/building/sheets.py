@@ -48,7 +48,7 @@ def draw_sheets(studio: Studio) -> Iterator[Item]:
 def _sheet(studio: Studio, spec: SheetSpec) -> Iterator[Item]:
     passage = studio.passage(spec.passage, asked_by=spec.id)
     layout = compose_sheet(spec, passage, lambda name: studio.hand(name, asked_by=spec.id))
-    plate = make_plate(studio, spec, layout, scan="colour", form="calligraphy")
+    plate = make_plate(studio, spec, [layout], metadata={"form": "calligraphy"})
     yield from items_about(plate, load_questions())
 
 
