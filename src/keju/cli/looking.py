@@ -39,12 +39,24 @@ def tasks(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def models(as_json: AsJson = False) -> None:
+def models(
+    published: Annotated[
+        bool, typer.Option("--published", help="List the models of the three papers instead.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """List the kinds of model, how each is spelled, and whether it can answer here."""
     from keju.models import model_kinds
+    from keju.published import published_models
+    from keju.reporting.published import published_models_tables
     from keju.reporting.terminal import models_table, print_json
 
-    if as_json:
+    if published:
+        if as_json:
+            print_json(published_models())
+        else:
+            out.print(*published_models_tables(published_models()))
+    elif as_json:
         print_json(list(model_kinds()))
     else:
         out.print(models_table(model_kinds()))

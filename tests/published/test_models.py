@@ -1,0 +1,79 @@
+"""The model lists are the papers'."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from keju.published import published_model, published_models
+
+
+def names(benchmark: str, *roles: str) -> list[str]:
+    return [
+        each.name
+        for each in published_models()
+        if each.benchmark == benchmark and each.role in roles
+    ]
+
+
+def test_there_are_37_27_and_23_models_and_five_judges() -> None:
+    evaluated = Counter(each.benchmark for each in published_models() if each.role == "evaluated")
+    assert evaluated == {"MCS-Bench": 37, "AncientDoc": 27, "OBI-Bench": 23}
+    assert Counter(each.role for each in published_models())["judge"] == 5
+
+
+def test_no_name_means_two_models_of_one_paper() -> None:
+    spelled = Counter(
+        (each.benchmark, name)
+        for each in published_models()
+        if each.role != "judge"
+        for name in {each.name, each.also_printed_as} - {""}
+    )
+    assert max(spelled.values()) == 1
+
+
+def test_a_model_is_found_in_both_spellings() -> None:
+    found = published_model("AncientDoc", "LLaVA-OneVision-72B")
+    assert found is not None
+    assert found.name == "LLaVA-Onevision-72B"
+    assert found.size_b == 72
+    assert published_model("AncientDoc", "Claude-3.5-Sonnet") is None
+
+
+def test_lists_are_those_of_the_transcription(shared) -> None:
+    def read(name):
+        return json.loads((shared / "published" / name).read_text("utf-8"))
+
+    assert names("MCS-Bench", "evaluated") == [each["model"] for each in read("mcs_models.json")]
+    ancient = read("ancientdoc_models.json")
+    assert names("AncientDoc", "evaluated") == [each["name"] for each in ancient["models"]]
+    assert names("AncientDoc", "judge") == ancient["judges"]
+    obi = read("obi_models.json")
+    assert set(names("OBI-Bench", "evaluated")) == {each["results_name"] for each in obi}
+    more = read("mcs_supplementary_models.json")
+    supplementary = set(more["ocr_engines"]) | {
+        name
+        for table, listed in more.items()
+        if table.startswith("table")
+        for name in listed
+        if name not in names("MCS-Bench", "evaluated")
+    }
+    assert set(names("MCS-Bench", "supplementary")) == supplementary
+
+
+@pytest.mark.parametrize("benchmark", ["MCS-Bench", "AncientDoc", "OBI-Bench"])
+def test_kinds_and_sizes_are_the_transcriptions(shared, benchmark) -> None:
+    file = {"MCS-Bench": "mcs", "AncientDoc": "ancientdoc", "OBI-Bench": "obi"}[benchmark]
+    rows = json.loads((shared / "published" / f"{file}_models.json").read_text("utf-8"))
+    rows = rows["models"] if isinstance(rows, dict) else rows
+    for row in rows:
+        found = published_model(
+            benchmark, row.get("model") or row.get("name") or row["results_name"]
+        )
+        assert found is not None
+        is_open = row["group"] == "open" if "group" in row else row["open_source"]
+        assert found.kind == ("open-mllm" if is_open else "closed-mllm")
+        if "params_b" in row:
+            assert found.size_b == row["params_b"]
+        elif row.get("params"):
+            assert found.size_b == float(row["params"].split("B")[0])

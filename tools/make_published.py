@@ -1,0 +1,159 @@
+"""Make the tables of src/keju/published/data from the shared transcription of the three papers.
+
+    python tools/make_published.py
+
+KEJU_SHARED (default ../shared) holds published/. Only facts are taken: numbers, names, counts and
+which cells are bold or underlined. Each printed table becomes one CSV with the paper's rows; a
+column is named ``task[/query][@subset]:metric`` with keju's names, so that it can be laid beside
+our own numbers. A cell is as printed: ``**9**`` is bold, ``_9_`` underlined.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from keju.benchmarks import task
+
+ROOT = Path(__file__).resolve().parents[1]
+PUBLISHED = Path(os.environ.get("KEJU_SHARED") or ROOT.parent / "shared") / "published"
+DATA = ROOT / "src" / "keju" / "published" / "data"
+
+METRICS = {
+    "mean_main": "mean",
+    "EditDistance": "Edit_Distance",
+    "CHRF++": "chrF++",
+    "cosine_similarity": "cosine",
+    "accuracy": "Acc",
+    "IoU": "mIoU",
+}
+MARKS = {"": "{}", "bold": "**{}**", "underline": "_{}_"}
+BOLD_IN_THE_IMAGE = "bold, not underlined, in the repo image"
+TEXT_GIVEN = "text input="
+README_IMAGE = "README ad_table3_ocr.png"
+
+Row = Mapping[str, str]
+
+
+def stem(table: str) -> str:
+    """The file's name of a printed table: "Table 16" is table-16, the README's picture readme."""
+    return "readme" if table == README_IMAGE else table.lower().replace(" ", "-")
+
+
+def metric(row: Row) -> str:
+    """Keju's name of the metric; `main` is the main one of the row's task."""
+    if row["metric"] == "main":
+        return task(row["task"]).queries[0].official[0]
+    return METRICS.get(row["metric"], row["metric"])
+
+
+def mcs_column(row: Row) -> str:
+    """MCS-Bench: a task, a domain's mean, or a mean over domains."""
+    subset = ""
+    if row["note"].startswith(TEXT_GIVEN):
+        subset = "@" + row["note"].removeprefix(TEXT_GIVEN)
+    scope = row["task"].removesuffix("-OverAll")
+    if row["table"] == "Table 3" and row["task"] == "OverAll":
+        scope = row["domain"]
+    return f"{scope}{subset}:{metric(row)}"
+
+
+def ancientdoc_column(row: Row) -> str:
+    """AncientDoc: a task, or the agreement of a judge with people."""
+    return f"{'judge' if row['group'] == 'judge' else row['task']}:{metric(row)}"
+
+
+def obi_column(row: Row) -> str:
+    """OBI-Bench: task and query, and the source or stratum of the images."""
+    query, subset = row["domain"], row["dataset"]
+    if row["task"] == "deciphering":
+        query, subset = "What", " ".join(dict.fromkeys((row["dataset"], row["domain"])))
+    elif row["table"].startswith("Figure"):
+        query, subset = "How", row["domain"]
+    return f"{row['task']}/{query}@{subset.replace('all ', '')}:{metric(row)}"
+
+
+def cell(row: Row) -> str:
+    """The value as printed, with its mark."""
+    mark = row.get("mark_in_text", row.get("mark_in_image", ""))
+    if row["note"].startswith(BOLD_IN_THE_IMAGE):
+        mark = "bold"
+    return MARKS[mark].format(row["value"])
+
+
+def results() -> None:
+    """The tables of results of all three papers."""
+    for name, column, folder in (
+        ("mcs", mcs_column, "mcs_bench"),
+        ("ancientdoc", ancientdoc_column, "ancientdoc"),
+        ("obi", obi_column, "obi_bench"),
+    ):
+        tables: dict[str, dict[str, dict[str, str]]] = {}
+        with (PUBLISHED / f"{name}_results_long.csv").open(encoding="utf-8") as stream:
+            for row in csv.DictReader(stream):
+                rows = tables.setdefault(stem(row["table"]), {})
+                rows.setdefault(row["model"], {})[column(row)] = cell(row)
+        for table, rows in tables.items():
+            write(DATA / folder / f"{table}.csv", "model", rows)
+
+
+def facts() -> None:
+    """The tables that describe the data: counts, lengths, pictures, how it was made."""
+    mcs, obi = DATA / "mcs_bench", DATA / "obi_bench"
+    statistics = read("mcs_table2_stats.json")
+    by_domain = {row["domain"]: dict(row) for row in statistics["text"]}
+    for row in statistics["image"]:
+        by_domain[row["domain"]] |= row
+    write(mcs / "table-2.csv", "domain", {name: plain(row) for name, row in by_domain.items()})
+    by_task = read("mcs_table5_task_stats.json")
+    write(mcs / "table-5.csv", "task", {name: plain(row) for name, row in by_task.items()})
+    registry = read("mcs_task_registry.json")
+    methods = list(registry["generation_methods"])
+    ticks = {
+        each["id"]: {
+            **{name: str(int(name in each["generation_method_as_printed"])) for name in methods},
+            "in_text": (each["generation_method_from_text"] or "").split(" ")[0],
+        }
+        for each in registry["tasks"]
+    }
+    write(mcs / "table-13.csv", "task", ticks)
+    books = read("ancientdoc_registry.json")
+    for figure, what in (("figure-2", "dynasty"), ("figure-3", "category")):
+        rows = {name: {"pages": str(pages)} for name, pages in books[f"{what}_pages"].items()}
+        write(DATA / "ancientdoc" / f"{figure}.csv", what, rows)
+    sources = {
+        row["dataset"]: {"task": row["task"], "images": str(row["sampled_size"])}
+        for row in read("obi_registry.json")["datasets"]
+    }
+    write(obi / "table-1.csv", "source", sources)
+
+
+def plain(row: Mapping[str, object]) -> dict[str, str]:
+    """Numbers without a trailing .0, and without the row's own name."""
+    return {
+        name: f"{value:g}" if isinstance(value, float) and value < 1e5 else f"{value:.0f}"
+        for name, value in row.items()
+        if isinstance(value, int | float)
+    }
+
+
+def read(name: str) -> dict:
+    """One of the shared JSON files."""
+    return json.loads((PUBLISHED / name).read_text("utf-8"))
+
+
+def write(path: Path, kind: str, rows: Mapping[str, Mapping[str, str]]) -> None:
+    """One table; a cell that the paper leaves out is empty."""
+    columns: Iterable[str] = dict.fromkeys(name for row in rows.values() for name in row)
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        out = csv.DictWriter(stream, [kind, *columns], restval="", lineterminator="\n")
+        out.writeheader()
+        out.writerows({kind: name, **row} for name, row in rows.items())
+
+
+if __name__ == "__main__":
+    results()
+    facts()
