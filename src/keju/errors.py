@@ -20,6 +20,11 @@ def printable(text: str) -> str:
     )
 
 
+def shortened(name: str, most: int = 80) -> str:
+    """A name for a message, its middle left out where it is very long."""
+    return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
+
+
 class KejuError(Exception):
     """Base of every error that keju raises on purpose; its text is one line for a person."""
 

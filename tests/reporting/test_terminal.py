@@ -6,18 +6,28 @@ import io
 import json
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 
+from keju.benchmarks import tasks
 from keju.items import Item, Response
-from keju.reporting.terminal import plain_table, print_json, scores_table
+from keju.reporting.terminal import (
+    plain_table,
+    print_json,
+    scores_table,
+    tasks_tables,
+    unscored_lines,
+)
 from keju.scoring import aggregate, score_answer
+from keju.scoring.case import Case, Flaw
+from keju.scoring.score import score_cases
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
 SHOWN = "\\x1b[2J\\x1b]0;t\\x07[red]m[/red]:smile:\\u202e"
 
 
-def printed(*things: object) -> str:
-    console = Console(file=io.StringIO(), width=200)
+def printed(*things: object, width: int = 200) -> str:
+    console = Console(file=io.StringIO(), width=width)
     console.print(*things)
     return console.file.getvalue()
 
@@ -44,3 +54,47 @@ def test_a_models_name_from_a_file_is_shown_as_it_stands():
 def test_json_is_utf8_on_any_terminal(capfdbinary: pytest.CaptureFixture[bytes]):
     print_json({"書": "𠀀"})
     assert json.loads(capfdbinary.readouterr().out.decode()) == {"書": "𠀀"}
+
+
+def test_the_tasks_fit_eighty_columns_without_a_broken_word():
+    listed = tasks()
+    shown = printed(*tasks_tables(listed), width=80)
+    assert max(cell_len(line) for line in shown.splitlines()) <= 80
+    words = set(shown.split())
+    for each in listed:
+        assert {each.id, *each.name_zh.split(), *each.name_en.split()} <= words
+        for query in each.queries:
+            assert {query.form, *query.official[:1], *query.strict[:1]} <= words
+
+
+def test_what_a_reader_of_a_value_must_know_stands_below_the_table():
+    item = Item(id="a", benchmark="OBI-Bench", task="recognition", query="Yes-or-No", answer="Yes")
+    response = Response(
+        key="k", item="a", model="m", benchmark="OBI-Bench", task="recognition",
+        query="Yes-or-No", status="answered", text="Yes",
+    )  # fmt: skip
+    shown = printed(scores_table(aggregate(score_answer(item, response)), ["m"]))
+    assert shown.count("[1] 100.0") == 2
+    assert "\n[1] one-sided: the true answer is always yes" in shown
+
+
+def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
+    flaws = [Flaw(), Flaw(response="no text"), Flaw(response="no text")]
+    scores = []
+    for number, flaw in enumerate(flaws):
+        item = Item(
+            id=f"i{number}",
+            benchmark="MCS-Bench",
+            task="T3",
+            answer="天，",
+            answer_simplified="天，",
+        )
+        response = Response(
+            key=item.id, item=item.id, model="m", benchmark="MCS-Bench", task="T3",
+            status="answered", text="天，",
+        )  # fmt: skip
+        scores += score_cases([Case(item, response, flaw)])
+    (line,) = unscored_lines(scores)
+    assert line == (
+        "unscored: F1, Precision, Recall, F1_macro of 2 responses, such as that to T3 i1: no text"
+    )

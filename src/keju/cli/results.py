@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -42,7 +41,7 @@ def score(
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_json
-    from keju.reporting.terminal import scores_table, unfinished_lines
+    from keju.reporting.terminal import scores_table, unfinished_lines, unscored_lines
     from keju.runs import RunFolder
     from keju.scoring import PROTOCOLS, aggregate, models_of, score_responses, score_run, to_json
 
@@ -60,9 +59,8 @@ def score(
     if what.is_dir():
         for line in unfinished_lines(what):
             say(line)
-    unscored = Counter((each.metric, each.reason) for each in scores if each.value is None)
-    for (metric, reason), count in sorted(unscored.items()):
-        say(f"unscored: {metric} of {count} responses: {reason}")
+    for line in unscored_lines(scores):
+        say(line)
     failed = len({(each.model, each.key) for each in scores if each.status == "failed"})
     if failed:
         say(f"{failed} responses are failures; they count at each metric's worst value")

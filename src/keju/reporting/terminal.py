@@ -17,8 +17,8 @@ from rich.text import Text
 
 from keju.benchmarks import Query, Task, tasks
 from keju.datasets.stats import Stats
-from keju.errors import printable
-from keju.items import Protocol
+from keju.errors import printable, shortened
+from keju.items import Protocol, Score
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.running import Plan, RunSummary
@@ -66,26 +66,27 @@ def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = No
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
-    """The catalogue of tasks, one table a benchmark."""
-    for benchmark in dict.fromkeys(each.benchmark for each in listed):
+    """The catalogue of tasks, one table a domain and one row a query; 80 columns are enough."""
+    for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
         table = plain_table(
-            "id", "task", "domain", "asks for", "official", "strict", "count",
-            right=[6], title=benchmark,
-        )  # fmt: skip
+            "task", "asks for", "official", "strict", "count", right=[4], title=": ".join(place)
+        )
+        table.columns[0].no_wrap = False
         for each in listed:
-            if each.benchmark == benchmark:
-                table.add_row(
-                    each.id,
-                    f"{each.name_zh} {each.name_en}",
-                    each.domain,
-                    ", ".join(dict.fromkeys(query.form for query in each.queries)),
-                    ", ".join(
-                        dict.fromkeys(m for query in each.queries for m in query.official[:1])
-                    ),
-                    ", ".join(dict.fromkeys(m for query in each.queries for m in query.strict[:1])),
-                    f"{each.count:,}",
-                )
+            if (each.benchmark, each.domain) == place:
+                _add_task(table, each)
         yield table
+
+
+def _add_task(table: Table, task: Task) -> None:
+    name, count = f"{task.id:<3} {task.name_zh} {task.name_en}", f"{task.count:,}"
+    if task.queries[0].name:
+        table.add_row(name, "", "", "", count)
+        name, count = "", ""
+    for query in task.queries:
+        label = f"    {query.name}" if query.name else name
+        mains = (next(iter(metrics), "") for metrics in (query.official, query.strict))
+        table.add_row(label, query.form, *mains, count)
 
 
 def models_table(kinds: Iterable[ModelKind]) -> Table:
@@ -196,8 +197,25 @@ def _measures(row: Mapping[str, Any]) -> list[str]:
     return [f"{row['n_q']:,}", *lengths, pixels, aspect]
 
 
+def unscored_lines(scores: Iterable[Score]) -> Iterator[str]:
+    """For each reason why scores have no value: the metrics, how many responses, and one item."""
+    found: dict[str, dict[tuple[str, str], Score]] = {}
+    metrics: dict[str, dict[str, None]] = {}
+    for score in scores:
+        if score.value is None:
+            found.setdefault(score.reason, {}).setdefault((score.model, score.key), score)
+            metrics.setdefault(score.reason, {})[score.metric] = None
+    for reason, responses in found.items():
+        first = next(iter(responses.values()))
+        count = f"{len(responses)} responses, such as that to" if len(responses) > 1 else "that to"
+        yield (
+            f"unscored: {', '.join(metrics[reason])} of {count} {first.task} "
+            f"{shortened(first.item)}: {reason}"
+        )
+
+
 def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
-    """Main metrics in percent: a row a task and protocol, a column a model."""
+    """Main metrics in percent: a row a task and protocol, a column a model; notes stand below."""
     heads = [model.replace(":", ":\n") for model in models]
     table = plain_table("task", "main metric", *heads, right=range(2, 2 + len(models)))
     found: dict[tuple[str, str, Protocol], dict[str, MetricResult]] = {}
@@ -207,14 +225,18 @@ def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
                 where = (scored.task, scored.query, result.protocol)
                 found.setdefault(where, {})[result.model] = scored.main
     last = ""
+    notes: dict[str, str] = {}
     for each, query, protocol in _catalogue():
         if mains := found.get((each.id, query.name, protocol)):
             metric = next(iter(mains.values())).metric
             label = metric_label(each.id, query.name, protocol, metric)
             name = " ".join(part for part in (each.id, each.name_zh, query.name) if part)
-            cells = [_main_value(mains.get(model)) for model in models]
+            cells = [_main_value(mains.get(model), notes) for model in models]
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
+    if notes:
+        table.caption = _words("\n".join(f"{mark} {note}" for note, mark in notes.items()))
+        table.caption_justify = "left"
     return table
 
 
@@ -225,7 +247,11 @@ def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:
                 yield each, query, protocol
 
 
-def _main_value(main: MetricResult | None) -> str:
+def _main_value(main: MetricResult | None, notes: dict[str, str]) -> str:
+    """The value with the mark of its note, which is added to the notes where it is new."""
     if main is None:
         return NOTHING
-    return "unscored" if main.value is None else percent(main.value)
+    if main.value is None:
+        return "unscored"
+    mark = notes.setdefault(main.note, f"[{len(notes) + 1}]") if main.note else ""
+    return f"{mark} {percent(main.value)}".strip()
