@@ -1,0 +1,1 @@
+"""Paintings and woodblock illustrations, drawn stroke by stroke with countable things."""
