@@ -39,12 +39,11 @@ def plan(
     from keju.datasets.store import Dataset
     from keju.models import ModelOptions, open_model
     from keju.reporting.terminal import plan_table, print_json
-    from keju.running import Selection, estimate
+    from keju.running import Selection, estimate, lend
 
     opened = Dataset.open(dataset)
     items = opened.items()
-    reference = tuple(item for item in items if item.split == "reference")
-    options = ModelOptions(base_url=base_url, seed=seed, reference=reference, asking=False)
+    options = lend(opened, items, ModelOptions(base_url=base_url, seed=seed, asking=False))
     selection = Selection(
         tasks=tuple(task) if task else None,
         limit=limit,

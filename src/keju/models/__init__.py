@@ -1,6 +1,6 @@
 """Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
 
-from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions
+from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
 from keju.models.opening import ModelKind, Role, model_kinds, open_model, role_of
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "ModelKind",
     "ModelOptions",
     "Role",
+    "Shown",
     "model_kinds",
     "open_model",
     "role_of",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from msgspec import field
 
 from keju.errors import KejuError
-from keju.items import Item, Line, Record, Request, Status, Usage
+from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -62,13 +62,26 @@ class Decoding(Record, frozen=True, kw_only=True):
     seed: int | None = None
 
 
+class Shown(Record, frozen=True, kw_only=True):
+    """Which images an item shows, and nothing else of it: neither its question nor its answer."""
+
+    item: str
+    benchmark: str
+    task: str
+    group: str
+    images: tuple[ImageRef, ...]
+
+
 class ModelOptions(Record, frozen=True, kw_only=True):
-    """What the user may set for a model beside its name.
+    """What the user may set for a model beside its name, and what the dataset lends it.
 
     `api_key_env` names the environment variable that holds the key; the key itself is never
-    stored. `timeout` is in seconds, for one attempt. `reference` are the labelled items of the
-    dataset's reference split. `asking` is false where a model is opened for a plan only: then no
-    key is needed.
+    stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
+    a plan only: then no key is needed and no image is read.
+
+    Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
+    every item of its test split, and `images_of` gives the stored bytes of images, read when they
+    are looked at.
     """
 
     base_url: str = ""
@@ -77,8 +90,10 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     timeout: float = 600.0
     seed: int = 0
     reading_order: bool = True
-    reference: tuple[Item, ...] = ()
     asking: bool = True
+    reference: tuple[Item, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
 
 
 class Model(Protocol):

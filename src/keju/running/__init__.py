@@ -2,6 +2,7 @@
 
 from keju.running.ask import Policy
 from keju.running.keys import request_key
+from keju.running.lending import lend
 from keju.running.plan import Plan, PlanRow, Selection, estimate, requests
 from keju.running.run import RunSummary, run
 from keju.running.session import ModelSummary
@@ -16,6 +17,7 @@ __all__ = [
     "RunSummary",
     "Selection",
     "estimate",
+    "lend",
     "request_key",
     "requests",
     "run",

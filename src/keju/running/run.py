@@ -10,14 +10,14 @@ from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
 
-from msgspec.structs import replace
 from rich.console import Console
 
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.items import Item, Record
+from keju.items import Record
 from keju.models import Model, ModelOptions, open_model
 from keju.running.ask import Asker, Policy
+from keju.running.lending import lend
 from keju.running.plan import Selection, select
 from keju.running.progress import show
 from keju.running.session import ModelSummary, Session
@@ -81,7 +81,7 @@ def run(
         models: the models as they are spelled.
         out: the run folder; new, or one of the same dataset, settings and models.
         selection: which items, in which setting, how often.
-        options: for all the models; `reference` is filled from the dataset.
+        options: for all the models; what the dataset lends is filled in.
         policy: how many at once, how long and how often.
         console: where progress is shown; None shows none.
 
@@ -97,7 +97,7 @@ def run(
     dataset = Dataset.open(dataset_path)
     everything = dataset.items()
     items = select(everything, selection, dataset.path)
-    asked = _opened(models, options, everything)
+    asked = _opened(models, lend(dataset, everything, options))
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
         session.begin()
@@ -178,13 +178,12 @@ def _check(options: ModelOptions, policy: Policy) -> None:
             raise UsageError(f"--{name.replace('_', '-')} must be a number, not {number:g}")
 
 
-def _opened(specs: Sequence[str], options: ModelOptions, items: Sequence[Item]) -> list[Model]:
+def _opened(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     if not specs:
         raise UsageError("no model to ask. Name one with --model; keju models lists them")
     if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
         raise UsageError(f"--model {twice[0]} is given twice")
-    reference = tuple(item for item in items if item.split == "reference")
-    return [open_model(spec, replace(options, reference=reference)) for spec in specs]
+    return [open_model(spec, options) for spec in specs]
 
 
 def _folder(out: Path) -> RunFolder:

@@ -1,0 +1,41 @@
+"""What a dataset lends to the models that are asked about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from keju.datasets.store import Dataset
+from keju.items import Item
+from keju.models import ModelOptions, Shown
+from keju.running.ask import Images
+
+
+def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:
+    """The options, with what baselines may know of a dataset.
+
+    That is the labelled items of the reference split, and of the test split the images alone.
+
+    Args:
+        dataset: where the images lie.
+        items: all its items, those that are not asked included.
+        options: what the user set.
+    """
+    return replace(
+        options,
+        reference=tuple(item for item in items if item.split == "reference"),
+        shown=tuple(_shown(item) for item in items if item.split == "test" and item.images),
+        images_of=partial(Images, dataset),
+    )
+
+
+def _shown(item: Item) -> Shown:
+    return Shown(
+        item=item.id,
+        benchmark=item.benchmark,
+        task=item.task,
+        group=item.group or item.images[0].sha256,
+        images=item.images,
+    )
