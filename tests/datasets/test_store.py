@@ -54,7 +54,7 @@ def test_a_dataset_holds_its_manifest_its_items_and_its_images_byte_for_byte(
         "format": "keju-dataset-1", "name": "small", "version": "1", "licence": "CC0-1.0",
         "source": "made in the test", "hash": items_hash([page(images=(ref,))]),
         "synthetic": True, "language": "lzh", "script": "",
-        "items": 1, "images": 1, "tasks": {"T1": 1},
+        "items": 1, "images": 1, "tasks": {"T1": 1}, "made": {},
     }  # fmt: skip
 
 

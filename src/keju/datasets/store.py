@@ -51,7 +51,8 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     `hash` is `items_hash` of the items, which also pins every image they show. `licence` and
     `source` are mandatory. `synthetic` marks material made by a program. `language` and `script`
     are BCP 47 and ISO 15924 codes where they are known, e.g. ``lzh`` and ``Hant``. `items`,
-    `images` and `tasks` are counts, the last by task.
+    `images` and `tasks` are counts, the last by task. `made` says how the dataset was made: the
+    format that it was read from, and what was drawn, with which seed.
     """
 
     format: str
@@ -66,6 +67,7 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     items: int = 0
     images: int = 0
     tasks: dict[str, int] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict)
 
 
 def items_hash(items: Iterable[Item]) -> str:
@@ -239,6 +241,7 @@ class DatasetWriter:
         )
         self._items: dict[str, Item] = {}
         self._refs: dict[str, ImageRef] = {}
+        self._made: dict[str, str] = {}
         self._lock = _take_folder(path)
 
     def __enter__(self) -> DatasetWriter:
@@ -292,6 +295,10 @@ class DatasetWriter:
                 raise DataError("an image that was not added", file=self.path, item=item.id)
         self._items[item.id] = item
 
+    def declare(self, **facts: str) -> None:
+        """Say in dataset.json how the dataset is made."""
+        self._made |= facts
+
     def close(self) -> DatasetManifest:
         """Write the items, drop images that no item shows, and write dataset.json.
 
@@ -326,6 +333,7 @@ class DatasetWriter:
             items=len(items),
             images=len(shown),
             tasks=dict(sorted(Counter(item.task for item in items).items())),
+            made=dict(self._made),
         )
         write_json(self.path / _MANIFEST, manifest)
         return manifest

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers import alto, ancientdoc, idx, mcs_bench, page_xml, pages, parquet
+from keju.datasets.readers import (
+    alto,
+    ancientdoc,
+    idx,
+    mcs_bench,
+    obi_classes,
+    obi_deciphering,
+    obi_recognition,
+    obi_rejoining,
+    page_xml,
+    pages,
+    parquet,
+)
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import UsageError
@@ -24,6 +36,11 @@ FORMATS: Mapping[str, Reader] = _by_name(
     alto.READER,
     mcs_bench.READER,
     ancientdoc.READER,
+    obi_recognition.READER,
+    obi_rejoining.READER,
+    obi_classes.CLASSIFICATION,
+    obi_classes.RETRIEVAL,
+    obi_deciphering.READER,
     idx.READER,
     parquet.READER,
 )
@@ -73,6 +90,7 @@ def import_dataset(
         raise UsageError(f"{src}: no such file or folder")
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
+        writer.declare(format=reader.name)
         notes = tuple(reader.read(src, writer, given))
         return Imported(writer.close(), notes)
     finally:

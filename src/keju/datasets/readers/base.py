@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.images import EXTENSIONS
 
 Options = Mapping[str, str]
+
+_LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
 
 Read = Callable[[Path, DatasetWriter, Options], Iterable[str]]
 """Reads a source into a writer; gives back notes for the user, one line each.
@@ -46,6 +48,20 @@ def flag(options: Options, name: str) -> bool:
     return value in {"yes", "true", "1"}
 
 
+def whole(options: Options, name: str, default: int) -> int:
+    """A whole number that an option gives, 1 or more.
+
+    Raises:
+        UsageError: its value is none.
+    """
+    value = options.get(name, "")
+    if not value:
+        return default
+    if not (value.isascii() and value.isdigit() and len(value) < 10 and int(value)):
+        raise UsageError(f"option {name}={value}: say a whole number, 1 or more")
+    return int(value)
+
+
 def source_bytes(path: Path) -> bytes:
     """The bytes of a source file.
 
@@ -54,10 +70,12 @@ def source_bytes(path: Path) -> bytes:
     """
     try:
         if path.exists() and not path.is_file():
-            raise DataError("this is no file", file=path)
+            raise DataError("this is no file", file=path, mend="Put the file in its place")
         return path.read_bytes()
     except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+        raise DataError(
+            f"not readable: {error.strerror or error}", file=path, mend="Put the file there"
+        ) from None
 
 
 def source_text(path: Path) -> str:
@@ -103,17 +121,38 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
 
 
 def image_files(folder: Path) -> Iterator[Path]:
-    """Every image file under a folder, in order of path; links to folders are not followed."""
+    """Every image file under a folder, as `files_under` finds them."""
+    return files_under(folder, EXTENSIONS)
+
+
+def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
+    """Every file of those kinds under a folder, in order of path, without what systems leave.
+
+    Links to folders are not followed; hidden files and what `is_litter` names are passed over.
+
+    Args:
+        folder: where to look.
+        suffixes: endings of names, small letters, without the point.
+
+    Raises:
+        DataError: a file is a link that leads out of the folder.
+    """
+    root = folder.resolve()
     for place, folders, files in os.walk(folder):
-        folders.sort()
+        folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
-            if Path(name).suffix.casefold().lstrip(".") in EXTENSIONS and not name.startswith("."):
-                yield Path(place, name)
+            path = Path(place, name)
+            if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
+                if path.is_symlink() and not path.resolve().is_relative_to(root):
+                    raise DataError(
+                        f"a link that leads out of {folder}", file=path, mend="Put the file there"
+                    )
+                yield path
 
 
-def shortened(name: str, most: int = 80) -> str:
-    """A name for an error, its middle left out where it is very long."""
-    return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
+def is_litter(name: str) -> bool:
+    """Whether a file or folder is what desktops and archives leave about: no part of a source."""
+    return name.startswith(".") or name.casefold() in _LITTER
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

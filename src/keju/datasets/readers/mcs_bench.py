@@ -13,7 +13,7 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from keju.benchmarks import Task, options_in, task_of_number
-from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.datasets.readers.base import Options, Reader, files_under, flag, listed
 from keju.datasets.readers.records import (
     Field,
     JsonObject,
@@ -21,12 +21,12 @@ from keju.datasets.readers.records import (
     Place,
     image_roots,
     map_fields,
+    objects_in,
     text_of,
     texts_of,
 )
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
-from keju.files import read_json
 from keju.items import ImageRef, Item
 
 LAYOUT = """\
@@ -71,18 +71,24 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         DataError: no list of objects, a field or an image missing, an unknown task, a name that
             leads out of the folder.
     """
-    files = [src] if src.is_file() else sorted(src.rglob("*.json"))
+    files = [src] if src.is_file() else list(files_under(src, {"json"}))
     if not files:
-        raise DataError("expected a .json file, or a folder with .json files; found none", file=src)
+        raise DataError(
+            "expected a .json file, or a folder with .json files; found none",
+            file=src,
+            mend="See: keju data formats",
+        )
     notes = []
     for file in files:
-        records = _records(file)
+        records = objects_in(file)
         fields = map_fields(file, records, FIELDS, options)
         pictures = Pictures(writer, image_roots(src, file, options))
         for number, record in enumerate(records, start=1):
             place = Place(file, text_of(record, fields["id"], Place(file, f"object {number}")))
             if not place.item:
-                raise DataError("without an ID", file=file, item=f"object {number}")
+                raise DataError(
+                    "without an ID", file=file, item=f"object {number}", mend="Give it one"
+                )
             _add(writer, record, fields, pictures, place)
         if not flag(options, "skip-missing"):
             pictures.raise_if_missing(file)
@@ -96,25 +102,6 @@ READER = Reader(
 )
 
 
-def _records(file: Path) -> list[JsonObject]:
-    content = read_json(file, object)
-    if not isinstance(content, list):
-        found = (
-            f"an object with {listed(content)}" if isinstance(content, dict) else "something else"
-        )
-        raise DataError(f"expected a list of objects; found {found}", file=file)
-    for number, record in enumerate(content, start=1):
-        if not isinstance(record, dict):
-            raise DataError(
-                f"expected an object; found {type(record).__name__}",
-                file=file,
-                item=f"object {number}",
-            )
-    if not content:
-        raise DataError("the list is empty", file=file)
-    return content
-
-
 def _add(
     writer: DatasetWriter,
     record: JsonObject,
@@ -124,7 +111,7 @@ def _add(
 ) -> None:
     names = texts_of(record, fields["image"], place)
     if not names:
-        raise DataError("without an image", file=place.file, item=place.item)
+        raise DataError("without an image", file=place.file, item=place.item, mend="Name its image")
     images = tuple(ref for name in names if (ref := pictures.store(name, place)))
     if len(images) == len(names):
         writer.add(_item(record, fields, images, place))
@@ -136,7 +123,9 @@ def _item(
     kind = _task(text_of(record, fields["task"], place), place)
     question = text_of(record, fields["question"], place)
     if not question.strip():
-        raise DataError("the question is empty", file=place.file, item=place.item)
+        raise DataError(
+            "the question is empty", file=place.file, item=place.item, mend="Write the question"
+        )
     options: tuple[str, ...] = ()
     if kind.queries[0].form == "letter":
         printed = options_in(question)
@@ -161,14 +150,17 @@ def _item(
 
 
 def _task(value: str, place: Place) -> Task:
-    digits = value.strip().upper().removeprefix("T")
+    digits = value.strip().upper().removeprefix("T").removesuffix(".0")
     if digits.isascii() and digits.isdigit():
         try:
             return task_of_number(int(digits))
         except (UsageError, ValueError):
             pass
     raise DataError(
-        f"expected a task from 1 to 45; found {value[:20]!r}", file=place.file, item=place.item
+        f"expected a task from 1 to 45; found {value[:20]!r}",
+        file=place.file,
+        item=place.item,
+        mend="See: keju tasks",
     )
 
 
@@ -182,6 +174,7 @@ def _options(record: JsonObject, key: str | None, place: Place) -> tuple[str, ..
                 f"expected options A, B, C …; found {listed(letters)}",
                 file=place.file,
                 item=place.item,
+                mend="Letter them from A on",
             )
         return tuple(text_of(value, letter, place) for letter in letters)
     texts = texts_of(record, key, place)

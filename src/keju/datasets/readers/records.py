@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, inside, listed, shortened, source_bytes
+from keju.datasets.readers.base import (
+    Options,
+    inside,
+    listed,
+    source_bytes,
+    source_text,
+)
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
+from keju.files import read_json
 from keju.items import ImageRef
 
 FIELD_OPTION = "field."
 
 JsonObject = dict[str, object]
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Field(NamedTuple):
@@ -28,6 +39,68 @@ class Place(NamedTuple):
 
     file: Path
     item: str
+
+
+def objects_in(file: Path) -> list[JsonObject]:
+    """The objects of a JSON file that holds a list of them.
+
+    Raises:
+        DataError: it is not readable, or no list of objects; half a character is named with the
+            object that holds it.
+    """
+    try:
+        content = read_json(file, object)
+    except DataError as error:
+        raise _half_character(file) or error from None
+    if not isinstance(content, list):
+        found = (
+            f"an object with {listed(content)}" if isinstance(content, dict) else "something else"
+        )
+        raise DataError(
+            f"expected a list of objects; found {found}", file=file, mend="Write [{…}, {…}]"
+        )
+    for number, record in enumerate(content, start=1):
+        if not isinstance(record, dict):
+            raise DataError(
+                f"expected an object; found {type(record).__name__}",
+                file=file,
+                item=f"object {number}",
+                mend="Write {…}, or take it out",
+            )
+    if not content:
+        raise DataError("the list is empty", file=file, mend="Fetch the file again")
+    return content
+
+
+def _half_character(file: Path) -> DataError | None:
+    """What is wrong with JSON that holds a surrogate without its other half, or None."""
+    try:
+        content = json.loads(source_text(file))
+    except (DataError, ValueError, RecursionError):
+        return None
+    for number, record in enumerate(content if isinstance(content, list) else [], start=1):
+        for key, text in _texts(record):
+            if half := _SURROGATE.search(key + text):
+                name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
+                return DataError(
+                    f"half a character, {ascii(half[0])[1:-1]}, in {key!r}",
+                    file=file,
+                    item=f"object {number}" + (f" ({name})" if name else ""),
+                    mend="Write \\ufffd in its place",
+                )
+    return None
+
+
+def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text inside a JSON value, each with the key that it stands under."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key)
 
 
 def map_fields(
@@ -85,6 +158,8 @@ def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
 def text_of(record: JsonObject, key: str | None, place: Place) -> str:
     """A field's text; empty if it is absent or null. Whole numbers become their digits.
 
+    So does 1.0, as pandas writes the whole numbers of a column that has a gap.
+
     Raises:
         DataError: it is a list, an object, a fraction or a truth value.
     """
@@ -93,10 +168,15 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
         return ""
     if isinstance(value, str):
         return value
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     raise DataError(
-        f"expected text in {key!r}; found {type(value).__name__}", file=place.file, item=place.item
+        f"expected text in {key!r}; found {type(value).__name__}",
+        file=place.file,
+        item=place.item,
+        mend="Write it as a text",
     )
 
 
@@ -110,9 +190,27 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
         return list(value)
     if isinstance(value, list):
-        raise DataError(f"expected texts in {key!r}", file=place.file, item=place.item)
+        raise DataError(
+            f"expected texts in {key!r}",
+            file=place.file,
+            item=place.item,
+            mend="Write a list of texts",
+        )
     text = text_of(record, key, place)
     return [text] if text.strip() else []
+
+
+def picture_under(roots: Iterable[Path], name: str, place: Place) -> Path | None:
+    """The picture of that name in the first of the roots that has it, or None.
+
+    Raises:
+        DataError: the name leads out of the roots.
+    """
+    for root in roots:
+        path = inside(root, name, file=place.file, item=place.item)
+        if path.is_file():
+            return path
+    return None
 
 
 class Pictures:
@@ -135,12 +233,11 @@ class Pictures:
         Raises:
             DataError: the name leads out of the roots, or the image is broken.
         """
-        for root in self._roots:
-            path = inside(root, name, file=place.file, item=place.item)
-            if path not in self._stored and path.is_file():
+        path = picture_under(self._roots, name, place)
+        if path is not None:
+            if path not in self._stored:
                 self._stored[path] = self._writer.add_image(source_bytes(path), str(path))
-            if ref := self._stored.get(path):
-                return ref
+            return self._stored[path]
         self.missing[name] = place.item
         return None
 

@@ -1,0 +1,21 @@
+"""Whether a box can be what somebody drew on a picture."""
+
+from __future__ import annotations
+
+from keju.items import Box
+
+SLACK = 1.0
+"""Pixels by which a box may leave its image: annotation tools round either way."""
+
+
+def box_fault(box: Box, size: tuple[int, int] | None) -> str:
+    """What is wrong with a box on an image of that width and height, or an empty string."""
+    where = f"({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"
+    if not (box.x0 < box.x1 and box.y0 < box.y1):
+        return f"{where} has no area"
+    if size is None:
+        return ""
+    width, height = size
+    if min(box.x0, box.y0) < -SLACK or box.x1 > width + SLACK or box.y1 > height + SLACK:
+        return f"{where} leaves its image of {width}x{height} pixels"
+    return ""

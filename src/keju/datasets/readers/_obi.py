@@ -1,0 +1,209 @@
+"""What the readers of OBI-Bench share: its sources as data, and drawing from them."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from keju.benchmarks import Task, task
+from keju.datasets.readers.base import Options, image_files, is_litter, listed
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
+from keju.items import Item, Record
+
+BENCHMARK = "OBI-Bench"
+
+SOURCE_OPTION = "the source, where its folder is not called so; any other folder is one of its own"
+SEED_OPTION = "decides what is drawn (default 0)"
+
+
+class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One source of images, with the numbers that OBI-Bench prints of it; 0 where it prints none.
+
+    A class has `references` images that queries are held against (retrieval: that are relevant)
+    and `queries`. `distractors` are images of other classes, `subsets` counts by kind of
+    character, `variants` the images of one radical; `describes` answers What where nothing else
+    does.
+    """
+
+    name: str
+    task: str
+    type: str = ""
+    images: int = 0
+    spellings: tuple[str, ...] = ()
+    classes: int = 0
+    references: int = 0
+    queries: int = 0
+    distractors: int = 0
+    subsets: dict[str, int] = msgspec.field(default_factory=dict)
+    variants: int = 0
+    describes: str = ""
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What every item's metadata say of the source."""
+        return {"source": self.name} | ({"type": self.type} if self.type else {})
+
+
+class Tier(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A tier of characters that are found more often than `above` times."""
+
+    name: str
+    above: int
+
+
+class Found(NamedTuple):
+    """A source, and the folder that holds its files."""
+
+    source: Source
+    folder: Path
+
+
+class _Sources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    sweep: tuple[int, ...]
+    sources: dict[str, dict[str, object]]
+    own: dict[str, dict[str, int]]
+    tiers: tuple[Tier, ...]
+
+
+@cache
+def _table() -> _Sources:
+    text = files("keju.datasets.readers").joinpath("obi_sources.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), _Sources)
+
+
+@cache
+def sources(of: str = "") -> tuple[Source, ...]:
+    """The sources of a task, or all eleven, in the order of the table."""
+    every = [
+        msgspec.convert({"name": name} | about, Source) for name, about in _table().sources.items()
+    ]
+    return tuple(source for source in every if not of or source.task == of)
+
+
+def sweep() -> tuple[int, ...]:
+    """The numbers of classes of the classification sweep."""
+    return _table().sweep
+
+
+def tier_of(frequency: int) -> str:
+    """The tier of a character that is found so often; empty below the lowest."""
+    return next((tier.name for tier in _table().tiers if frequency > tier.above), "")
+
+
+def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
+    """The sources of a task whose files lie under a folder.
+
+    The source that the option names; else those after which the folders in `src` are called, where
+    those of other tasks are passed over; else the one after which `src` itself is called; else a
+    source of the user's own, without printed numbers.
+
+    Raises:
+        UsageError: what is named is a source of another task.
+        DataError: no folder; folders of sources beside others.
+    """
+    if not src.is_dir():
+        raise DataError("expected a folder", file=src, mend="See: keju data formats")
+    folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
+    known = {path: source for path in folders if (source := _known(path.name))}
+    name = options.get("source", "") or ("" if known else src.resolve().name)
+    if name:
+        return [Found(_one(name, task_id), src)]
+    if strange := [path.name for path in folders if path not in known]:
+        raise DataError(
+            f"expected folders called after sources; found also {listed(strange)}",
+            file=src,
+            mend=f"Take it out, or name one source for the whole: --option source={strange[0]}",
+        )
+    order = sources(task_id)
+    found = [Found(source, path) for path, source in known.items() if source in order]
+    if not found:
+        raise DataError(
+            f"no source of {task_id} in it, but {listed(path.name for path in folders)}",
+            file=src,
+            mend=f"Sources of {task_id}: {', '.join(each.name for each in order)}",
+        )
+    return sorted(found, key=lambda each: order.index(each.source))
+
+
+def _one(name: str, task_id: str) -> Source:
+    source = _known(name)
+    if source and source.task != task_id:
+        known = ", ".join(each.name for each in sources(task_id))
+        raise UsageError(
+            f"{source.name} is a source of {source.task}. Sources of {task_id}: {known}"
+        )
+    return source or _own(name, task_id)
+
+
+def _known(name: str) -> Source | None:
+    for source in sources():
+        if _plain(name) in {_plain(spelling) for spelling in (source.name, *source.spellings)}:
+            return source
+    return None
+
+
+def _own(name: str, task_id: str) -> Source:
+    numbers = _table().own.get(task_id, {})
+    return msgspec.convert({"name": name, "task": task_id} | numbers, Source)
+
+
+def _plain(name: str) -> str:
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
+def drawn(names: Iterable[str], *key: str) -> list[str]:
+    """Names in an order drawn by hash, so that the first N are a part of the first N + 1.
+
+    The same key gives the same order, whatever else there is to draw from.
+    """
+    salt = "\0".join(key)
+    return sorted(names, key=lambda name: sha256_bytes(f"{salt}\0{name}".encode()))
+
+
+def pictures_in(found: Found) -> list[Path]:
+    """The pictures of a source.
+
+    Raises:
+        DataError: there are none.
+    """
+    pictures = list(image_files(found.folder))
+    if not pictures:
+        raise DataError(
+            f"no pictures of {found.source.name} in it",
+            file=found.folder,
+            mend="See what it must look like: keju data formats",
+        )
+    return pictures
+
+
+def inside_name(found: Found, path: Path) -> str:
+    """What a picture is called in ids: its path under its source, after the source's name."""
+    return f"{found.source.name}/{path.relative_to(found.folder).as_posix()}"
+
+
+def asked(pattern: Item, *queries: str) -> Iterator[Item]:
+    """One item for each query of the item's task, or for those named; the query ends the id."""
+    declared: Task = task(pattern.task)
+    for query in queries or tuple(query.name for query in declared.queries):
+        yield msgspec.structs.replace(pattern, id=f"{pattern.id}#{query}", query=query)
+
+
+def declare(writer: DatasetWriter, found: list[Found], **facts: object) -> None:
+    """Write into dataset.json which sources were read, and how they were drawn from."""
+    names = ", ".join(each.source.name for each in found)
+    writer.declare(sources=names, **{key: str(value) for key, value in facts.items()})
+
+
+def unlike_print(found: Found, images: int, what: str = "images") -> Iterator[str]:
+    """A note where a source has another number of images than the paper prints."""
+    printed = found.source.images
+    if printed and images != printed:
+        yield f"{found.source.name}: {images} {what}; the paper has {printed}"

@@ -1,0 +1,83 @@
+"""Tables that say what pictures show: ``descriptions.csv`` and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.readers.base import Options
+from keju.datasets.readers.records import Field, Place, map_fields, picture_under, text_of
+from keju.datasets.readers.tables import find_table, read_table
+from keju.errors import DataError
+
+NAME = "descriptions"
+
+FIELDS = {
+    "image": Field(("image", "filename", "file", "image_path", "img")),
+    "description": Field(("description", "interpretation", "meaning", "answer", "释义", "釋義")),
+    "character": Field(("character", "char", "label", "字"), required=False),
+    "subset": Field(("subset", "kind", "type"), required=False),
+    "frequency": Field(("frequency", "count", "f"), required=False),
+}
+
+
+class Description(NamedTuple):
+    """One line: the picture, what it means, and what else is known of it."""
+
+    path: Path
+    place: Place
+    description: str
+    character: str
+    subset: str
+    frequency: int | None
+
+
+def descriptions_in(folder: Path) -> dict[Path, str]:
+    """What the table in a folder says of pictures; empty where there is none.
+
+    Raises:
+        DataError: the table is not as it should be.
+    """
+    file = find_table(folder, NAME)
+    return {each.path: each.description for each in read_descriptions(file, {})} if file else {}
+
+
+def read_descriptions(file: Path, options: Options) -> Iterator[Description]:
+    """The lines of a table of descriptions.
+
+    Raises:
+        UsageError: a field is mapped that this table has not.
+        DataError: a column or a picture is missing, a description is empty, a frequency is no
+            whole number, a picture stands twice.
+    """
+    rows = read_table(file)
+    fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
+    first: dict[Path, str] = {}
+    for place, cells in rows:
+        said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
+        path = picture_under((file.parent, file.parent / "images"), said["image"], place)
+        if path is None:
+            raise _wrong(
+                place, f"the image {said['image']!r} is missing", "Put it there, or take it out"
+            )
+        if path in first:
+            raise _wrong(place, f"{said['image']} stands in {first[path]} too", "Keep one of them")
+        first[path] = place.item
+        if not said["description"]:
+            raise _wrong(place, "the description is empty", "Write it, or take the line out")
+        frequency = said["frequency"]
+        if frequency and not (frequency.isascii() and frequency.isdigit()):
+            raise _wrong(place, f"the frequency {frequency[:20]!r} is no count", "Write digits")
+        yield Description(
+            path=path,
+            place=place,
+            description=said["description"],
+            character=said["character"],
+            subset=said["subset"],
+            frequency=int(frequency) if frequency else None,
+        )
+
+
+def _wrong(place: Place, problem: str, mend: str) -> DataError:
+    return DataError(problem, file=place.file, item=place.item, mend=mend)

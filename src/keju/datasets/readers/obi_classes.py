@@ -1,0 +1,153 @@
+"""FORMATS ``obi-classification`` and ``obi-retrieval``: crops of characters in a folder a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+
+from keju.datasets.readers._obi import (
+    BENCHMARK,
+    SEED_OPTION,
+    SOURCE_OPTION,
+    asked,
+    declare,
+    inside_name,
+    sources_in,
+    sweep,
+)
+from keju.datasets.readers._obi_draw import Crop, Draw, Drawn, Pool
+from keju.datasets.readers.base import Options, Reader, flag, whole
+from keju.datasets.store import DatasetWriter
+from keju.items import ImageRef, Item
+
+_TREE = """\
+  60001/1.png             crops of one character, in a folder called after its class; folders may
+  60001/2.png             lie in others (train/60001), and those of one name are one class
+  60002/1.png"""
+
+CLASSIFICATION_LAYOUT = f"""\
+SRC/                      one source, or a folder for each: HWOBC, Oracle-50K, OBI125
+{_TREE}
+Of each class one reference and four queries are drawn, of each source 100 classes. A query is held
+against the references of all classes; the one of its own class is relevant."""
+
+RETRIEVAL_LAYOUT = f"""\
+SRC/                      one source, or a folder for each: OBC306, OBI-IJDH
+{_TREE}
+Of each of 50 classes (OBI-IJDH: 10) one query and four relevant images are drawn, and as many
+distractors of other classes. A query is held against all relevant images and distractors."""
+
+_OPTIONS = {
+    "source": SOURCE_OPTION,
+    "classes": f"this many classes (the paper's sweep: {', '.join(map(str, sweep()))}; by default "
+    "as many as the paper has, of a source of your own all)",
+    "similar": "a UTF-8 file of classes that look alike, one a line: no others are drawn",
+    "seed": SEED_OPTION,
+}
+CLASSIFICATION_OPTIONS = _OPTIONS | {
+    "mixed": "yes: the classes of all sources make one gallery, as in the paper's sweep (default "
+    "no: a gallery each)",
+}
+RETRIEVAL_OPTIONS = _OPTIONS | {
+    "distractors": "this many images of other classes (default the paper's, of a source of your "
+    "own as many as there are queries and relevant images)",
+}
+
+
+def read_classification(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Draw classes and make items of every query against the references.
+
+    Raises:
+        UsageError: an option is none of those above.
+        DataError: no classes, too few of them or of their images, one image in two classes.
+    """
+    found = sources_in(src, "classification", options)
+    mixed = flag(options, "mixed")
+    draw = Draw(writer, options)
+    pools = [draw.pool(each) for each in found]
+    shares = _shares(pools, draw, whole(options, "classes", 0), mixed=mixed)
+    by_source = [draw.classes(pool, share) for pool, share in zip(pools, shares, strict=True)]
+    declare(writer, found, **draw.facts(by_source), mixed="yes" if mixed else "no")
+    for classes in [list(chain(*by_source))] if mixed else by_source:
+        _ask(writer, "classification", classes, ())
+    yield from draw.notes
+    if mixed and len(set(shares)) > 1:
+        counts = (f"{each.source.name} {share}" for each, share in zip(found, shares, strict=True))
+        yield f"classes that do not divide evenly: {', '.join(counts)}"
+
+
+def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Draw classes and distractors and make items of every query against them all.
+
+    Raises:
+        UsageError: an option is none of those above.
+        DataError: no classes, too few of them or of their images, one image in two classes.
+    """
+    found = sources_in(src, "retrieval", options)
+    draw = Draw(writer, options)
+    by_source = []
+    for each in found:
+        pool = draw.pool(each)
+        (share,) = _shares([pool], draw, whole(options, "classes", 0), mixed=False)
+        classes = draw.classes(pool, share)
+        count = whole(options, "distractors", 0) or each.source.distractors
+        distractors = draw.distractors(pool, classes, count)
+        _ask(writer, "retrieval", classes, distractors)
+        by_source.append(classes)
+        yield f"{each.source.name}: {len(classes)} classes and {len(distractors)} distractors"
+    declare(writer, found, **draw.facts(by_source))
+    yield from draw.notes
+
+
+CLASSIFICATION = Reader(
+    "obi-classification",
+    "OBI-Bench's classification: crops in a folder a class",
+    CLASSIFICATION_LAYOUT,
+    read_classification,
+    CLASSIFICATION_OPTIONS,
+)
+RETRIEVAL = Reader(
+    "obi-retrieval",
+    "OBI-Bench's retrieval: crops in a folder a class",
+    RETRIEVAL_LAYOUT,
+    read_retrieval,
+    RETRIEVAL_OPTIONS,
+)
+
+
+def _ask(
+    writer: DatasetWriter, task: str, classes: Sequence[Drawn], distractors: Sequence[ImageRef]
+) -> None:
+    """Add items of every query of the classes; all hold the same gallery, in the same order."""
+    owners = [(one, crop) for one in classes for crop in one.references]
+    gallery = (*(crop.ref for _, crop in owners), *distractors)
+    for one in classes:
+        relevant = tuple(place for place, (owner, _) in enumerate(owners, 1) if owner is one)
+        for query in one.queries:
+            pattern = Item(
+                id=inside_name(query.found, query.path),
+                benchmark=BENCHMARK,
+                task=task,
+                images=(query.ref, *gallery),
+                relevant=relevant,
+                group=one.name,
+                metadata=_about(one, query),
+            )
+            for item in asked(pattern):
+                writer.add(item)
+
+
+def _about(one: Drawn, query: Crop) -> dict[str, str]:
+    file = query.path.relative_to(query.found.folder).as_posix()
+    return one.found.source.about | {"class": one.label, "file": file}
+
+
+def _shares(pools: list[Pool], draw: Draw, count: int, *, mixed: bool) -> list[int]:
+    """How many classes each source gives, 0 for all: what is asked for, else the paper's number."""
+    if mixed and count:
+        each, rest = divmod(count, len(pools))
+        return [each + (place < rest) for place in range(len(pools))]
+    if count or draw.similar:
+        return [count] * len(pools)
+    return [pool.found.source.classes for pool in pools]

@@ -1,0 +1,186 @@
+"""Small sources in every released form, sound, for readers to read and for tests to damage."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import struct
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from PIL import Image
+
+
+class Form(NamedTuple):
+    """A form of source: the format's name, how a sound one is made, its options."""
+
+    name: str
+    build: Callable[[Path], None]
+    options: dict[str, str] = {}
+
+
+def picture(number: int, size: tuple[int, int] = (40, 60), form: str = "PNG") -> bytes:
+    """A small picture that no other number has."""
+    image = Image.new("RGB", size, (number % 256, number // 256 % 256, 90))
+    image.putpixel((0, 0), (255, 255, 255))
+    out = io.BytesIO()
+    image.save(out, form)
+    return out.getvalue()
+
+
+def put(path: Path, content: bytes | str) -> Path:
+    """Write a file, with the folders above it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def table(path: Path, heads: Iterable[str], *rows: Iterable[object]) -> Path:
+    """Write a CSV."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows(rows)
+    return put(path, out.getvalue())
+
+
+def voc(path: Path, *boxes: tuple[float, ...], size: tuple[int, int] = (40, 60)) -> Path:
+    """Write the annotation of a picture as LabelImg does."""
+    objects = "".join(
+        f"<object><name>字</name><bndbox><xmin>{x0}</xmin><ymin>{y0}</ymin><xmax>{x1}</xmax>"
+        f"<ymax>{y1}</ymax></bndbox></object>"
+        for x0, y0, x1, y1 in boxes
+    )
+    return put(
+        path,
+        f"<annotation><filename>{path.stem}.png</filename><size><width>{size[0]}</width>"
+        f"<height>{size[1]}</height><depth>3</depth></size>{objects}</annotation>",
+    )
+
+
+def pages(src: Path) -> None:
+    for number in range(3):
+        put(src / f"book/p{number}.png", picture(number))
+        put(src / f"book/p{number}.txt", f"第{number}頁\n天地玄黃\n")
+
+
+def mcs_bench(src: Path) -> None:
+    asked = "出自哪本书？\nA、說苑 B、論語\n要求：只输出字母。"
+    records = [
+        {"ID": "a1", "Task_ID": 1, "Image": "p1.png", "Question": "识别图中文字。",
+         "Answer": "學而時習之", "Answer_Simplified": "学而时习之"},
+        {"ID": "a2", "Task_ID": "T7", "Image": ["p1.png", "p2.png"], "Question": asked,
+         "Answer": "B", "Answer_Simplified": "B"},
+        {"ID": "a3", "Task_ID": 2, "Image": "p2.png", "Question": "翻译。",
+         "Answer": "學習", "Answer_Simplified": "学习"},
+    ]  # fmt: skip
+    put(src / "data.json", json.dumps(records, ensure_ascii=False))
+    for number in (1, 2):
+        put(src / f"images/p{number}.png", picture(number))
+
+
+def ancientdoc(src: Path) -> None:
+    page, other = "Confucianism/論語集注/p01.png", "Art/書譜/p01.png"
+    lines = [
+        {"image": page, "task": "Page-level OCR", "question": "读出。", "answer": "學而時習之"},
+        {"image": page, "task": "Reasoning-based QA", "question": "为何？", "answer": "好学。"},
+        {"image": other, "task": "Knowledge-based QA", "question": "何人？", "answer": "孙过庭。"},
+    ]
+    put(src / "data.jsonl", "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in lines))
+    put(src / page, picture(1))
+    put(src / other, picture(2))
+
+
+def obi_recognition(src: Path) -> None:
+    for number in (1, 2, 3):
+        put(src / f"images/bone{number}.png", picture(number))
+        voc(src / f"annotations/bone{number}.xml", *[(1, 1, 9 + n, 20) for n in range(number)])
+    put(src / "negatives/tree.png", picture(9))
+
+
+def obi_boxes(src: Path) -> None:
+    rows = [("images/bone1.png", 1, 1, 9, 20), ("images/bone1.png", 10, 1, 20, 20),
+            ("images/bone2.png", 0, 0, 40, 60)]  # fmt: skip
+    table(src / "boxes.csv", ("image", "xmin", "ymin", "xmax", "ymax"), *rows)
+    for number in (1, 2):
+        put(src / f"images/bone{number}.png", picture(number))
+
+
+def obi_rejoining(src: Path) -> None:
+    for number, name in enumerate(("b1/1", "b1/2", "b1/3", "b2/1", "b2/2")):
+        put(src / f"{name}.png", picture(number))
+    rows = [("b1/1.png", "b1/2.png"), ("b1/2", "b1/3"), ("b2/1.png", "b2/2.png")]
+    table(src / "adjacency.csv", ("fragment", "adjoins"), *rows)
+
+
+def obi_mutual(src: Path) -> None:
+    obi_rejoining(src)
+    (src / "adjacency.csv").unlink()
+    joins = {"b1/1": ["b1/2"], "b1/2": ["b1/1", "b1/3"], "b1/3": ["b1/2"],
+             "b2/1": ["b2/2"], "b2/2": ["b2/1"]}  # fmt: skip
+    put(src / "adjacency.json", json.dumps(joins))
+
+
+def obi_classes(src: Path, classes: int = 6, images: int = 5) -> None:
+    for label in range(classes):
+        for number in range(images):
+            put(src / f"c{label}/{number}.png", picture(label * 100 + number))
+
+
+def obi_deciphering(src: Path) -> None:
+    rows = [("wang.png", "王", "It means king.", "pictograph", ""),
+            ("yu.png", "雨", "It means rain.", "", "700"),
+            ("zi.png", "子", "It means child.", "", "12")]  # fmt: skip
+    heads = ("image", "character", "description", "subset", "frequency")
+    table(src / "descriptions.csv", heads, *rows)
+    for number, row in enumerate(rows):
+        put(src / f"images/{row[0]}", picture(number))
+
+
+def idx(src: Path) -> None:
+    pixels = bytes(n * 7 % 256 for n in range(3 * 4 * 4))
+    head = struct.pack(">4B3I", 0, 0, 8, 3, 3, 4, 4)
+    put(src / "t10k-images-idx3-ubyte.gz", gzip.compress(head + pixels, mtime=0))
+    put(src / "t10k-labels-idx1-ubyte", struct.pack(">4BI3B", 0, 0, 8, 1, 3, 0, 1, 0))
+
+
+PAGE_XML = """<PcGts xmlns="http://schema.primaresearch.org/PAGE/gts/pagecontent/2013-07-15">
+<Page imageFilename="p1.png" imageWidth="40" imageHeight="60"><TextRegion id="r">
+<TextLine id="l1"><Coords points="30,1 39,1 39,59 30,59"/><TextEquiv><Unicode>天地</Unicode>
+</TextEquiv></TextLine></TextRegion></Page></PcGts>"""
+
+ALTO = """<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Description>
+<MeasurementUnit>pixel</MeasurementUnit><sourceImageInformation><fileName>p1.png</fileName>
+</sourceImageInformation></Description><Layout><Page WIDTH="40" HEIGHT="60"><PrintSpace>
+<TextBlock ID="b"><TextLine ID="l1" HPOS="30" VPOS="1" WIDTH="9" HEIGHT="58">
+<String CONTENT="天地"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>"""
+
+
+def page_xml(src: Path) -> None:
+    put(src / "book/p1.xml", PAGE_XML)
+    put(src / "book/p1.png", picture(1))
+
+
+def alto(src: Path) -> None:
+    put(src / "book/p1.xml", ALTO)
+    put(src / "book/p1.png", picture(1))
+
+
+FORMS = {
+    "pages": Form("pages", pages),
+    "page-xml": Form("page-xml", page_xml),
+    "alto": Form("alto", alto),
+    "mcs-bench": Form("mcs-bench", mcs_bench),
+    "ancientdoc": Form("ancientdoc", ancientdoc),
+    "obi-recognition": Form("obi-recognition", obi_recognition),
+    "obi-recognition, boxes.csv": Form("obi-recognition", obi_boxes),
+    "obi-rejoining": Form("obi-rejoining", obi_rejoining),
+    "obi-rejoining, mutual": Form("obi-rejoining", obi_mutual),
+    "obi-classification": Form("obi-classification", obi_classes),
+    "obi-retrieval": Form("obi-retrieval", obi_classes, {"classes": "3"}),
+    "obi-deciphering": Form("obi-deciphering", obi_deciphering),
+    "idx": Form("idx", idx),
+}
