@@ -16,6 +16,8 @@ Picture: TypeAlias = NDArray[np.floating[Any]]
 
 _NEW = np.array([0.925, 0.895, 0.815], np.float32)
 _OLD = np.array([0.760, 0.655, 0.480], np.float32)
+_NEW_SILK = np.array([0.860, 0.790, 0.640], np.float32)
+_OLD_SILK = np.array([0.560, 0.440, 0.290], np.float32)
 _FOX = np.array([0.80, 0.62, 0.40], np.float32)
 _TIDE = np.array([0.80, 0.70, 0.54], np.float32)
 
@@ -31,6 +33,20 @@ def make_paper(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> 
     sheet = sheet * (1 + 0.008 * laid + 0.040 * pulp)[..., None]
     sheet *= (1 - 0.10 * _fibres(shape, rng))[..., None]
     return sheet
+
+
+def make_silk(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Picture:
+    """A piece of silk, browned by age, with its weave and here and there a broken thread."""
+    cloud = field(rng, shape, 260) * 0.6 + field(rng, shape, 70) * 0.4
+    brown = 0.30 + 0.55 * wear.age * (0.6 + 0.4 * cloud) + 0.20 * wear.age * _rim(shape, rng)
+    tone = ramp(brown, 0, 1)[..., None]
+    cloth: Picture = _NEW_SILK * (1 - tone) + _OLD_SILK * tone
+    warp = field(rng, (1, shape[1]), 2.0) - 0.5
+    weft = field(rng, (shape[0], 1), 2.4) - 0.5
+    weave = field(rng, shape, 1.6, stretch=3) - 0.5
+    broken = ramp(field(rng, shape, 1.5, stretch=14), 0.90, 0.99) * wear.age
+    light = 1 + 0.030 * warp + 0.035 * weft + 0.035 * weave - 0.16 * broken
+    return (cloth * light[..., None]).astype(np.float32)
 
 
 def _rim(shape: tuple[int, int], rng: np.random.Generator) -> Plane:

@@ -13,6 +13,7 @@ from keju.benchmarks import tasks
 from keju.building.fonts import FontRecord
 from keju.building.pages import draw_pages
 from keju.building.recipe import FORMAT, Recipe, read_recipe
+from keju.building.seals.family import draw_seals
 from keju.building.sheets import draw_sheets
 from keju.building.studio import Family, Studio
 from keju.building.texts import load_passages
@@ -26,6 +27,7 @@ MAKING = "making.json"
 FAMILIES: Mapping[str, Family] = {
     "pages": draw_pages,
     "sheets": draw_sheets,
+    "seals": draw_seals,
 }
 """Who draws which section of a recipe, in the order in which they are drawn."""
 

@@ -1,0 +1,1 @@
+"""Seals: legends in a squared seal script, cut, pressed, and asked about."""
