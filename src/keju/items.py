@@ -112,7 +112,7 @@ class Request(Record, frozen=True, kw_only=True):
     """What a model is shown. It never carries an answer.
 
     `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
-    ``image``); `box_convention` names the coordinates that the prompt asks for; `candidate` is the
+    ``image``, unless an engine reads first); `box_convention` names the coordinates that the prompt asks for; `candidate` is the
     place in the item's images of the one that is shown beside the first, 0 where nothing is paired.
     """
 

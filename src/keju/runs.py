@@ -3,6 +3,7 @@
 ::
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
+          readings/<model>.jsonl      what was read of the images first (own-ocr, ocr+llm)
 
 `running` writes it; scoring and reports read it. It holds all that they need but the pictures.
 """
@@ -18,7 +19,7 @@ from msgspec import field
 from keju.datasets.store import read_items, write_items
 from keju.errors import DataError, UsageError
 from keju.files import read_json, read_jsonl, sha256_bytes, write_json
-from keju.items import Item, Record, Response
+from keju.items import Item, Record, Response, Setting
 
 FORMAT = "keju-run-1"
 
@@ -128,6 +129,20 @@ class RunFolder:
         """The file that holds one model's responses to one task."""
         return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
 
+    def readings_path(self, reader: str) -> Path:
+        """The file that holds what one model read of the images before a model answered."""
+        return self.path / "readings" / f"{file_name(reader)}.jsonl"
+
+    def readings(self, reader: str) -> Iterator[Response]:
+        """What a model read, one response an image (or pages of an item) and round."""
+        path = self.readings_path(reader)
+        if path.is_file():
+            yield from _standing(path)
+
+    def reading_files(self) -> list[Path]:
+        """The files of readings, in a fixed order."""
+        return sorted((self.path / "readings").glob("*.jsonl"))
+
     def response_files(self, model: str | None = None) -> list[Path]:
         """The files of responses, all or one model's, in a fixed order."""
         root = self.path / "responses"
@@ -140,17 +155,23 @@ class RunFolder:
         Where a failed request was asked again, only the later response is given.
         """
         for path in self.response_files(model):
-            old = superseded(path)
-            for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
-                if number not in old:
-                    yield response
+            yield from _standing(path)
+
+
+def _standing(path: Path) -> Iterator[Response]:
+    old = superseded(path)
+    for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
+        if number not in old:
+            yield response
 
 
 class _Place(Record, frozen=True, kw_only=True):
-    """What tells two responses of a file apart."""
+    """What tells two responses of a file apart: the place that each has in its run."""
 
-    key: str
     item: str
+    query: str = ""
+    setting: Setting = "image"
+    round: int = 1
     candidate: int = 0
 
 

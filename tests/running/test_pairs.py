@@ -13,8 +13,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 from keju.models import ModelOptions, open_model
 from keju.reporting.gather import gather
-from keju.running import Policy, Selection, estimate, run
-from keju.running.plan import requests
+from keju.running import Policy, Selection, estimate, requests, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 

@@ -37,7 +37,7 @@ def mixed(tmp_path: Path) -> Dataset:
 
 
 def names(dataset: Dataset, **options: object) -> list[str]:
-    return [item.id for item, _ in requests(dataset, **options)]
+    return [item.id for item, _ in requests(dataset, Selection(**options))]
 
 
 def test_all_of_the_test_split_is_asked_in_order(mixed: Dataset):
@@ -66,7 +66,7 @@ def test_tasks_are_chosen_by_id(mixed: Dataset):
 
 
 def test_rounds_repeat_each_item(mixed: Dataset):
-    found = list(requests(mixed, tasks=["T5"], limit=1, rounds=3))
+    found = list(requests(mixed, Selection(tasks=("T5",), limit=1, rounds=3)))
     assert [(item.id, request.round) for item, request in found] == [
         ("q2", 1),
         ("q2", 2),
@@ -76,7 +76,7 @@ def test_rounds_repeat_each_item(mixed: Dataset):
 
 def test_a_sample_takes_tasks_and_groups_in_turn(mixed: Dataset):
     for seed in range(5):
-        sample = [item for item, _ in requests(mixed, sample=6, seed=seed)]
+        sample = [item for item, _ in requests(mixed, Selection(sample=6, seed=seed))]
         assert Counter(item.task for item in sample) == {"T1": 3, "T5": 3}
         assert {item.group for item in sample if item.task == "T1"} == {"book0", "book1", "book2"}
         assert {item.group for item in sample if item.task == "T5"} == {"volume0", "volume1"}
@@ -121,14 +121,23 @@ def test_a_dataset_of_reference_items_only_has_nothing_to_ask(tmp_path: Path):
         names(Dataset.open(path))
 
 
-def test_own_ocr_says_that_it_is_not_there(mixed: Dataset):
-    with pytest.raises(UsageError, match="own-ocr is not there yet"):
-        names(mixed, setting="own-ocr")
+def test_prompts_can_be_asked_in_the_other_script(tmp_path: Path):
+    path = make_dataset(tmp_path / "d", [choice("q", transcription="後世之書")])
+    asked = {
+        wording: next(requests(Dataset.open(path), Selection(wording=wording, setting="gold-ocr")))[
+            1
+        ]
+        for wording in ("released", "simplified", "traditional")
+    }
+    assert "孰為真" in asked["released"].prompt
+    assert "孰为真" in asked["simplified"].prompt
+    assert asked["traditional"].prompt == asked["released"].prompt
+    assert all("後世之書" in request.prompt for request in asked.values())
 
 
 def test_gold_ocr_shows_the_transcription_in_place_of_the_image(tmp_path: Path):
     path = make_dataset(tmp_path / "d", [choice("q", transcription="天地{prompt}玄黃")])
-    [(_, request)] = requests(Dataset.open(path), setting="gold-ocr")
+    [(_, request)] = requests(Dataset.open(path), Selection(setting="gold-ocr"))
     assert request.images == ()
     assert request.source == "天地{prompt}玄黃"
     assert "天地{prompt}玄黃" in request.prompt
@@ -163,7 +172,7 @@ def test_an_estimate_counts_calls_and_bytes_and_asks_nobody(mixed: Dataset):
     assert 4 / 3 * pages.image_bytes < pages.wire_bytes < 4 / 3 * pages.image_bytes + 24 * 200
     assert rows["baseline:chance", "T1"].calls == 0
     assert rows["baseline:chance", "T1"].declined == {
-        "chance answers letters and yes-no, not transcription": 24
+        "chance answers letters, yes-no and probabilities, not transcription": 24
     }
     assert (rows["baseline:chance", "T5"].calls, rows["baseline:chance", "T5"].wire_bytes) == (8, 0)
     assert rows["openai:m", "T5"].declined == {"there is no image to show": 8}

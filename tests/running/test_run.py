@@ -164,7 +164,7 @@ def test_several_models_and_declined_requests(chat: Chat, dataset: Path, out: Pa
     by_name = {model.model: model for model in summary.models}
     assert by_name["baseline:copy"].statuses == {"answered": 5}
     assert by_name["baseline:chance"].planned == 0
-    why = {"chance answers letters and yes-no, not transcription": 5}
+    why = {"chance answers letters, yes-no and probabilities, not transcription": 5}
     assert by_name["baseline:chance"].not_asked == why
     assert RunFolder.open(out).manifest().not_asked == {"baseline:chance": why}
     assert summary.complete
@@ -379,7 +379,7 @@ def test_a_second_ctrl_c_does_not_wait(chat: Chat, dataset: Path, out: Path):
 
 
 def test_a_second_writer_is_refused_in_one_line(chat: Chat, dataset: Path, out: Path):
-    chat.plan(delay=0.5)
+    chat.plan(delay=5)
     process = started(dataset, out, chat)
     wait_for_requests(chat, 1)
     second = started(dataset, out, chat)

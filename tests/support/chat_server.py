@@ -14,7 +14,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from email.utils import formatdate
 from time import time
 
@@ -33,7 +33,13 @@ DEFAULTS = {
     "slow": 1.0,  # seconds that a slow body takes
     "hang": 30.0,  # seconds that a hang takes
     "images": False,  # look at the images and note their hashes
+    "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
+
+
+def asked_for(prompt: str, pictures: Iterable[bytes]) -> str:
+    """What decides a reply of a server that answers by rule: the prompt and the pictures."""
+    return hashlib.sha256(b"".join([prompt.encode(), *pictures])).hexdigest()
 
 
 def completion(text: str | None, finish: str = "stop", **message: object) -> dict[str, object]:
@@ -122,12 +128,26 @@ class ChatServer:
             self.modes[mode] += 1
             if mode == "fine":
                 self.answered[item] += 1
-                return web.json_response(completion(f"answer to {item}"))
+                return self.reply(item, body)
             return await getattr(self, f"go_{mode.replace('-', '_')}", self.go_status)(
                 request, item, mode
             )
         finally:
             self.in_flight -= 1
+
+    def reply(self, item: str, body: bytes) -> web.Response:
+        """By rule where there are rules: a text, or a message's fields."""
+        if not self.plan["replies"]:
+            return web.json_response(completion(f"answer to {item}"))
+        content = json.loads(body)["messages"][0]["content"]
+        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        prompt = "".join(part.get("text", "") for part in parts)
+        urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+        shown = asked_for(prompt, [base64.b64decode(url.partition(",")[2]) for url in urls])
+        said = self.plan["replies"].get(shown)
+        if said is None:
+            return failure(404, f"no rule for {prompt[:60]!r} with {len(urls)} pictures")
+        return web.json_response(completion(**said) if isinstance(said, dict) else completion(said))
 
     def note(self, body: bytes) -> None:
         self.times.append(time())

@@ -16,6 +16,7 @@ from keju.cli.options import (
     ModelNames,
     Rounds,
     Sample,
+    ScriptName,
     Seed,
     SettingName,
     TaskIds,
@@ -32,6 +33,7 @@ def plan(
     seed: Seed = 0,
     rounds: Rounds = 1,
     setting: SettingName = "image",
+    script: ScriptName = "released",
     base_url: BaseUrl = "",
     as_json: AsJson = False,
 ) -> None:
@@ -50,6 +52,7 @@ def plan(
         sample=sample,
         seed=seed,
         setting=setting,
+        wording=script,
         rounds=rounds,
     )
     found = estimate(opened, [open_model(name, options) for name in model], selection)
@@ -73,6 +76,7 @@ def run(
     seed: Seed = 0,
     rounds: Rounds = 1,
     setting: SettingName = "image",
+    script: ScriptName = "released",
     base_url: BaseUrl = "",
     api_key_env: Annotated[
         str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
@@ -118,6 +122,7 @@ def run(
             sample=sample,
             seed=seed,
             setting=setting,
+            wording=script,
             rounds=rounds,
         ),
         options=ModelOptions(

@@ -34,8 +34,15 @@ Seed = Annotated[
 ]
 Rounds = Annotated[int, typer.Option(metavar="N", help="How often each item is asked.")]
 SettingName = Annotated[
-    Literal["image", "gold-ocr"],
-    typer.Option(help="What is shown: the image, or its true transcription (gold-ocr)."),
+    Literal["image", "own-ocr", "gold-ocr"],
+    typer.Option(
+        help="What is shown: the image, the model's own transcription of it, made first "
+        "(own-ocr), or the true one (gold-ocr)."
+    ),
+]
+ScriptName = Annotated[
+    Literal["released", "simplified", "traditional"],
+    typer.Option("--script", help="Chinese prompts as released, or turned into one script."),
 ]
 BaseUrl = Annotated[
     str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")

@@ -2,6 +2,7 @@
 
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
 from keju.models.opening import ModelKind, Role, model_kinds, open_model, role_of
+from keju.models.pipeline import Pipeline
 
 __all__ = [
     "Answer",
@@ -10,6 +11,7 @@ __all__ = [
     "Model",
     "ModelKind",
     "ModelOptions",
+    "Pipeline",
     "Role",
     "Shown",
     "model_kinds",

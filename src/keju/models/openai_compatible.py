@@ -92,7 +92,8 @@ class OpenAICompatible:
 
     def declines(self, request: Request) -> str:
         """A question about a picture that is not there."""
-        return "" if request.images or request.source else "there is no image to show"
+        shown = request.images or request.source or request.setting != "image"
+        return "" if shown else "there is no image to show"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Ask the server once.

@@ -3,8 +3,10 @@
 from keju.running.ask import Policy
 from keju.running.keys import request_key
 from keju.running.lending import lend
-from keju.running.plan import Plan, PlanRow, Selection, estimate, requests
+from keju.running.plan import Plan, PlanRow, estimate
+from keju.running.requests import requests
 from keju.running.run import RunSummary, run
+from keju.running.selecting import Selection
 from keju.running.session import ModelSummary
 from keju.running.store import ResponseStore
 

@@ -25,10 +25,11 @@ _ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
 
 
 class Job(NamedTuple):
-    """A request and its key."""
+    """A request and its key; with a failure, it is not sent and has failed for that reason."""
 
     request: Request
     key: str
+    failure: Failure | None = None
 
 
 class Policy(Record, frozen=True, kw_only=True):
@@ -61,10 +62,14 @@ class Lane:
         jobs: what it is asked.
         total: how many jobs there are.
         ceiling: requests in flight at most.
+        doing: what it does, where that is not answering: a word for the progress.
     """
 
-    def __init__(self, model: Model, jobs: Iterator[Job], *, total: int, ceiling: int) -> None:
+    def __init__(
+        self, model: Model, jobs: Iterator[Job], *, total: int, ceiling: int, doing: str = ""
+    ) -> None:
         self.model = model
+        self.doing = doing
         self.jobs = jobs
         self.total = total
         self.throttle = Throttle(ceiling)
@@ -172,7 +177,11 @@ class Asker:
     async def _work(self, lane: Lane) -> None:
         # The iterator is shared: each worker takes the next job that nobody has taken.
         for job in lane.jobs:
-            response = await self._ask(lane, job)
+            if job.failure is not None:
+                failed = AskError(job.failure.kind, job.failure.message)
+                response: Response | None = _response(lane.model, job, failed, 0.0, 0)
+            else:
+                response = await self._ask(lane, job)
             if response is None:
                 return
             self._keep(response)

@@ -37,6 +37,11 @@ class Pace:
             self._seen.popleft()
 
     @property
+    def name(self) -> str:
+        """Who is asked, and for what if not for an answer."""
+        return " ".join(filter(None, (printable(self.lane.model.name), self.lane.doing)))
+
+    @property
     def rate(self) -> float:
         """Requests a second."""
         (since, before), (now, done) = self._seen[0], self._seen[-1]
@@ -93,9 +98,7 @@ async def _bars(paces: Sequence[Pace], console: Console) -> None:
         TextColumn("{task.fields[line]}", markup=False),
     )
     with Progress(*columns, console=console, auto_refresh=False) as bars:
-        tasks = [
-            bars.add_task(printable(p.lane.model.name), total=p.lane.total, line="") for p in paces
-        ]
+        tasks = [bars.add_task(pace.name, total=pace.lane.total, line="") for pace in paces]
         try:
             while True:
                 _draw(bars, tasks, paces)
@@ -125,6 +128,6 @@ def _print(paces: Sequence[Pace], console: Console) -> None:
         pace.tick()
         lane = pace.lane
         console.print(
-            f"{printable(lane.model.name)}: {lane.done}/{lane.total} · {pace.line()}",
+            f"{pace.name}: {lane.done}/{lane.total} · {pace.line()}",
             markup=False, emoji=False, highlight=False, soft_wrap=True,
         )  # fmt: skip

@@ -16,15 +16,15 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Model, ModelOptions, open_model
-from keju.running.ask import Asker, Policy
+from keju.running.ask import Asker, Lane, Policy
 from keju.running.lending import lend
-from keju.running.plan import Selection, select
 from keju.running.progress import show
+from keju.running.selecting import Selection, select
 from keju.running.session import ModelSummary, Session
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
-_OURS = frozenset({"run.lock", "items.parquet", "responses", "scores"})
+_OURS = frozenset({"run.lock", "items.parquet", "readings", "responses", "scores"})
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -101,12 +101,30 @@ def run(
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
         session.begin()
-        lanes = [session.lane(model, policy) for model in asked]
-        session.note_declined()
-        asker = Asker(dataset, lanes, store.append, policy)
-        interrupted = asyncio.run(_ask(asker, console))
+        interrupted, lanes = asyncio.run(_go(session, policy, console))
         summaries = tuple(session.summary(lane) for lane in lanes)
     return RunSummary(out=str(out), items=len(items), models=summaries, interrupted=interrupted)
+
+
+async def _go(session: Session, policy: Policy, console: Console | None) -> tuple[bool, list[Lane]]:
+    """Have the images read where that comes first, then have the items answered.
+
+    Returns:
+        Whether it was interrupted, and how it went with each model.
+    """
+    dataset, store = session.dataset, session.store
+    try:
+        reading = session.reading_lanes(policy)
+        asker = Asker(dataset, reading, store.append_reading, policy)
+        interrupted = bool(reading) and await _ask(asker, console)
+        lanes = [session.lane(model, policy) for model in session.models]
+        session.note_declined()
+        if not interrupted:
+            interrupted = await _ask(Asker(dataset, lanes, store.append, policy), console)
+    finally:
+        for model in session.models:
+            await model.close()
+    return interrupted, lanes
 
 
 async def _ask(asker: Asker, console: Console | None) -> bool:
@@ -127,8 +145,6 @@ async def _ask(asker: Asker, console: Console | None) -> bool:
             shown.cancel()
             with suppress(asyncio.CancelledError):
                 await shown
-        for lane in asker.lanes:
-            await lane.model.close()
     return interrupted
 
 

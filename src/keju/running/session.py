@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -16,11 +16,20 @@ from msgspec.structs import asdict, replace
 from keju import __version__
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.items import Item, Record, Request
+from keju.items import Item, Record, Request, Response
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
 from keju.running.keys import request_key
-from keju.running.plan import Selection, refusal, requests_for
+from keju.running.reading import (
+    NO_READING,
+    Reader,
+    Readings,
+    failure_of,
+    reader_of,
+    reading_requests,
+)
+from keju.running.requests import request_for, requests_for
+from keju.running.selecting import Selection, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 
@@ -117,18 +126,23 @@ class Session:
         known = self.store.known(model.name)
         declined = self.declined.setdefault(model.name, Counter())
         standing = self.standing.setdefault(model.name, [])
+        readings = self._readings(model)
         todo: list[_Place] = []
-        planned = 0
-        for item in self.items:
+        planned = unread = 0
+        for item, round_ in self._turns():
             if why := refusal(item, self.selection.setting):
-                asked = sum(1 for _ in requests_for(item, self.selection.setting))
-                declined[why] += asked * self.selection.rounds
+                declined[why] += sum(1 for _ in requests_for(item, self.selection))
                 continue
-            for request in self._requests(item):
-                if why := model.declines(request):
+            reading = readings.of(item, round_) if readings else None
+            asked = request_for(item, self.selection, round_) if readings else None
+            for request in requests_for(item, self.selection, round_, _text(reading)):
+                if why := model.declines(asked or request):
                     declined[why] += 1
                     continue
                 planned += 1
+                if readings and reading is None:
+                    unread += 1
+                    continue
                 stored = known.get(_slot(request))
                 self._check_prompt(stored, request, model)
                 if stored is None or (policy.retry_failed and stored.status == "failed"):
@@ -136,8 +150,52 @@ class Session:
                 else:
                     standing.append(stored)
         self.planned[model.name] = planned
+        return Lane(
+            model,
+            self._jobs(model, todo, readings),
+            total=len(todo) + unread,
+            ceiling=policy.concurrency or model.concurrency,
+        )
+
+    def reading_lanes(self, policy: Policy) -> list[Lane]:
+        """What is to be read of the images before models are asked, one lane a reader."""
+        items: dict[tuple[str, bool], dict[str, Item]] = {}
+        readers: dict[tuple[str, bool], Reader] = {}
+        for model in self.models:
+            if reader := reader_of(model, self.selection.setting):
+                place = (reader.model.name, reader.every_round)
+                readers.setdefault(place, reader)
+                wanted = items.setdefault(place, {})
+                wanted.update({item.id: item for item in self.items if self._is_asked(model, item)})
+        lanes = [
+            self._reading_lane(reader, items[place].values(), policy)
+            for place, reader in readers.items()
+        ]
+        return [lane for lane in lanes if lane.total]
+
+    def _reading_lane(self, reader: Reader, items: Iterable[Item], policy: Policy) -> Lane:
+        model = reader.model
+        stored = {each.key: each.status for each in self.store.folder.readings(model.name)}
+        again = {"failed"} if policy.retry_failed else set()
+        jobs = [
+            Job(request, key)
+            for request in reading_requests(reader, items, self.selection.rounds)
+            for key in [request_key(request, model.identity)]
+            if key not in stored or stored[key] in again
+        ]
         ceiling = policy.concurrency or model.concurrency
-        return Lane(model, self._jobs(model, todo), total=len(todo), ceiling=ceiling)
+        return Lane(model, iter(jobs), total=len(jobs), ceiling=ceiling, doing="(reading)")
+
+    def _is_asked(self, model: Model, item: Item) -> bool:
+        if refusal(item, self.selection.setting):
+            return False
+        return not model.declines(request_for(item, self.selection))
+
+    def _readings(self, model: Model) -> Readings | None:
+        reader = reader_of(model, self.selection.setting)
+        if reader is None:
+            return None
+        return Readings(reader, self.store.folder.readings(reader.model.name))
 
     def note_declined(self) -> None:
         """Write what the models declined into the manifest."""
@@ -165,21 +223,28 @@ class Session:
             halted=lane.halted,
         )
 
-    def _jobs(self, model: Model, todo: Sequence[_Place]) -> Iterator[Job]:
+    def _jobs(
+        self, model: Model, todo: Sequence[_Place], readings: Readings | None
+    ) -> Iterator[Job]:
         """Requests are made when it is their turn, those of one item and round after each other."""
         for (_, round_), places in groupby(todo, key=lambda place: (id(place.item), place.round)):
             wanted = list(places)
-            missing = {place.candidate for place in wanted}
-            for request in requests_for(wanted[0].item, self.selection.setting, round_):
+            item, missing = wanted[0].item, {place.candidate for place in wanted}
+            reading = readings.of(item, round_) if readings else None
+            failure = failure_of(reading) if reading else None
+            for request in requests_for(item, self.selection, round_, _text(reading)):
                 if request.candidate in missing:
-                    yield Job(request, request_key(request, model.identity))
+                    yield Job(request, request_key(request, model.identity), failure)
 
-    def _requests(self, item: Item) -> Iterator[Request]:
-        for round_ in range(1, self.selection.rounds + 1):
-            yield from requests_for(item, self.selection.setting, round_)
+    def _turns(self) -> Iterator[tuple[Item, int]]:
+        for item in self.items:
+            for round_ in range(1, self.selection.rounds + 1):
+                yield item, round_
 
     def _check_prompt(self, stored: Stored | None, request: Request, model: Model) -> None:
-        if stored is not None and stored.key != request_key(request, model.identity):
+        if stored is None or stored.kind == NO_READING:
+            return
+        if stored.key != request_key(request, model.identity):
             raise UsageError(
                 f"{self.store.folder.path}: the stored answer of {model.name} to {request.item} "
                 "answers another prompt than this keju asks. Choose another --out"
@@ -213,9 +278,10 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
             f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
             f"now {now.dataset} {now.dataset_hash[:8]})"
         )
-    before, after = earlier.settings.get("setting"), now.settings.get("setting")
-    if before != after:
-        differing.append(f"--setting ({before}, now {after})")
+    for name, option in (("setting", "--setting"), ("wording", "--script")):
+        before, after = earlier.settings.get(name, "released"), now.settings.get(name)
+        if before != after:
+            differing.append(f"{option} ({before}, now {after})")
     if earlier.rounds > now.rounds:
         differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
     for name, identity in now.models.items():
@@ -230,6 +296,10 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
             f"{folder.path}: was begun otherwise: {'; '.join(differing)}. "
             "Give the same, or choose another --out"
         )
+
+
+def _text(reading: Response | None) -> str | None:
+    return None if reading is None else reading.text
 
 
 def _slot(request: Request) -> Slot:

@@ -73,7 +73,7 @@ class ResponseStore:
 
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
-        self._files: dict[tuple[str, str], int] = {}
+        self._files: dict[Path, int] = {}
         self._lock = FileLock(folder.lock_path, timeout=0)
 
     def __enter__(self) -> ResponseStore:
@@ -86,7 +86,7 @@ class ResponseStore:
                 "Wait for it to end, or choose another --out"
             ) from None
         try:
-            for path in self.folder.response_files():
+            for path in [*self.folder.response_files(), *self.folder.reading_files()]:
                 _mend(path)
                 compact(path)
         except BaseException:
@@ -120,7 +120,18 @@ class ResponseStore:
         Raises:
             DataError: the disk does not take it; nothing of it is left in the file.
         """
-        file = self._file(response.model, response.task)
+        self._append(self.folder.responses_path(response.model, response.task), response)
+
+    def append_reading(self, response: Response) -> None:
+        """Store what was read of an item's images, before a model is asked about it.
+
+        Raises:
+            DataError: see `append`.
+        """
+        self._append(self.folder.readings_path(response.model), response)
+
+    def _append(self, path: Path, response: Response) -> None:
+        file = self._file(path)
         line = msgspec.json.encode(response) + b"\n"
         try:
             written = os.write(file, line)
@@ -130,7 +141,7 @@ class ResponseStore:
         except OSError as error:
             raise DataError(
                 f"a response could not be written: {error.strerror}",
-                file=self.folder.responses_path(response.model, response.task),
+                file=path,
                 item=response.item,
                 mend="Make room, then run the same command again: all before it is stored",
             ) from None
@@ -138,18 +149,17 @@ class ResponseStore:
     def close(self) -> None:
         """Force what was written to disk, and leave one line for each response."""
         files, self._files = self._files, {}
-        for (model, task), file in files.items():
+        for path, file in files.items():
             os.fsync(file)
             os.close(file)
-            compact(self.folder.responses_path(model, task))
+            compact(path)
 
-    def _file(self, model: str, task: str) -> int:
-        file = self._files.get((model, task))
+    def _file(self, path: Path) -> int:
+        file = self._files.get(path)
         if file is None:
-            path = self.folder.responses_path(model, task)
             path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _MODE)
-            self._files[model, task] = file
+            self._files[path] = file
         return file
 
 

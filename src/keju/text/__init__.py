@@ -40,15 +40,18 @@ from keju.text.normalise import (
     normalisation_signature,
     normalise,
 )
+from keju.text.scripts import Script, in_script
 
 __all__ = [
     "LAYERS",
     "Layer",
     "Pair",
+    "Script",
     "counted",
     "counted_alike",
     "counted_pair",
     "han_only",
+    "in_script",
     "is_han",
     "normalisation_signature",
     "normalise",

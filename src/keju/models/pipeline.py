@@ -1,0 +1,68 @@
+"""Recognise, then answer: an OCR engine reads, a text model is asked (MCS-Bench, F.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from keju.errors import UsageError
+from keju.items import Request
+from keju.models.base import Answer, Model, ModelOptions
+from keju.models.opening import open_model
+
+
+class Pipeline:
+    """``ocr+llm:ENGINE+MODEL``.
+
+    A run first has `reader` read the images, stores that, and then asks this model with the text
+    as the request's source and without the images.
+
+    Raises:
+        UsageError: there are not two models, or one is no model.
+        PrerequisiteError: one needs something that is not installed.
+    """
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        engine, plus, model = spec.partition("+")
+        if not (engine and plus and model):
+            raise UsageError(
+                f"ocr+llm:{spec} needs an engine and a model, as in ocr+llm:ppocr+openai:MODEL"
+            )
+        if model.startswith("ocr+llm:"):
+            raise UsageError(f"ocr+llm:{spec}: a pipeline has one engine and one model")
+        self.reader: Model = open_model(engine, options)
+        self._model = open_model(model, options)
+
+    @property
+    def name(self) -> str:
+        """``ocr+llm:ENGINE+MODEL``."""
+        return f"ocr+llm:{self.reader.name}+{self._model.name}"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The model's, and the engine's under ``engine.``."""
+        engine = {f"engine.{name}": value for name, value in self.reader.identity.items()}
+        return {**self._model.identity, **engine, "pipeline": "ocr+llm"}
+
+    @property
+    def concurrency(self) -> int:
+        """The model's."""
+        return self._model.concurrency
+
+    def declines(self, request: Request) -> str:
+        """A transcription, which the engine gives alone; and what the model declines."""
+        if request.form == "transcription":
+            return "a transcription is what the engine itself gives: ask the engine"
+        return self._model.declines(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer to a request that holds the engine's reading.
+
+        Raises:
+            AskError: no answer came.
+        """
+        return await self._model.answer(request, images)
+
+    async def close(self) -> None:
+        """Close both."""
+        await self.reader.close()
+        await self._model.close()

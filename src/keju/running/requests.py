@@ -1,0 +1,100 @@
+"""From an item to the requests it makes: what a model is shown, and never an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from keju.benchmarks import choices_of, prompt_of, query_of, task
+from keju.datasets.store import Dataset
+from keju.items import ImageRef, Item, Request
+from keju.running.selecting import Selection, refusal, select
+from keju.text import in_script
+
+AS_RELEASED = Selection()
+"""The image, once, in the words of the benchmark."""
+
+SOURCE_PROMPT = "以下是圖中的文字：\n{source}\n\n{prompt}"
+"""How a transcription is shown in place of the image: the true one (``gold-ocr``), the model's own
+(``own-ocr``) or an engine's (``ocr+llm``). MCS-Bench 4.4 gives no wording; this is ours."""
+
+
+def requests_for(
+    item: Item, how: Selection = AS_RELEASED, round_: int = 1, reading: str | None = None
+) -> Iterator[Request]:
+    """The requests that an item makes, one after the other: one, or one for each candidate.
+
+    Raises:
+        DataError: the prompt cannot be made of the item.
+    """
+    first = request_for(item, how, round_, reading)
+    if not first.candidate:
+        yield first
+        return
+    for candidate in range(1, len(item.images)):
+        yield replace(first, candidate=candidate, images=_pair(item, candidate))
+
+
+def request_for(
+    item: Item, how: Selection = AS_RELEASED, round_: int = 1, reading: str | None = None
+) -> Request:
+    """The first request that an item makes; it holds no answer.
+
+    Args:
+        item: what is asked.
+        how: the setting, which says what is shown, and the wording.
+        round_: the how-manieth asking.
+        reading: what was read of the images, which is then shown in their place; ``gold-ocr``
+            shows the item's transcription.
+
+    Raises:
+        DataError: the prompt cannot be made of the item.
+    """
+    query = query_of(item)
+    prompt, source, images, candidate = _prompt(item, how), "", item.images, 0
+    shown = item.transcription if how.setting == "gold-ocr" else reading
+    if task(item.task).of_pairs:
+        candidate, images = 1, _pair(item, 1)
+    elif shown is not None:
+        source, images = shown, ()
+        # The text is put in last, so that nothing in it is taken for a blank.
+        prompt = SOURCE_PROMPT.replace("{prompt}", prompt).replace("{source}", source, 1)
+    return Request(
+        item=item.id,
+        benchmark=item.benchmark,
+        task=item.task,
+        form=query.form,
+        prompt=prompt,
+        query=item.query,
+        images=images,
+        choices=choices_of(item),
+        source=source,
+        setting=how.setting,
+        round=round_,
+        box_convention=query.box_convention,
+        candidate=candidate,
+    )
+
+
+def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
+    return (item.images[0], *item.images[candidate : candidate + 1])
+
+
+def requests(dataset: Dataset, how: Selection = AS_RELEASED) -> Iterator[tuple[Item, Request]]:
+    """Stream the items that are asked, each with its requests, round by round within an item.
+
+    Raises:
+        UsageError: see `select`.
+        DataError: see `select` and `request_for`.
+    """
+    for item in select(dataset.items(), how, dataset.path):
+        if not refusal(item, how.setting):
+            for round_ in range(1, how.rounds + 1):
+                for request in requests_for(item, how, round_):
+                    yield item, request
+
+
+def _prompt(item: Item, how: Selection) -> str:
+    prompt = prompt_of(item)
+    return prompt if how.wording == "released" else in_script(prompt, how.wording)

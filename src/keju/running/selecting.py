@@ -1,0 +1,151 @@
+"""Which items of a dataset are asked."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from keju.benchmarks import query_of, task
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
+from keju.items import Item, Record, Setting
+
+Wording = Literal["released", "simplified", "traditional"]
+"""In which characters Chinese prompts are asked: as the benchmark released them, or turned."""
+
+MOST_ROUNDS = 1000
+"""More is a slip of the hand: the papers ask 5 times."""
+
+_ANSWER_SHOWN = {
+    "gold-ocr": "with gold-ocr the prompt would hold the answer",
+    "own-ocr": "with own-ocr what is read first is the answer itself: use --setting image",
+}
+
+
+class Selection(Record, frozen=True, kw_only=True):
+    """Which items of a dataset are asked, and how they are asked.
+
+    Only the test split is ever asked. `tasks` are the ids of the tasks, None for all. `limit` is
+    the number of items of each task, from its first on. `sample` is the number of items in all:
+    tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
+    sample with the same seed is a part of a larger one. `limit` goes before `sample`. `wording`
+    turns Chinese prompts into one script; the text of a page is shown as it stands there.
+    """
+
+    tasks: tuple[str, ...] | None = None
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    setting: Setting = "image"
+    wording: Wording = "released"
+    rounds: int = 1
+
+
+def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
+    """Those items of a dataset that are asked, in their order.
+
+    Raises:
+        UsageError: a number makes no sense, a task is unknown or has no items here, the setting is
+            not to be had.
+        DataError: the setting needs transcriptions that items do not have.
+    """
+    _check(selection)
+    chosen = [item for item in items if item.split == "test"]
+    if selection.tasks is not None:
+        chosen = _of_tasks(chosen, selection.tasks, dataset)
+    if selection.limit is not None:
+        chosen = _limited(chosen, selection.limit)
+    if selection.sample is not None:
+        chosen = _sampled(chosen, selection.sample, selection.seed)
+    if not chosen:
+        raise UsageError(f"{dataset}: no items to ask (the test split is empty)")
+    if selection.setting == "gold-ocr":
+        _check_transcriptions(chosen, dataset)
+    return chosen
+
+
+def refusal(item: Item, setting: Setting) -> str:
+    """Why an item is not asked of any model in a setting, or an empty string."""
+    if setting == "image":
+        return ""
+    if query_of(item).form == "transcription":
+        return _ANSWER_SHOWN[setting]
+    if task(item.task).of_pairs:
+        return "two pictures are compared, which no transcription can stand for"
+    if setting == "own-ocr" and not item.images:
+        return "there is no image to read first"
+    return ""
+
+
+def _check(selection: Selection) -> None:
+    for name in ("limit", "sample", "rounds"):
+        number = getattr(selection, name)
+        if number is not None and number < 1:
+            raise UsageError(f"--{name} must be 1 or more, not {number}")
+    if selection.rounds > MOST_ROUNDS:
+        raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
+    for each in selection.tasks or ():
+        task(each)
+
+
+def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[Item]:
+    there = {item.task for item in items}
+    if absent := [each for each in tasks if each not in there]:
+        raise UsageError(
+            f"{dataset}: no items of task {', '.join(absent)}. "
+            f"Tasks here: {', '.join(sorted(there))}"
+        )
+    return [item for item in items if item.task in tasks]
+
+
+def _limited(items: list[Item], limit: int) -> list[Item]:
+    seen: dict[str, int] = {}
+    kept = []
+    for item in items:
+        seen[item.task] = seen.get(item.task, 0) + 1
+        if seen[item.task] <= limit:
+            kept.append(item)
+    return kept
+
+
+def _sampled(items: list[Item], size: int, seed: int) -> list[Item]:
+    tasks: dict[str, dict[str, list[int]]] = {}
+    for place, item in enumerate(items):
+        group = item.group or (item.images[0].sha256 if item.images else item.id)
+        tasks.setdefault(item.task, {}).setdefault(group, []).append(place)
+    turns = [
+        _in_turn(_shuffled(list(groups.values()), f"{seed}:{name}"), f"{seed}:{name}")
+        for name, groups in tasks.items()
+    ]
+    drawn = _in_turn(_shuffled(turns, str(seed)), None)[:size]
+    return [items[place] for place in sorted(drawn)]
+
+
+def _shuffled(things: list[list[int]], seed: str) -> list[list[int]]:
+    draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
+    return draw.sample(things, len(things))
+
+
+def _in_turn(groups: list[list[int]], seed: str | None) -> list[int]:
+    """One of each group, then the next of each, and so on."""
+    if seed is not None:
+        draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
+        groups = [draw.sample(group, len(group)) for group in groups]
+    longest = max(map(len, groups), default=0)
+    return [group[turn] for turn in range(longest) for group in groups if turn < len(group)]
+
+
+def _check_transcriptions(items: list[Item], dataset: Path) -> None:
+    without = [
+        item.id for item in items if item.transcription is None and not refusal(item, "gold-ocr")
+    ]
+    if without:
+        names = ", ".join(without[:3]) + (", …" if len(without) > 3 else "")
+        raise DataError(
+            f"{len(without)} items have no transcription, which the setting gold-ocr shows",
+            file=dataset,
+            item=names,
+            mend="Choose tasks that have one with --task, or use --setting image",
+        )

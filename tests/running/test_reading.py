@@ -1,0 +1,152 @@
+"""Two phases: images are read first, and models are asked about what was read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from chat_server import asked_for
+from making import make_dataset, picture
+from serving import Chat
+
+from keju.benchmarks import prompt_of, task
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import UsageError
+from keju.items import Item
+from keju.models import ModelOptions, open_model
+from keju.running import Policy, Selection, run
+from keju.running.requests import SOURCE_PROMPT
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+T1 = task("T1").queries[0].template
+READ = "天地玄黃，{prompt}宇宙洪荒。{source}"
+"""What is read of the page; blanks in it must stay what they are."""
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> Path:
+    """Two questions about one page, one about another, and a transcription."""
+    with DatasetWriter(
+        tmp_path / "data", name="d", version="1", licence="CC0-1.0", source="made here"
+    ) as writer:
+        pages = [writer.add_image(picture(seed), str(seed)) for seed in range(2)]
+        for name, page in (("a", 0), ("b", 0), ("c", 1)):
+            writer.add(
+                Item(id=name, benchmark="MCS-Bench", task="T6", question=f"{name}：何謂？",
+                     images=(pages[page],), answer="天")
+            )  # fmt: skip
+        writer.add(
+            Item(id="ocr", benchmark="MCS-Bench", task="T1", images=(pages[0],), answer="天地")
+        )
+    return tmp_path / "data"
+
+
+def rules(dataset: Path) -> dict[str, str]:
+    """The page is read, and what is asked about the reading is answered by the item's name."""
+    opened = Dataset.open(dataset)
+    found: dict[str, str] = {}
+    for item in opened.items():
+        pages = [opened.image_bytes(ref) for ref in item.images]
+        found[asked_for(T1, pages)] = READ
+        shown = SOURCE_PROMPT.replace("{prompt}", prompt_of(item)).replace("{source}", READ, 1)
+        found[asked_for(shown, [])] = f"這是{item.id}"
+    return found
+
+
+def go(dataset: Path, out: Path, chat: Chat, model: str, setting: str = "image", **policy):
+    return run(
+        dataset,
+        [model],
+        out,
+        selection=Selection(setting=setting),
+        options=ModelOptions(base_url=chat.url),
+        policy=Policy(first_wait=0.02, **policy),
+    )
+
+
+def answers(out: Path) -> dict[str, str]:
+    return {each.item: each.text for each in RunFolder.open(out).responses()}
+
+
+def test_own_ocr_reads_each_page_once_and_asks_about_it(dataset, tmp_path, chat):
+    chat.plan(replies=rules(dataset))
+    summary = go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr")
+    assert summary.complete
+    assert summary.models[0].not_asked == {
+        "with own-ocr what is read first is the answer itself: use --setting image": 1
+    }
+    assert answers(tmp_path / "run") == {"a": "這是a", "b": "這是b", "c": "這是c"}
+    assert chat.stats()["requests"] == 2 + 3
+    folder = RunFolder.open(tmp_path / "run")
+    assert [each.text for each in folder.readings("openai:served")] == [READ, READ]
+    assert {score.setting for score in score_run(folder)} == {"own-ocr"}
+
+
+def test_a_pipeline_asks_a_text_model_about_what_an_engine_read(dataset, tmp_path, chat):
+    opened = Dataset.open(dataset)
+    file = tmp_path / "read.jsonl"
+    shas = {ref.sha256 for item in opened.items() for ref in item.images}
+    file.write_text("".join(f'{{"item": "{sha}", "text": "{READ}"}}\n' for sha in shas))
+    chat.plan(replies=rules(dataset))
+    model = f"ocr+llm:replay:{file}+openai:served"
+    summary = go(dataset, tmp_path / "run", chat, model)
+    assert summary.complete
+    assert answers(tmp_path / "run") == {"a": "這是a", "b": "這是b", "c": "這是c"}
+    assert chat.stats()["requests"] == 3
+
+
+def test_going_on_reads_nothing_twice(dataset, tmp_path, chat):
+    chat.plan(replies=rules(dataset))
+    go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr")
+    (path,) = RunFolder.open(tmp_path / "run").response_files()
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    chat.plan(replies=rules(dataset))
+    assert go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr").complete
+    assert chat.stats()["requests"] == 2
+
+
+def test_what_could_not_be_read_has_failed_until_it_is_read(dataset, tmp_path, chat):
+    known = rules(dataset)
+    opened = Dataset.open(dataset)
+    unread = asked_for(T1, [opened.image_bytes(opened.items()[2].images[0])])
+    chat.plan(replies={shown: said for shown, said in known.items() if shown != unread})
+    summary = go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr")
+    assert summary.models[0].failures == {"no-reading": 1}
+    (failed,) = (each for each in RunFolder.open(tmp_path / "run").responses() if each.error)
+    assert failed.item == "c"
+    assert "could not be read (bad-request: " in failed.error.message
+    again = go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr")
+    assert again.models[0].failures == {"no-reading": 1}
+    chat.plan(replies=known)
+    mended = go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr", retry_failed=True)
+    assert mended.complete
+    assert answers(tmp_path / "run")["c"] == "這是c"
+    assert chat.stats()["requests"] == 2
+
+
+def test_each_round_has_a_reading_of_its_own_but_an_engine_reads_once(dataset, tmp_path, chat):
+    chat.plan(replies=rules(dataset))
+    run(
+        dataset,
+        ["openai:served"],
+        tmp_path / "run",
+        selection=Selection(setting="own-ocr", rounds=3),
+        options=ModelOptions(base_url=chat.url),
+    )
+    assert chat.stats()["requests"] == 3 * (2 + 3)
+
+
+@pytest.mark.parametrize("spec", ["ocr+llm:", "ocr+llm:ppocr", "ocr+llm:+openai:m"])
+def test_a_pipeline_needs_two(spec):
+    with pytest.raises(UsageError, match="needs an engine and a model"):
+        open_model(spec, ModelOptions(base_url="http://localhost:1/v1"))
+
+
+def test_a_pipeline_leaves_transcriptions_to_the_engine(tmp_path, chat):
+    data = make_dataset(tmp_path / "d", pages=2)
+    summary = go(data, tmp_path / "run", chat, "ocr+llm:baseline:copy+openai:served")
+    assert summary.models[0].planned == 0
+    assert summary.models[0].not_asked == {
+        "a transcription is what the engine itself gives: ask the engine": 2
+    }
