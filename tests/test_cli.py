@@ -79,10 +79,12 @@ def test_scoring_the_authors_form(tmp_path):
             {"ID": "c", "Task_ID": 5, "Answer_Simplified": "B", "Response": "ABCD"},
         ],
     )
-    done = keju("score", file, "--json", tmp_path / "out.json")
+    done = keju("score", file, "--variants", "--json", tmp_path / "out.json")
     assert done.returncode == 0, done.stderr
+    assert "BLEU_eq5" in done.stdout
     found = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    assert set(found) == {"official", "strict"}
+    assert set(found) == {"official", "strict", "variants"}
+    assert found["variants"]["tasks"] == {"1": {"BLEU_eq5": 1.0}}
     assert found["official"]["tasks"]["1"]["CR"] == 1.0
     assert found["official"]["tasks"]["5"] == {"Acc": 1.0}
     assert found["strict"]["tasks"]["5"]["Acc"] == 0.5
@@ -165,6 +167,13 @@ def test_the_whole_way_with_baselines(tmp_path):
     again = keju("run", mini.path(), "--model", "baseline:chance", "--task", "T7", "--out", run)
     assert again.returncode == 0
     assert keju("score", run).returncode == 0
+    answers = next((run / "responses").rglob("T7.jsonl"))
+    kept = answers.read_text("utf-8")
+    answers.write_text(kept + kept.splitlines()[0].replace('"item":"', '"item":"no-') + "\n")
+    stray = keju("score", run)
+    assert stray.returncode == 1
+    assert "1 responses are to items that the run does not have" in stray.stdout
+    answers.write_text(kept, "utf-8")
     page = tmp_path / "r.html"
     made = keju("report", run, "-o", page, "--csv", tmp_path / "csv")
     assert made.returncode == 0, made.stderr

@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -37,8 +37,10 @@ def sha256_file(path: Path) -> str:
     return digest.hexdigest()
 
 
-def write_atomic(path: Path, data: bytes | str) -> None:
+def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     """Write a whole file so that a reader sees the old content or the new, never a part.
+
+    Data may come in pieces, which are written as they come.
 
     Raises:
         DataError: the path is a folder, a device or a pipe, or the disk does not take the file.
@@ -51,16 +53,18 @@ def write_atomic(path: Path, data: bytes | str) -> None:
         ) from None
 
 
-def _write_atomic(path: Path, data: bytes | str) -> None:
+def _write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     if path.exists() and not path.is_file():
         raise OSError(errno.EEXIST, "there is something that is no file")
-    raw = data.encode() if isinstance(data, str) else data
+    if isinstance(data, str | bytes):
+        data = [data.encode() if isinstance(data, str) else data]
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     partial = Path(name)
     try:
         with os.fdopen(handle, "wb") as stream:
-            stream.write(raw)
+            for piece in data:
+                stream.write(piece)
             stream.flush()
             os.fsync(stream.fileno())
         partial.chmod(0o666 & ~_umask())

@@ -15,10 +15,10 @@ from keju.reporting.terminal import (
     plain_table,
     print_json,
     scores_table,
+    summary_lines,
     tasks_tables,
-    unscored_lines,
 )
-from keju.scoring import aggregate, score_answer
+from keju.scoring import ModelScores, aggregate, score_answer, summarise
 from keju.scoring.case import Case, Flaw
 from keju.scoring.score import score_cases
 
@@ -80,7 +80,7 @@ def test_what_a_reader_of_a_value_must_know_stands_below_the_table():
 
 def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
     flaws = [Flaw(), Flaw(response="no text"), Flaw(response="no text")]
-    scores = []
+    cases = []
     for number, flaw in enumerate(flaws):
         item = Item(
             id=f"i{number}",
@@ -93,8 +93,11 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
             key=item.id, item=item.id, model="m", benchmark="MCS-Bench", task="T3",
             status="answered", text="天，",
         )  # fmt: skip
-        scores += score_cases([Case(item, response, flaw)])
-    (line,) = unscored_lines(scores)
+        cases.append(Case(item, response, flaw))
+    summary = summarise(ModelScores("m", score_cases(cases), [], {}))
+    (line,) = summary_lines([summary])
     assert line == (
         "unscored: F1, Precision, Recall, F1_macro of 2 responses, such as that to T3 i1: no text"
     )
+    (line,) = summary_lines([summary, summary])
+    assert "of 4 responses, such as that to T3 i1" in line

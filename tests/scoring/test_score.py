@@ -1,5 +1,7 @@
 """A score for each metric of the catalogue, with its statistics, signature and reason."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -7,7 +9,16 @@ from keju.benchmarks import tasks
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import binding_of, read_scores, score_answer, score_run
+from keju.scoring import (
+    binding_of,
+    pieces,
+    read_scores,
+    score_answer,
+    score_models,
+    score_run,
+    summarise,
+    summarise_with_json,
+)
 from keju.text import LAYERS
 
 
@@ -183,9 +194,30 @@ def test_scoring_again_gives_the_same(run):
     assert score_run(run, ("strict",)) == score_run(run, ("strict",))
 
 
-def test_a_response_to_an_unknown_item_is_an_error(run):
+def test_a_response_to_an_unknown_item_costs_no_other_and_is_counted(run):
     run.write_items(run.items()[:1])
-    with pytest.raises(DataError, match="not among the run's items"):
+    (a, b) = score_models(run, summarise)
+    assert {each.task for result in a.results for each in result.tasks} == {"T1"}
+    assert a.strays == {str(run.responses_path("a", "T5")): 1}
+    assert list(b.strays.values()) == [1]
+
+
+def test_scores_stand_in_the_order_of_the_items(run, make):
+    path = run.responses_path("a", "T1")
+    item, response = make("T1", "天", "天", name="i0", model="a")
+    run.write_items([item, *run.items()])
+    with path.open("ab") as stream:
+        stream.write(msgspec.json.encode(response) + b"\n")
+    scores = [score for score in score_run(run) if score.model == "a"]
+    places = [(item.task, item.id) for item in run.items()]
+    order = [places.index((score.task, score.item)) for score in scores]
+    assert order == sorted(order)
+    assert len(set(order)) == 3
+
+
+def test_a_folder_that_bears_another_models_name_is_an_error(run):
+    run.responses_path("b", "T5").parent.rename(run.path / "responses" / "c")
+    with pytest.raises(DataError, match="Name the folder b"):
         score_run(run)
 
 
@@ -209,5 +241,10 @@ def test_models_shared_out_over_processes_get_the_same_scores(tmp_path, make):
     assert score_run(folder, workers=2) == alone
     assert {path.name: read_scores(path) for path in folder.scores_dir.iterdir()} == kept
     folder.write_items([pairs[0][0]])
-    with pytest.raises(DataError, match="not among the run's items"):
-        score_run(folder, workers=2)
+    summaries = list(score_models(folder, summarise_with_json, variants=True, workers=2))
+    assert [sum(summary.strays.values()) for summary in summaries] == [1, 1, 1, 1]
+    whole = json.loads(b"".join(pieces(summary.json for summary in summaries)))
+    assert list(whole) == ["a", "b/c", "d", "e:f"]
+    expected = {score.metric: score.value for score in alone[:13] if score.protocol == "official"}
+    assert whole["d"]["official"]["tasks"]["1"] == {name: expected[name] for name in expected}
+    assert whole["d"]["variants"]["tasks"] == {"1": {"BLEU_eq5": 0.0}}

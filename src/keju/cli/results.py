@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from msgspec.structs import replace
 
-from keju.cli.app import app, out, say
+from keju.cli.app import WITH_FAILURES, app, out, say
 from keju.cli.options import ProtocolName
 from keju.errors import UsageError
 from keju.items import Protocol
+
+if TYPE_CHECKING:
+    from keju.scoring import Summary
 
 MOST_PICTURES = 1000.0
 """Megabytes; a larger page opens in no browser."""
@@ -33,6 +40,14 @@ def score(
             "minilm; a bare DIR serves all of them. Without weights those metrics are unscored.",
         ),
     ] = None,
+    variants: Annotated[
+        bool,
+        typer.Option(
+            "--variants",
+            help="Also the formulas that MCS-Bench's paper prints, where its script computes "
+            "something else; they stand beside, in no mean.",
+        ),
+    ] = False,
 ) -> None:
     """Score responses, as often as you like: no model, key or network is needed.
 
@@ -40,32 +55,55 @@ def score(
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
-    from keju.files import write_json
-    from keju.reporting.terminal import scores_table, unfinished_lines, unscored_lines
+    from keju.files import write_atomic
+    from keju.reporting.terminal import (
+        scores_table,
+        summary_lines,
+        unfinished_lines,
+        variants_table,
+    )
     from keju.runs import RunFolder
-    from keju.scoring import PROTOCOLS, aggregate, models_of, score_responses, score_run, to_json
+    from keju.scoring import (
+        PROTOCOLS,
+        pieces,
+        score_file,
+        score_models,
+        summarise,
+        summarise_with_json,
+    )
 
     protocols: tuple[Protocol, ...] = PROTOCOLS if protocol == "both" else (protocol,)
     encoders = Encoders(parse_semantic(semantic or []), default_cache_path())
+    sum_up = summarise if json_out is None else summarise_with_json
+    found: Iterable[Summary]
     if what.is_dir():
-        scores = score_run(RunFolder.open(what), protocols, encoders)
+        run, cores = RunFolder.open(what), os.cpu_count() or 1
+        found = score_models(run, sum_up, protocols, encoders, variants=variants, workers=cores)
     else:
-        scores = score_responses(what, protocols, encoders)
-    if not scores:
-        raise UsageError(f"{what}: no responses to score")
-    if json_out is not None:
-        write_json(json_out, to_json(scores))
-    out.print(scores_table(aggregate(scores), models_of(scores)))
-    if what.is_dir():
-        for line in unfinished_lines(what):
-            say(line)
-    for line in unscored_lines(scores):
+        found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
+    summaries: list[Summary] = []
+
+    def parts() -> Iterator[dict[str, bytes]]:
+        for summary in found:
+            summaries.append(replace(summary, json={}))
+            yield summary.json
+        if not any(summary.results for summary in summaries):
+            raise UsageError(f"{what}: no responses to score")
+
+    if json_out is None:
+        deque(parts(), maxlen=0)
+    else:
+        write_atomic(json_out, pieces(parts()))
+    results = [result for summary in summaries for result in summary.results]
+    out.print(scores_table(results, [summary.model for summary in summaries]))
+    if variants:
+        out.print(variants_table(summaries))
+    for line in [*(unfinished_lines(what) if what.is_dir() else ()), *summary_lines(summaries)]:
         say(line)
-    failed = len({(each.model, each.key) for each in scores if each.status == "failed"})
-    if failed:
-        say(f"{failed} responses are failures; they count at each metric's worst value")
     if json_out is not None:
         say(f"Every number: {json_out}")
+    if any(summary.strays for summary in summaries):
+        raise typer.Exit(WITH_FAILURES)
 
 
 @app.command()

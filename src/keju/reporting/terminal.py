@@ -18,12 +18,12 @@ from rich.text import Text
 from keju.benchmarks import Query, Task, tasks
 from keju.datasets.stats import Stats
 from keju.errors import printable, shortened
-from keju.items import Protocol, Score
+from keju.items import Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.running import Plan, RunSummary
 from keju.runs import RunFolder
-from keju.scoring import PROTOCOLS, MetricResult, Result
+from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
 
 
 def print_json(value: object) -> None:
@@ -197,20 +197,22 @@ def _measures(row: Mapping[str, Any]) -> list[str]:
     return [f"{row['n_q']:,}", *lengths, pixels, aspect]
 
 
-def unscored_lines(scores: Iterable[Score]) -> Iterator[str]:
-    """For each reason why scores have no value: the metrics, how many responses, and one item."""
-    found: dict[str, dict[tuple[str, str], Score]] = {}
-    metrics: dict[str, dict[str, None]] = {}
-    for score in scores:
-        if score.value is None:
-            found.setdefault(score.reason, {}).setdefault((score.model, score.key), score)
-            metrics.setdefault(score.reason, {})[score.metric] = None
-    for reason, responses in found.items():
-        first = next(iter(responses.values()))
-        count = f"{len(responses)} responses, such as that to" if len(responses) > 1 else "that to"
+def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
+    """What was not scored and why, how many failures there are, and responses without an item."""
+    for each in joined(part for summary in summaries for part in summary.unscored):
+        many = each.responses > 1
+        count = f"{each.responses:,} responses, such as that to" if many else "the response to"
         yield (
-            f"unscored: {', '.join(metrics[reason])} of {count} {first.task} "
-            f"{shortened(first.item)}: {reason}"
+            f"unscored: {', '.join(each.metrics)} of {count} {each.task} "
+            f"{shortened(each.item)}: {each.reason}"
+        )
+    if failed := sum(summary.failed for summary in summaries):
+        yield f"{failed:,} responses are failures; they count at each metric's worst value"
+    strays = {file: count for summary in summaries for file, count in summary.strays.items()}
+    if strays:
+        yield (
+            f"{sum(strays.values()):,} responses are to items that the run does not have, and are "
+            f"not scored: {', '.join(strays)}. Delete those lines, or run those items again"
         )
 
 
@@ -238,6 +240,41 @@ def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
         table.caption = _words("\n".join(f"{mark} {note}" for note, mark in notes.items()))
         table.caption_justify = "left"
     return table
+
+
+def variants_table(summaries: Sequence[Summary]) -> Table:
+    """The paper's formulas beside the script's metrics, in percent: a column a model."""
+    heads = [summary.model.replace(":", ":\n") for summary in summaries]
+    table = plain_table(
+        "task", "formula of the paper", "beside", *heads, right=range(3, 3 + len(heads)),
+        title="Formulas as the paper prints them (and what its script computes beside)",
+    )  # fmt: skip
+    found = [{(each.task, each.metric): each for each in summary.variants} for summary in summaries]
+    order = [each.id for each in tasks()]
+    rows = dict.fromkeys(key for each in found for key in each)
+    for task, metric in sorted(rows, key=lambda key: order.index(key[0])):
+        beside = next(each[task, metric].beside for each in found if (task, metric) in each)
+        cells = []
+        for summary, values in zip(summaries, found, strict=True):
+            value = values[task, metric].value if (task, metric) in values else None
+            cells.append(f"{percent(value)} ({percent(_official(summary, task, beside))})")
+        table.add_row(task, metric, beside, *cells)
+    return table
+
+
+def _official(summary: Summary, task: str, metric: str) -> float | None:
+    return next(
+        (
+            found.value
+            for result in summary.results
+            if result.protocol == "official"
+            for each in result.tasks
+            if each.task == task
+            for found in each.metrics
+            if found.metric == metric
+        ),
+        None,
+    )
 
 
 def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:

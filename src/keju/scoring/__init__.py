@@ -15,14 +15,16 @@ from keju.scoring.aggregate import (
 )
 from keju.scoring.answers import Extracted, body_of, transcription_of
 from keju.scoring.box_lists import BoxList, extract_boxes
-from keju.scoring.export import to_json
+from keju.scoring.export import pieces, to_json
 from keju.scoring.letters import extract_letter
 from keju.scoring.protocols import Binding, binding_of, signature
-from keju.scoring.run import score_run
-from keju.scoring.score import PROTOCOLS, models_of, score_answer, score_responses
+from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
+from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.short import extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
+from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json
 from keju.scoring.table import read_scores, write_scores
+from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
@@ -35,8 +37,12 @@ __all__ = [
     "Extracted",
     "MeanResult",
     "MetricResult",
+    "ModelScores",
     "Result",
+    "Summary",
     "TaskResult",
+    "Unscored",
+    "VariantResult",
     "Verdict",
     "aggregate",
     "binding_of",
@@ -50,14 +56,21 @@ __all__ = [
     "extract_yes_no",
     "first_yes_no",
     "is_ratio_of_sums",
+    "joined",
     "models_of",
+    "pieces",
     "read_scores",
     "score_answer",
+    "score_file",
+    "score_models",
     "score_responses",
     "score_run",
     "signature",
+    "summarise",
+    "summarise_with_json",
     "to_json",
     "transcription_of",
+    "variant_results",
     "verdict_of",
     "write_scores",
 ]

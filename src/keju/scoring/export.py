@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+import msgspec
 
 from keju.benchmarks import official_number
 from keju.items import Score
 from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
+from keju.scoring.variants import variant_results
 
 Json = dict[str, object]
 
 
-def to_json(scores: Sequence[Score]) -> Json:
+def to_json(scores: Sequence[Score], variants: Sequence[Score] = ()) -> Json:
     """Both protocols' items, tasks, domains and overall, as fractions.
 
     ``{protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
     {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
     several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
     the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
-    what is not.
+    what is not. Variants stand beside the protocols, under a key of their own.
     """
-    results = aggregate(scores)
+    named = by_name(scores, aggregate(scores), variants)
+    return next(iter(named.values())) if len(named) == 1 else dict(named)
+
+
+def by_name(
+    scores: Sequence[Score], results: Sequence[Result], variants: Sequence[Score] = ()
+) -> dict[str, Json]:
+    """The same by the models' names, also where there is only one; `results` are the scores'."""
     items: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
     for score in scores:
         items[score.model, score.setting, score.protocol].append(_item(score))
@@ -31,7 +42,36 @@ def to_json(scores: Sequence[Score]) -> Json:
         name = result.model if len(settings) == 1 else f"{result.model} ({result.setting})"
         rows = items[result.model, result.setting, result.protocol]
         named[name][result.protocol] = {"items": rows} | _summary(result)
-    return next(iter(named.values())) if len(named) == 1 else dict(named)
+        who = (result.model, result.setting)
+        if own := [each for each in variants if (each.model, each.setting) == who]:
+            named[name]["variants"] = _variants(own)
+    return named
+
+
+def as_text(named: Mapping[str, Json]) -> dict[str, bytes]:
+    """Each name's JSON as indented text."""
+    return {
+        name: msgspec.json.format(msgspec.json.encode(value), indent=2)
+        for name, value in named.items()
+    }
+
+
+def pieces(parts: Iterable[Mapping[str, bytes]]) -> Iterator[bytes]:
+    """`to_json` as text, joined of several models' `as_text` with few in memory at a time."""
+    members = (member for each in parts for member in each.items())
+    first, second = next(members, None), next(members, None)
+    if first is None or second is None:
+        yield first[1] if first else b"{}"
+    else:
+        yield b"{\n" + _member(*first)
+        for member in chain([second], members):
+            yield b",\n" + _member(*member)
+        yield b"\n}"
+    yield b"\n"
+
+
+def _member(name: str, text: bytes) -> bytes:
+    return msgspec.json.encode(name) + b": " + text
 
 
 def _item(score: Score) -> Json:
@@ -51,6 +91,15 @@ def _item(score: Score) -> Json:
     if score.extracted or score.extracted_from:
         row |= {"extracted": score.extracted, "extracted_from": score.extracted_from}
     return row
+
+
+def _variants(scores: Sequence[Score]) -> Json:
+    tasks: dict[str, dict[str, float | None]] = defaultdict(dict)
+    signatures = {}
+    for each in variant_results(scores):
+        tasks[official_number(each.task)][each.metric] = each.value
+        signatures[each.metric] = each.signature
+    return {"items": list(map(_item, scores)), "tasks": dict(tasks), "signatures": signatures}
 
 
 def _summary(result: Result) -> Json:

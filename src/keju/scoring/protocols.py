@@ -133,9 +133,14 @@ def unavailable(metric: str) -> str:
 
 
 @cache
-def signature(protocol: Protocol, metric: str, text: str, encoder: str = "") -> str:
-    """Metric, protocol, preparation of the texts, encoder and version, for each number."""
-    parts = [metric, protocol, f"text:{_preparation(protocol, text)}"]
+def signature(
+    protocol: Protocol, metric: str, text: str, encoder: str = "", *, label: str = ""
+) -> str:
+    """Metric, protocol, preparation of the texts, encoder and version, for each number.
+
+    A `label` takes the protocol's place, for what is a number of neither.
+    """
+    parts = [metric, label or protocol, f"text:{_preparation(protocol, text)}"]
     return "|".join([*parts, *([f"encoder:{encoder}"] if encoder else []), f"keju:{__version__}"])
 
 

@@ -1,13 +1,14 @@
-"""Scoring a run: all models together, or each in a process of its own."""
+"""Scoring a run, one model at a time: in this process, or the models shared out over several."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, islice
 from multiprocessing import get_context
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -18,12 +19,36 @@ from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score
 from keju.runs import RunFolder, file_name
 from keju.scoring.case import Case
+from keju.scoring.responses import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
 from keju.scoring.semantic import semantic_binding
 from keju.scoring.table import write_scores
+from keju.scoring.variants import watched
+
+T = TypeVar("T")
 
 FEWEST = 4
 """Models from which on the start of the processes (about a second each) is worth its while."""
+
+_AHEAD = 2
+"""Models that are handed out beyond those at work; more would only wait in memory."""
+
+_Key = tuple[str, str, str]
+"""Task, query and id of an item."""
+
+
+class ModelScores(NamedTuple):
+    """What the scoring of one model gave.
+
+    `scores` stand in the order of the run's items, `variants` are those of the paper's formulas
+    where they were asked for. `strays` counts, by file, the responses to items that the run does
+    not have; they are left out.
+    """
+
+    model: str
+    scores: list[Score]
+    variants: list[Score]
+    strays: dict[str, int]
 
 
 def score_run(
@@ -33,98 +58,174 @@ def score_run(
     *,
     workers: int = 1,
 ) -> list[Score]:
-    """Score every response of a run, and write ``scores/<model>.parquet`` for each model.
+    """Score every response of a run; all scores in one list (see `score_models`)."""
+    packed = score_models(run, _packed, protocols, encoders, workers=workers)
+    return [score for part in packed for score in msgspec.msgpack.decode(part, type=list[Score])]
+
+
+def score_models(
+    run: RunFolder,
+    reduce: Callable[[ModelScores], T],
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    encoders: Encoders | None = None,
+    *,
+    variants: bool = False,
+    workers: int = 1,
+) -> Iterator[T]:
+    """Score a run model by model, and write ``scores/<model>.parquet`` for each.
 
     Args:
         run: the run.
+        reduce: makes of a model's scores what is given back; so never more than a few models'
+            scores are in memory. It runs where they were made, so it must be a function that
+            another process can import.
         protocols: which of the two.
         encoders: those that are there; without, only what an installed package brings along.
+        variants: also the paper's formulas, where the script computes something else.
         workers: how many processes may share the models out. They are new Python processes, so a
             script that asks for more than one must keep its work under ``if __name__ ==
             "__main__"``. Fewer than four models are scored in this process, and so are runs that
             want an encoder that is here, since it encodes each text once for all models.
 
     Raises:
-        DataError: a response answers an item that the run does not have.
+        DataError: a folder of responses does not bear its model's name, or a file is damaged.
     """
     encoders = encoders or Encoders({})
-    items = run.items()
-    models = _models_in(run) if workers > 1 else []
-    if len(models) >= FEWEST and not _wants_encoder(items, protocols, encoders):
-        return _share_out(run, models, protocols, encoders, workers)
-    scores = score_cases(_cases_of(run, items), protocols, encoders)
-    by_model: dict[str, list[Score]] = {}
-    for score in scores:
-        by_model.setdefault(score.model, []).append(score)
-    for model, of_model in by_model.items():
-        write_scores(run.scores_dir / f"{file_name(model)}.parquet", of_model)
-    return scores
+    items, models = run.items(), _models_in(run)
+    task = _Task(run.path, tuple(protocols), encoders.paths, variants)
+    apart = workers > 1 and len(models) >= FEWEST
+    if apart and not _wants_encoder(items, protocols, encoders):
+        yield from _share_out(task, models, reduce, min(workers, len(models)))
+    else:
+        for model in models:
+            yield reduce(_score_model(task, model, items, encoders))
 
 
-def _cases_of(run: RunFolder, items: Sequence[Item], model: str | None = None) -> Iterator[Case]:
-    by_name = {(item.task, item.query, item.id): item for item in items}
-    for response in run.responses(model):
-        item = by_name.get((response.task, response.query, response.item))
-        if item is None:
-            raise DataError(
-                f"answers item {response.item!r} of task {response.task!r}, "
-                "which is not among the run's items",
-                file=run.responses_path(response.model, response.task),
-                mend="Delete the lines of that item there; every other answer stays",
-            )
-        yield Case(item, response)
+def score_responses(
+    path: Path, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
+) -> list[Score]:
+    """Score a file in the authors' form; its scores alone (see `score_file`)."""
+    return score_file(path, protocols, encoders).scores
+
+
+def score_file(
+    path: Path,
+    protocols: Sequence[Protocol] = PROTOCOLS,
+    encoders: Encoders | None = None,
+    *,
+    variants: bool = False,
+) -> ModelScores:
+    """Score a file in the authors' form, as of one model that is named after the file.
+
+    Raises:
+        DataError: it is not in that form; the message names the item.
+    """
+    cases, beside = read_responses(path), list[Score]()
+    scores = score_cases(watched(cases, beside) if variants else cases, protocols, encoders)
+    return ModelScores(path.stem, scores, beside, {})
+
+
+class _Task(NamedTuple):
+    """What a process must know to score a model."""
+
+    path: Path
+    protocols: tuple[Protocol, ...]
+    weights: Mapping[str, Path]
+    variants: bool
 
 
 def _share_out(
-    run: RunFolder,
-    models: Sequence[str],
-    protocols: Sequence[Protocol],
-    encoders: Encoders,
-    workers: int,
-) -> list[Score]:
+    task: _Task, models: Sequence[str], reduce: Callable[[ModelScores], T], workers: int
+) -> Iterator[T]:
+    waiting = iter(models)
     # A forked process may inherit a lock that a thread of polars holds, so none is forked.
-    with ProcessPoolExecutor(
-        max_workers=min(workers, len(models)), mp_context=get_context("spawn")
-    ) as pool:
-        parts = [
-            pool.submit(_score_model, run.path, model, tuple(protocols), encoders.paths)
-            for model in models
-        ]
-        return [
-            score
-            for part in parts
-            for score in msgspec.msgpack.decode(part.result(), type=list[Score])
-        ]
+    with ProcessPoolExecutor(max_workers=workers, mp_context=get_context("spawn")) as pool:
+
+        def hand_out(count: int) -> list[Future[T]]:
+            some = islice(waiting, count)
+            return [pool.submit(_reduced, task, model, reduce) for model in some]
+
+        under_way = hand_out(workers + _AHEAD)
+        while under_way:
+            done = under_way.pop(0).result()
+            under_way += hand_out(1)
+            yield done
 
 
-def _score_model(
-    path: Path, model: str, protocols: tuple[Protocol, ...], weights: dict[str, Path]
-) -> bytes:
-    """One model's scores, written to the run and packed: twice as fast to send as objects."""
-    run = RunFolder(path)
-    scores = score_cases(_cases_of(run, _items(path), model), protocols, Encoders(weights))
-    write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
-    return msgspec.msgpack.encode(scores)
+def _reduced(task: _Task, model: str, reduce: Callable[[ModelScores], T]) -> T:
+    return reduce(_score_model(task, model, _items_here(task.path), Encoders(task.weights)))
 
 
 @lru_cache(maxsize=1)
-def _items(path: Path) -> list[Item]:
+def _items_here(path: Path) -> list[Item]:
+    """The run's items, read once by each of the processes, which live for one scoring."""
     return RunFolder(path).items()
 
 
+def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encoders) -> ModelScores:
+    """One model's scores, written to the run."""
+    run = RunFolder(task.path)
+    places = {_key(item): place for place, item in enumerate(items)}
+    strays: dict[str, int] = {}
+    variants: list[Score] = []
+    cases = _cases_of(run, model, {key: items[place] for key, place in places.items()}, strays)
+    if task.variants:
+        cases = watched(cases, variants)
+    scores = score_cases(cases, task.protocols, encoders, items)
+    for found in (scores, variants):
+        found.sort(key=lambda score: (places[_key_of(score)], score.round, score.setting))
+    write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
+    return ModelScores(model, scores, variants, strays)
+
+
+def _cases_of(
+    run: RunFolder, model: str, items: Mapping[_Key, Item], strays: dict[str, int]
+) -> Iterator[Case]:
+    for response in run.responses(model):
+        item = items.get(_key_of(response))
+        if item is None:
+            file = str(run.responses_path(model, response.task))
+            strays[file] = strays.get(file, 0) + 1
+        else:
+            yield Case(item, response)
+
+
+def _key(item: Item) -> _Key:
+    return item.task, item.query, item.id
+
+
+def _key_of(record: Response | Score) -> _Key:
+    return record.task, record.query, record.item
+
+
+def _packed(found: ModelScores) -> bytes:
+    """The scores as bytes, which another process sends twice as fast as the objects."""
+    return msgspec.msgpack.encode(found.scores)
+
+
 def _models_in(run: RunFolder) -> list[str]:
-    """The models that have responses, in the order of their folders."""
+    """The models that have responses, in the order of the run's manifest."""
     models = []
-    for _, files in groupby(run.response_files(), key=lambda path: path.parent):
+    for folder, files in groupby(run.response_files(), key=lambda path: path.parent):
         responses = (each for file in files for each in read_jsonl(file, Response, appended=True))
-        models += [each.model for each in [next(responses, None)] if each is not None]
-    return models
+        first = next(responses, None)
+        if first is None:
+            continue
+        if folder.name != file_name(first.model):
+            raise DataError(
+                f"holds responses of {first.model}",
+                file=folder,
+                mend=f"Name the folder {file_name(first.model)}",
+            )
+        models.append(first.model)
+    order = {name: place for place, name in enumerate(run.manifest().models)}
+    return sorted(models, key=lambda name: order.get(name, len(order)))
 
 
 def _wants_encoder(
     items: Sequence[Item], protocols: Sequence[Protocol], encoders: Encoders
 ) -> bool:
-    asked = {(item.benchmark, item.task, item.query): item for item in items}
+    asked = {_key(item)[:2]: item for item in items}
     for item in asked.values():
         query = query_of(item)
         for protocol in protocols:

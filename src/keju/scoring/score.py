@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -15,7 +14,6 @@ from keju.scoring.case import Case
 from keju.scoring.measured import Measured
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable
 from keju.scoring.rankings import Galleries
-from keju.scoring.responses import read_responses
 from keju.scoring.semantic import Batch, semantic_binding
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
@@ -44,13 +42,20 @@ def score_cases(
     cases: Iterable[Case],
     protocols: Sequence[Protocol] = PROTOCOLS,
     encoders: Encoders | None = None,
+    items: Sequence[Item] = (),
 ) -> list[Score]:
     """All metrics of many cases; what needs an encoder is computed for all of them together.
 
     The cases of one gallery make one ranking, whose scores come after all others.
-    Without `encoders`, only what an installed package brings along is used.
+
+    Args:
+        cases: items with their responses.
+        protocols: which of the two.
+        encoders: those that are there; without, only what an installed package brings along.
+        items: further items whose true answers set the floors of encoders' metrics, so that they
+            don't depend on which items have a response yet.
     """
-    batch = Batch(encoders or Encoders({}))
+    batch = Batch(encoders or Encoders({}), items)
     galleries = Galleries()
     scores: list[Score] = []
     for case in cases:
@@ -66,17 +71,6 @@ def score_cases(
         else:
             scores[place] = replace(scores[place], value=found.value, stats=found.stats)
     return scores + galleries.scores(tuple(protocols))
-
-
-def score_responses(
-    path: Path, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
-) -> list[Score]:
-    """Score a file in the authors' form.
-
-    Raises:
-        DataError: it is not in that form; the message names the item.
-    """
-    return score_cases(read_responses(path), protocols, encoders)
 
 
 def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int) -> Score:

@@ -7,18 +7,21 @@ so that every unique text is encoded once, whichever models share it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import NamedTuple
 
 from keju.encoders import ENCODERS, Encoders, Pair
-from keju.items import AnswerForm, Protocol
+from keju.items import AnswerForm, Item, Protocol, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.semantic import above_floor, rescale
 from keju.scoring import official
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean
 
-Measure = Callable[[Encoders, str, Sequence[Pair]], list[float]]
+Measure = Callable[[Encoders, str, Sequence[Pair], Iterable[str]], list[float]]
+"""Of pairs, with all references of the task, which set the floor."""
 
 LONGEST = 200_000
 """Responses of more characters are not encoded: no answer is so long, and each takes minutes."""
@@ -55,10 +58,12 @@ class Batch:
 
     Args:
         encoders: those that are there; the others' metrics stay unscored, with the reason.
+        items: further items whose true answers set the floors.
     """
 
-    def __init__(self, encoders: Encoders) -> None:
+    def __init__(self, encoders: Encoders, items: Sequence[Item] = ()) -> None:
         self._encoders = encoders
+        self._items = items
         self._wanted: dict[_Group, list[Wanted]] = defaultdict(list)
         self._signatures: dict[str, str] = {}
 
@@ -83,20 +88,28 @@ class Batch:
 
     def values(self) -> Iterator[tuple[int, Measured | str]]:
         """Each place with its value, or with the reason why there is none."""
-        for (protocol, benchmark, _, _, form, metric), wanted in self._wanted.items():
+        for (protocol, benchmark, task, query, form, metric), wanted in self._wanted.items():
             binding = semantic_binding(protocol, benchmark, form, metric)
             if binding is None:
                 raise AssertionError(metric)
+            pairs = [each.pair for each in wanted]
+            answered = (reference for _, reference in pairs)
+            references = chain(answered, self._references(task, query, binding))
             try:
-                found = binding.measure(
-                    self._encoders, binding.encoder, [each.pair for each in wanted]
-                )
+                found = binding.measure(self._encoders, binding.encoder, pairs, references)
             except UndefinedMetricError as error:
                 yield from ((each.place, str(error)) for each in wanted)
                 continue
             for each, value in zip(wanted, found, strict=True):
                 joined = value if each.beside is None else (value + each.beside) / 2
                 yield each.place, mean(0.0 if each.failed else joined)
+
+    def _references(self, task: str, query: str, binding: SemanticBinding) -> Iterator[str]:
+        """The true answers of all further items of a task, prepared as the metric has them."""
+        for item in self._items:
+            if (item.task, item.query) == (task, query):
+                with suppress(UndefinedMetricError):
+                    yield binding.pair(Case(item, _no_response(item)))[1]
 
     def signature(self, binding: SemanticBinding) -> str:
         """The encoder's part of a number's signature."""
@@ -106,38 +119,52 @@ class Batch:
         return self._signatures[name]
 
 
-def _first_token(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+def _no_response(item: Item) -> Response:
+    return Response(
+        key="", item=item.id, model="", benchmark=item.benchmark, task=item.task, status="empty"
+    )
+
+
+def _first_token(
+    encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
+) -> list[float]:
     return encoders.first_token_cosine(pairs, name=name)
 
 
-def _matched(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+def _matched(
+    encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
+) -> list[float]:
     return [score.f1 for score in encoders.bert_score(name, pairs)]
 
 
-def _rescaled(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+def _rescaled(
+    encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
+) -> list[float]:
     baseline = ENCODERS[name].baseline
     if baseline is None:
         raise UndefinedMetricError(f"no published baseline to rescale {name} by")
     return [rescale(score, baseline).f1 for score in encoders.bert_score(name, pairs)]
 
 
-def _matched_above_floor(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
-    floor = _known(encoders.bert_score_floor(name, _references(pairs)))
-    return [above_floor(value, floor) for value in _matched(encoders, name, pairs)]
+def _matched_above_floor(
+    encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
+) -> list[float]:
+    floor = _known(encoders.bert_score_floor(name, list(references)))
+    return [above_floor(score.f1, floor) for score in encoders.bert_score(name, pairs)]
 
 
-def _sentence(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
+def _sentence(
+    encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
+) -> list[float]:
     return encoders.sentence_cosine(pairs, name=name)
 
 
-def _sentence_above_floor(encoders: Encoders, name: str, pairs: Sequence[Pair]) -> list[float]:
-    floor = _known(encoders.sentence_floor(_references(pairs), name=name))
+def _sentence_above_floor(
+    encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
+) -> list[float]:
+    floor = _known(encoders.sentence_floor(list(references), name=name))
     values = encoders.sentence_cosine(pairs, empty=0.0, name=name)
     return [above_floor(value, floor) for value in values]
-
-
-def _references(pairs: Sequence[Pair]) -> list[str]:
-    return [reference for _, reference in pairs]
 
 
 def _known(floor: float | None) -> float:

@@ -1,0 +1,90 @@
+"""What is left of a model's scores when they have been written down: values, counts, reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec import field
+from msgspec.structs import replace
+
+from keju.items import Record, Score
+from keju.scoring.aggregate import Result, aggregate
+from keju.scoring.export import as_text, by_name
+from keju.scoring.run import ModelScores
+from keju.scoring.variants import VariantResult, variant_results
+
+
+class Unscored(Record, frozen=True, kw_only=True):
+    """A reason why scores have no value: of which metrics, how many responses, and the first."""
+
+    reason: str
+    metrics: tuple[str, ...]
+    responses: int
+    task: str
+    item: str
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """One model's scores, summed up.
+
+    `failed` counts responses that are failures, `strays` by file those whose item the run does not
+    have. `json` is its part of ``keju score --json``, by name, where that was asked for.
+    """
+
+    model: str
+    results: tuple[Result, ...]
+    unscored: tuple[Unscored, ...]
+    failed: int
+    variants: tuple[VariantResult, ...] = ()
+    strays: dict[str, int] = field(default_factory=dict)
+    json: dict[str, bytes] = field(default_factory=dict)
+
+
+def summarise(found: ModelScores) -> Summary:
+    """Sum up one model's scores."""
+    return Summary(
+        model=found.model,
+        results=tuple(aggregate(found.scores)),
+        unscored=tuple(_unscored(found.scores)),
+        failed=len({score.key for score in found.scores if score.status == "failed"}),
+        variants=tuple(variant_results(found.variants)),
+        strays=found.strays,
+    )
+
+
+def summarise_with_json(found: ModelScores) -> Summary:
+    """Sum up one model's scores, and keep every number as JSON."""
+    summary = summarise(found)
+    return replace(summary, json=as_text(by_name(found.scores, summary.results, found.variants)))
+
+
+def joined(parts: Iterable[Unscored]) -> list[Unscored]:
+    """The reasons of several models together."""
+    groups: dict[str, list[Unscored]] = {}
+    for part in parts:
+        groups.setdefault(part.reason, []).append(part)
+    return [
+        replace(
+            group[0],
+            metrics=tuple(dict.fromkeys(name for part in group for name in part.metrics)),
+            responses=sum(part.responses for part in group),
+        )
+        for group in groups.values()
+    ]
+
+
+def _unscored(scores: Iterable[Score]) -> list[Unscored]:
+    groups: dict[str, list[Score]] = {}
+    for score in scores:
+        if score.value is None:
+            groups.setdefault(score.reason, []).append(score)
+    return [
+        Unscored(
+            reason=reason,
+            metrics=tuple(dict.fromkeys(score.metric for score in group)),
+            responses=len({score.key for score in group}),
+            task=group[0].task,
+            item=group[0].item,
+        )
+        for reason, group in groups.items()
+    ]
