@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keju.building.leaves import PageSpec, compose_page
+from keju.building.leaves import compose_page
+from keju.building.page_spec import PageSpec
 from keju.building.recipe import HandSpec, read_recipe
 from keju.building.texts import load_passages
 from keju.building.wear import wear_at

@@ -58,7 +58,7 @@ class Layout(NamedTuple):
 
     `lines` stand in reading order, those around the text after those of the text. `paper` is the
     visible paper, the rest of the picture is what it lies on. `bars` and `shapes` are printed
-    black; `rules` are thin and print badly. `gutters` are the x of book gutters.
+    with `line_ink`; `rules` are thin and print badly. `gutters` are the x of book gutters.
     """
 
     width: int
@@ -71,6 +71,7 @@ class Layout(NamedTuple):
     shapes: list[list[Point]]
     marks: list[Mark]
     gutters: list[float]
+    line_ink: Ink = "black"
 
 
 class Setting(NamedTuple):

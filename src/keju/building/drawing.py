@@ -22,9 +22,13 @@ Fonts = Mapping[str, tuple[HandSpec, Font]]
 
 
 def draw_glyphs(
-    layout: Layout, fonts: Fonts, rng: np.random.Generator, *, ink: Ink
+    layout: Layout, fonts: Fonts, rng: np.random.Generator, *, ink: Ink, chips: float = 0.0
 ) -> dict[str, Image.Image]:
-    """One mask a hand with the characters of that ink; each sits a little off its place."""
+    """One mask a hand with the characters of that ink.
+
+    Each sits a little off its place, is pulled a little out of shape, is cut a little deeper or
+    shallower than others, and has about `chips` breaks in its strokes.
+    """
     masks: dict[str, Image.Image] = {}
     for glyph in layout.glyphs:
         if glyph.ink != ink:
@@ -32,7 +36,7 @@ def draw_glyphs(
         if glyph.hand not in masks:
             masks[glyph.hand] = blank(layout)
         hand, font = fonts[glyph.hand]
-        _stamp(masks[glyph.hand], glyph, hand, font, rng)
+        _stamp(masks[glyph.hand], glyph, (hand, font), rng, chips)
     return masks
 
 
@@ -42,24 +46,55 @@ def blank(layout: Layout) -> Image.Image:
 
 
 def _stamp(
-    mask: Image.Image, glyph: Glyph, hand: HandSpec, font: Font, rng: np.random.Generator
+    mask: Image.Image,
+    glyph: Glyph,
+    cut: tuple[HandSpec, Font],
+    rng: np.random.Generator,
+    chips: float,
 ) -> None:
-    shift_x, shift_y, turn, grow = (float(v) * 2 - 1 for v in rng.random(4))
+    hand, font = cut
+    shift_x, shift_y, turn, grow, deep = (float(v) * 2 - 1 for v in rng.random(5))
     em = max(8, round(glyph.em * SCALE * (1 + hand.sway * grow)))
     side = 2 * em
     tile = Image.new("L", (side, side), 0)
     face = load_face(font.path, font.face, em)
     start = side / 2 - face.getlength(glyph.char) / 2
+    # What is less than white is printed thinner: the press looks where half of it is reached.
+    shade = round(255 * (1 - hand.vary * (4 + 4 * deep)))
     ImageDraw.Draw(tile).text(
-        (round(start), round(side / 2 + em * _BASELINE)), glyph.char, fill=255, font=face,
+        (round(start), round(side / 2 + em * _BASELINE)), glyph.char, fill=shade, font=face,
         anchor="ls",
     )  # fmt: skip
+    _chip(tile, em, chips, rng)
     if hand.width != 1:
         tile = tile.resize((round(side * hand.width), side), Image.Resampling.BICUBIC)
+    tile = _pulled(tile, hand.vary * em, rng)
     tile = tile.rotate(turn * hand.sway * 60, Image.Resampling.BICUBIC)
     x = glyph.x * SCALE + shift_x * hand.sway * em - tile.width / 2
     y = glyph.y * SCALE + shift_y * hand.sway * em - tile.height / 2
     mask.paste(255, (round(x), round(y)), tile)
+
+
+def _chip(tile: Image.Image, em: int, chips: float, rng: np.random.Generator) -> None:
+    """Break the strokes of the character in a tile, as worn or ill-cut wood has it."""
+    pen = ImageDraw.Draw(tile)
+    count = int(chips * 2 * float(rng.random()) + float(rng.random()))
+    for _ in range(count):
+        x, y = (em // 2 + int(rng.integers(0, em)) for _ in range(2))
+        reach = max(2, em // 11)
+        dx, dy = (int(rng.integers(-reach, reach + 1)) for _ in range(2))
+        wide = int(rng.integers(max(1, em // 45), max(2, em // 18) + 1))
+        pen.line((x, y, x + dx, y + dy), fill=0, width=wide)
+
+
+def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Image:
+    """The tile with each corner of the character moved by up to `far` pixels either way."""
+    wide, high = tile.size
+    # The character fills the middle half of the tile, so its corners move half as far.
+    moves = [2 * far * (float(v) * 2 - 1) for v in rng.random(8)]
+    corners = (0.0, 0.0, 0.0, high, wide, high, wide, 0.0)
+    quad = tuple(corner + move for corner, move in zip(corners, moves, strict=True))
+    return tile.transform(tile.size, Image.Transform.QUAD, quad, Image.Resampling.BICUBIC)
 
 
 def draw_frame(layout: Layout) -> tuple[Image.Image, Image.Image]:

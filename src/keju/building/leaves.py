@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Literal, NamedTuple
-
-from msgspec import Meta
+from typing import NamedTuple
 
 from keju.building.composing import (
     Layout,
@@ -19,15 +17,11 @@ from keju.building.composing import (
     written,
 )
 from keju.building.flowing import Flow, Grid
-from keju.building.plates import PlateSpec
-from keju.building.recipe import HandSpec, Height, Places, Ratio, Scan
+from keju.building.page_spec import PageForm, PageSpec
+from keju.building.recipe import HandSpec
 from keju.building.texts import Passage, Run, numeral, paragraphs
 from keju.errors import DataError
-from keju.items import Point, Record
-
-PageForm = Literal["half-a", "half-b", "sheet", "opening"]
-"""What of a folded leaf is seen: its front half, its back half, the unfolded sheet with the centre
-column in the middle, or an opened book (back half of one leaf, front half of the next)."""
+from keju.items import Point
 
 _MOST_PIXELS = 100_000_000
 
@@ -37,39 +31,6 @@ _SIDE = 0.055
 _MAT = 0.012
 _CENTRE = 0.062
 _COLUMN = 0.070
-
-
-class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A note in the upper margin (眉批) that begins above text column `column` (1 = rightmost)."""
-
-    text: str
-    column: int
-    colour: Literal["black", "red"] = "red"
-
-
-class PageSpec(PlateSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A page to be drawn, and the tasks that ask about it.
-
-    `columns` are text columns of one half leaf, `rows` characters a column. `indent` is how many
-    rows the second and later columns of a paragraph are lowered. `skip` is how many half leaves of
-    the passage come before what is seen: a book begins on the front of a leaf.
-    """
-
-    form: PageForm = "half-a"
-    scan: Scan = "colour"
-    height: Height = 1060
-    columns: Places = 9
-    rows: Places = 18
-    leaf: int = 1
-    frame: Literal["double", "sides", "single", "none"] = "double"
-    ruled: bool = True
-    mouth: Literal["white", "black"] = "white"
-    indent: Annotated[int, Meta(ge=0, le=100)] = 0
-    skip: Annotated[int, Meta(ge=0, le=10_000)] = 0
-    note_pitch: Ratio = 0.72
-    note_hand: str = ""
-    margin_hand: str = ""
-    head_notes: tuple[HeadNoteSpec, ...] = ()
 
 
 class _Panel(NamedTuple):
@@ -130,6 +91,7 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
         shapes=[],
         marks=[],
         gutters=plan.gutters,
+        line_ink=spec.line_ink,
     )
     _draw_frame(layout, spec, plan, top, bottom)
     for centre in plan.centres:
@@ -248,9 +210,9 @@ def _flow(
     note = Setting(small, hand_em(small, column * 0.47, hand_of(note_name)), note_name)
     grid = Grid(middles, column, top + pad, spec.rows, pitch, hidden)
     flow = Flow(grid, main, note, indent=spec.indent)
-    for place, heading in enumerate(passage.heading):
+    for place, heading in enumerate(passage.heading if spec.heading else ()):
         flow.heading(written(heading, hand), "title", lowered=place)
-    if passage.byline:
+    if passage.byline and spec.heading:
         flow.heading(written(passage.byline, hand), "author", lowered=1, at_foot=True)
     for runs in paragraphs(passage):
         flow.paragraph(_in_hands(runs, hand, hand_of(note_name)))

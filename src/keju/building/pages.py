@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keju.building.leaves import PageSpec, compose_page
+from keju.building.asking import items_about
+from keju.building.leaves import compose_page
+from keju.building.page_spec import PageSpec, pictures_of
 from keju.building.plates import make_plate
-from keju.building.questions import items_about, load_questions
+from keju.building.questions import load_questions
 from keju.building.studio import Studio
 from keju.items import Item
 
@@ -19,6 +21,11 @@ def draw_pages(studio: Studio) -> Iterator[Item]:
 
 def _page(studio: Studio, spec: PageSpec) -> Iterator[Item]:
     passage = studio.passage(spec.passage, asked_by=spec.id)
-    layout = compose_page(spec, passage, lambda name: studio.hand(name, asked_by=spec.id))
-    plate = make_plate(studio, spec, [layout], scan=spec.scan, metadata={"form": spec.form})
+    layouts = [
+        compose_page(picture, passage, lambda name: studio.hand(name, asked_by=spec.id))
+        for picture in pictures_of(spec)
+    ]
+    facts = {"form": spec.form, "made": spec.made}
+    brushed = spec.made == "manuscript"
+    plate = make_plate(studio, spec, layouts, scan=spec.scan, brushed=brushed, metadata=facts)
     yield from items_about(plate, load_questions())

@@ -71,13 +71,14 @@ class Drawn(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How a layout is drawn: fonts by hand, the font of its seals, wear, and the scan."""
+    """How a layout is drawn: fonts by hand, the font of its seals, wear, scan, print or brush."""
 
     fonts: Fonts
     seal_font: Font | None
     wear: Wear
     scan: Scan
     quality: int
+    brushed: bool = False
 
 
 def make_plate(
@@ -86,6 +87,7 @@ def make_plate(
     layouts: Sequence[Layout],
     *,
     scan: Scan = "colour",
+    brushed: bool = False,
     metadata: Mapping[str, str],
 ) -> Plate:
     """Draw composed pictures that follow one another, and put them on the dataset's shelf.
@@ -95,6 +97,7 @@ def make_plate(
         spec: what the recipe says about them.
         layouts: what stands where, a picture each.
         scan: how they are photographed.
+        brushed: written with the brush and not printed from a block.
         metadata: what else is worth knowing about them.
 
     Raises:
@@ -108,7 +111,7 @@ def make_plate(
         for name, characters in needed_characters(layout).items():
             studio.font(name, characters, spec.id)
         seal_font = _seal_font(studio, spec, layout)
-        style = Style(studio.fonts, seal_font, wear, scan, studio.quality)
+        style = Style(studio.fonts, seal_font, wear, scan, studio.quality, brushed)
         name = spec.id if number == 1 else f"{spec.id}-{number}"
         drawn = draw_plate(layout, style, studio.recipe.seed, name)
         images.append(studio.add_image(drawn.data, name))
@@ -158,13 +161,13 @@ def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
     size = (layout.width, layout.height)
     wear = style.wear
     bend = _bend(size, wear, generator(seed, name, "bend"))
-    black = _printed(layout, style, generator(seed, name, "print"))
+    black = _all_ink(layout, style, generator(seed, name, "print"), "black")
     turned = np.roll(black[:, ::-1], round(layout.height * 0.02) * SCALE, axis=0)
     rng = generator(seed, name, "sheet")
     shape = (layout.height, layout.width)
     layers = Layers(
         black=_bent(black, bend),
-        red=_bent(_characters(layout, style, rng, "red"), bend),
+        red=_bent(_all_ink(layout, style, rng, "red"), bend),
         seals=_bent(_seals(layout, style, rng), bend),
         behind=_bent(turned, bend),
         holes=worm_holes(shape, wear, rng),
@@ -186,27 +189,37 @@ def _bend(size: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Bend:
     return Bend(size, slope=slope, depth=wear.warp * size[1] / 1200, rng=rng)
 
 
-def _printed(layout: Layout, style: Style, rng: np.random.Generator) -> Plane:
-    """All black ink: characters of each hand, the strong frame, the thin rules."""
-    ink = _characters(layout, style, rng, "black")
-    if not layout.bars and not layout.rules:
-        return ink
+def _all_ink(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -> Plane:
+    """All ink of a colour: characters of each hand, the strong frame, the thin rules."""
+    whole = _characters(layout, style, rng, ink)
+    if layout.line_ink != ink or not (layout.bars or layout.rules):
+        return whole
     u = _unit_size(layout)
     strong, thin = draw_frame(layout)
     worn, worse = _worse(style.wear, 0.12), _worse(style.wear, 0.45)
-    ink = np.maximum(ink, press(strong, worn, rng, unit_size=u, weight=0.05))
-    ink = np.maximum(ink, press(thin, worse, rng, unit_size=u, weight=0.10))
-    crack(ink, round(style.wear.cracks), rng)
-    return ink
+    whole = np.maximum(whole, press(strong, worn, rng, unit_size=u, weight=0.05))
+    whole = np.maximum(whole, press(thin, worse, rng, unit_size=u, weight=0.10))
+    if not style.brushed:
+        crack(whole, round(style.wear.cracks), rng)
+    return whole
 
 
 def _characters(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -> Plane:
     whole = np.zeros((layout.height * SCALE, layout.width * SCALE), np.float32)
     u = _unit_size(layout)
-    for name, mask in draw_glyphs(layout, style.fonts, rng, ink=ink).items():
+    wear = _of_a_brush(style.wear) if style.brushed else style.wear
+    masks = draw_glyphs(layout, style.fonts, rng, ink=ink, chips=wear.chips)
+    for name, mask in masks.items():
         weight = style.fonts[name][0].weight
-        whole = np.maximum(whole, press(mask, style.wear, rng, unit_size=u, weight=weight))
+        whole = np.maximum(whole, press(mask, wear, rng, unit_size=u, weight=weight))
     return whole
+
+
+def _of_a_brush(wear: Wear) -> Wear:
+    """Wear of what was written and not printed: no breaks, and ink that runs rather than fails."""
+    return msgspec.structs.replace(
+        wear, chips=0.0, rough=wear.rough * 0.55, starve=wear.starve * 0.6, bleed=wear.bleed * 1.2
+    )
 
 
 def _unit_size(layout: Layout) -> float:

@@ -57,8 +57,10 @@ class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `width` squeezes the character (1 = as designed), `fill` is the em against the cell, `weight`
     thickens (> 0) or thins (< 0) the strokes, `sway` is how far characters leave the middle and
-    the upright (in parts of the em). `forms` are characters that this hand writes in another form;
-    truth follows what is drawn. `script` is the name of the script style in simplified Chinese.
+    the upright (in parts of the em), `vary` how far the corners of each character are pulled out
+    of shape, so that no two alike are equal. `forms` are characters that this hand writes in
+    another form; truth follows what is drawn. `script` is the name of the script style in
+    simplified Chinese.
     """
 
     family: str
@@ -69,6 +71,7 @@ class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fill: Ratio = 1.0
     weight: float = 0.0
     sway: float = 0.01
+    vary: Annotated[float, Meta(ge=0, le=0.2)] = 0.02
     forms: dict[str, str] = field(default_factory=dict)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from keju.building.asking import items_about
 from keju.building.composing import (
     Layout,
     Rect,
@@ -17,7 +18,7 @@ from keju.building.composing import (
     written,
 )
 from keju.building.plates import PlateSpec, make_plate
-from keju.building.questions import items_about, load_questions
+from keju.building.questions import load_questions
 from keju.building.recipe import Amount, HandSpec, Height, Places, Ratio
 from keju.building.studio import Studio
 from keju.building.texts import Passage, paragraphs

@@ -17,7 +17,10 @@ _OPEN, _CLOSE = "〔", "〕"
 
 
 class Passage(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A text with its origin; `text` is punctuated, 〔…〕 marks notes, newlines paragraphs."""
+    """A text with its origin; `text` is punctuated, 〔…〕 marks notes, newlines paragraphs.
+
+    `category` and `period` are AncientDoc's kind of book and dynasty.
+    """
 
     id: str
     work: str
@@ -27,6 +30,8 @@ class Passage(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     heading: tuple[str, ...] = ()
     byline: str = ""
     running: str = ""
+    category: str = ""
+    period: str = ""
 
 
 class Run(NamedTuple):
@@ -78,6 +83,29 @@ def paragraphs(passage: Passage) -> Iterator[list[Run]]:
             both = (Run("main", unpunctuated(main)), Run("note", unpunctuated(note)))
             runs.extend(run for run in both if run.text)
         yield runs
+
+
+def count_signs(passage: Passage) -> int:
+    """How many characters of a passage are drawn: text and notes, without heading."""
+    return sum(len(run.text) for runs in paragraphs(passage) for run in runs)
+
+
+def repunctuated(passage: Passage, drawn: str) -> str:
+    """The passage with its marks, but in the characters that a hand drew.
+
+    Args:
+        passage: a passage without notes.
+        drawn: all of its characters in reading order, as they are drawn.
+
+    Raises:
+        DataError: the passage has notes, which stand beside the text and not in it.
+    """
+    if _OPEN in passage.text:
+        raise DataError("a passage with notes cannot be asked for its punctuation", item=passage.id)
+    signs = iter(drawn)
+    return "".join(
+        next(signs) if unpunctuated(sign) else sign for sign in "".join(passage.text.split())
+    )
 
 
 def numeral(number: int) -> str:

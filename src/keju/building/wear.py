@@ -17,6 +17,7 @@ class Wear(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Amounts of wear; what each means stands beside its values in ``data/wear.toml``."""
 
     rough: float
+    chips: float
     starve: float
     bleed: float
     cracks: float
