@@ -152,7 +152,8 @@ class Response(Record, frozen=True, kw_only=True):
     `key` is the hash of everything that decides the answer. `text` is the answer alone,
     `thinking` what a reasoning model said before it. A failure is in `error`, never in `text`.
     `lines` are an OCR engine's lines in the order in which it reads them; `candidate` is the
-    request's.
+    request's; `refused` are decoding parameters that the server would not take, so that it answered
+    without them.
     """
 
     key: str
@@ -173,6 +174,7 @@ class Response(Record, frozen=True, kw_only=True):
     error: Failure | None = None
     lines: tuple[Line, ...] = ()
     candidate: int = 0
+    refused: tuple[str, ...] = ()
 
 
 class Score(Record, frozen=True, kw_only=True):

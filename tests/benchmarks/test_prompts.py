@@ -13,8 +13,10 @@ import pytest
 from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task, tasks
 from keju.errors import DataError
 from keju.items import Item
+from keju.text import in_script, is_han
 
 SNAPSHOT = Path(__file__).with_name("prompts.json")
+TRADITIONAL = Path(__file__).with_name("prompts-traditional.json")
 FIELDS = {"term": "風雅", "character": "月", "book": "山海經"}
 
 
@@ -39,11 +41,31 @@ def prompts() -> dict[str, str]:
     }
 
 
+def test_every_prompt_can_be_asked_in_either_script() -> None:
+    """What differs between the two is Han characters alone, and turning twice changes nothing."""
+    turned = 0
+    for name, prompt in prompts().items():
+        simplified, traditional = in_script(prompt, "simplified"), in_script(prompt, "traditional")
+        assert in_script(simplified, "simplified") == simplified, name
+        assert in_script(traditional, "simplified") == simplified, name
+        pairs = list(zip(simplified, traditional, strict=True))
+        assert all(a == b or (is_han(a) and is_han(b)) for a, b in pairs), name
+        turned += simplified != traditional
+    assert turned >= 50
+
+
 def test_every_prompt_is_the_one_in_the_snapshot() -> None:
     if os.environ.get("KEJU_WRITE_PROMPTS"):
         text = json.dumps(prompts(), ensure_ascii=False, indent=1)
         SNAPSHOT.write_text(text + "\n", "utf-8")
     assert prompts() == json.loads(SNAPSHOT.read_text("utf-8"))
+
+
+def test_the_traditional_prompts_are_those_in_their_snapshot() -> None:
+    found = {name: in_script(prompt, "traditional") for name, prompt in prompts().items()}
+    if os.environ.get("KEJU_WRITE_PROMPTS"):
+        TRADITIONAL.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", "utf-8")
+    assert found == json.loads(TRADITIONAL.read_text("utf-8"))
 
 
 def test_a_choice_prints_its_options_as_the_paper_does(shared: Path) -> None:

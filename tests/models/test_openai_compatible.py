@@ -155,6 +155,16 @@ def test_an_unusual_limit_name_is_learnt_once(chat: Chat):
     assert [min(body) for body in bodies] == ["max_tokens", "max_completion_tokens"]
 
 
+def test_parameters_that_a_vendor_refuses_are_left_out_and_named(chat: Chat):
+    chat.plan(modes=["no-top-k"], times=-1, images=True)
+    answer = ask(chat.url, decoding=Decoding(temperature=0.8, top_k=50, top_p=0.95))
+    assert answer.text == "answer to x"
+    assert answer.refused == ("temperature", "top_k")
+    sent = [sorted({"temperature", "top_k", "top_p"} & json.loads(body).keys())
+            for body in chat.stats()["bodies"]]  # fmt: skip
+    assert sent == [["temperature", "top_k", "top_p"], ["temperature", "top_p"], ["top_p"]]
+
+
 def test_the_key_is_sent_and_never_given_back(chat: Chat, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     chat.plan(modes=["echo-key-401"], times=-1)

@@ -276,6 +276,17 @@ class ChatServer:
         self.answered[item] += 1
         return web.json_response(completion(f"answer to {item}"))
 
+    async def go_no_top_k(self, request: web.Request, item: str, mode: str) -> web.Response:
+        del mode
+        sent = json.loads(await request.read())
+        if "top_k" in sent:
+            return failure(400, "Unrecognized request argument supplied: top_k")
+        if "temperature" in sent:
+            words = "Unsupported value: 'temperature' does not support 0.8 with this model."
+            return failure(400, words, "unsupported_value")
+        self.answered[item] += 1
+        return web.json_response(completion(f"answer to {item}"))
+
 
 def routes(server: ChatServer) -> list[web.RouteDef]:
     handlers: dict[str, Callable[[web.Request], Awaitable[web.StreamResponse]]] = {

@@ -14,6 +14,7 @@ from keju.cli.options import (
     DatasetPath,
     Limit,
     ModelNames,
+    PresetName,
     Rounds,
     Sample,
     ScriptName,
@@ -31,7 +32,8 @@ def plan(
     limit: Limit = None,
     sample: Sample = None,
     seed: Seed = 0,
-    rounds: Rounds = 1,
+    rounds: Rounds = None,
+    preset: PresetName = "",
     setting: SettingName = "image",
     script: ScriptName = "released",
     base_url: BaseUrl = "",
@@ -42,10 +44,12 @@ def plan(
     from keju.models import ModelOptions, open_model
     from keju.reporting.terminal import plan_table, print_json
     from keju.running import Selection, estimate, lend
+    from keju.running import preset as asked_as
 
     opened = Dataset.open(dataset)
     items = opened.items()
     options = lend(opened, items, ModelOptions(base_url=base_url, seed=seed, asking=False))
+    as_in = asked_as(preset)
     selection = Selection(
         tasks=tuple(task) if task else None,
         limit=limit,
@@ -53,7 +57,7 @@ def plan(
         seed=seed,
         setting=setting,
         wording=script,
-        rounds=rounds,
+        rounds=as_in.rounds or 1 if rounds is None else rounds,
     )
     found = estimate(opened, [open_model(name, options) for name in model], selection)
     if as_json:
@@ -74,7 +78,8 @@ def run(
     limit: Limit = None,
     sample: Sample = None,
     seed: Seed = 0,
-    rounds: Rounds = 1,
+    rounds: Rounds = None,
+    preset: PresetName = "",
     setting: SettingName = "image",
     script: ScriptName = "released",
     base_url: BaseUrl = "",
@@ -110,8 +115,10 @@ def run(
     from keju.models import Decoding, ModelOptions
     from keju.reporting.terminal import failure_lines, run_table
     from keju.running import Policy, Selection
+    from keju.running import preset as asked_as
     from keju.running import run as ask
 
+    as_in = asked_as(preset)
     summary = ask(
         dataset,
         model,
@@ -123,13 +130,13 @@ def run(
             seed=seed,
             setting=setting,
             wording=script,
-            rounds=rounds,
+            rounds=as_in.rounds or 1 if rounds is None else rounds,
         ),
         options=ModelOptions(
             base_url=base_url,
             api_key_env=api_key_env,
-            decoding=Decoding(
-                temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=max_tokens
+            decoding=as_in.decoding(
+                Decoding(temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=max_tokens)
             ),
             timeout=timeout,
             seed=seed,

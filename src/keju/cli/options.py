@@ -32,7 +32,15 @@ Sample = Annotated[
 Seed = Annotated[
     int, typer.Option(metavar="N", help="For --sample and for the baselines that draw.")
 ]
-Rounds = Annotated[int, typer.Option(metavar="N", help="How often each item is asked.")]
+Rounds = Annotated[
+    int | None, typer.Option(metavar="N", help="How often each item is asked; once by default.")
+]
+PresetName = Annotated[
+    str,
+    typer.Option(
+        "--preset", metavar="NAME", help="Ask as a paper did: mcs-bench (decoding) or obi-bench."
+    ),
+]
 SettingName = Annotated[
     Literal["image", "own-ocr", "gold-ocr"],
     typer.Option(

@@ -20,6 +20,7 @@ class Answer(Record, frozen=True, kw_only=True):
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     lines: tuple[Line, ...] = ()
+    refused: tuple[str, ...] = ()
 
 
 class AskError(KejuError):

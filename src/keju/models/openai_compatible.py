@@ -14,6 +14,7 @@ taken out of whatever a server sends back.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
@@ -38,6 +39,11 @@ _HIDDEN = "***"
 _NO_KEY = "none"  # the SDK wants one; no header carries it
 _SECRET_LENGTH = 16  # shorter ones, such as EMPTY for a local server, are words of the language
 _OLD_LIMIT, _NEW_LIMIT = "max_tokens", "max_completion_tokens"
+_MAY_REFUSE = ("temperature", "top_p", "top_k", "seed")
+_REFUSAL = re.compile(
+    r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|invalid",
+    re.IGNORECASE,
+)
 
 
 class OpenAICompatible:
@@ -68,6 +74,7 @@ class OpenAICompatible:
                 "or name a server of your own with --base-url"
             )
         self._limit = _OLD_LIMIT
+        self._refused: tuple[str, ...] = ()
         self._client: openai.AsyncOpenAI | None = None
 
     @property
@@ -98,12 +105,16 @@ class OpenAICompatible:
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Ask the server once.
 
+        A decoding parameter that the server says it does not know is left out from then on, and
+        every answer says so: vendors differ in what they take, and a run should not end at that.
+
         Raises:
             AskError: no answer came; its kind says why.
         """
-        limit = self._limit
+        limit, refused = self._limit, self._refused
         try:
-            return self._answer_of(await self._post(request, images, limit))
+            answer = self._answer_of(await self._post(request, images, limit, refused))
+            return replace(answer, refused=refused)
         except AskError as error:
             failure = error
         except openai.APIStatusError as error:
@@ -114,6 +125,9 @@ class OpenAICompatible:
         if failure.kind == "bad-request" and limit == _OLD_LIMIT and _NEW_LIMIT in str(failure):
             # Newer OpenAI models know this parameter only by its new name; its meaning is the same.
             self._limit = _NEW_LIMIT
+            return await self.answer(request, images)
+        if failure.kind == "bad-request" and (more := self._refusals(str(failure), refused)):
+            self._refused = tuple(sorted({*self._refused, *more}))
             return await self.answer(request, images)
         raise AskError(
             failure.kind,
@@ -129,10 +143,19 @@ class OpenAICompatible:
             await self._client.close()
             self._client = None
 
-    async def _post(self, request: Request, images: Sequence[bytes], limit: str) -> bytes:
+    def _refusals(self, words: str, refused: tuple[str, ...]) -> set[str]:
+        """The parameters that were sent and that the server's words name as not to be had."""
+        if not _REFUSAL.search(words):
+            return set()
+        sent = [name for name in _given(self._options.decoding) if name not in refused]
+        return {name for name in _MAY_REFUSE if name in sent and re.search(rf"\b{name}\b", words)}
+
+    async def _post(
+        self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
+    ) -> bytes:
         reply = await self._connected().post(
             "/chat/completions",
-            content=self._body(request, images, limit),
+            content=self._body(request, images, limit, refused),
             cast_to=httpx2.Response,
             options={"headers": _WITH_KEY if self._key else _WITHOUT_KEY},
         )
@@ -149,7 +172,9 @@ class OpenAICompatible:
             )
         return self._client
 
-    def _body(self, request: Request, images: Sequence[bytes], limit: str) -> bytes:
+    def _body(
+        self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
+    ) -> bytes:
         """The request as JSON: the pictures in order, then the text."""
         content: object = request.prompt
         if request.images:
@@ -158,6 +183,8 @@ class OpenAICompatible:
                 {"type": "text", "text": request.prompt},
             ]
         given = _given(self._options.decoding)
+        for name in refused:
+            del given[name]
         if _OLD_LIMIT in given:
             given[limit] = given.pop(_OLD_LIMIT)
         message = {"role": "user", "content": content}

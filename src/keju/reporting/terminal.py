@@ -21,7 +21,7 @@ from keju.errors import printable, shortened
 from keju.items import Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
-from keju.running import Plan, RunSummary
+from keju.running import Plan, RunSummary, request_count
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
 
@@ -127,6 +127,7 @@ def run_table(summary: RunSummary) -> Table:
     for model in summary.models:
         bad = [f"{n} {status}" for status, n in model.statuses.items() if status != "answered"]
         bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
+        bad += [f"asked without {name}, which it refuses" for name in model.refused]
         declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
@@ -155,7 +156,7 @@ def unfinished_lines(path: Path) -> Iterator[str]:
     """For each model of a run that has not answered everything yet, how far it is."""
     folder = RunFolder.open(path)
     manifest = folder.manifest()
-    requests = len(folder.items()) * manifest.rounds
+    requests = sum(map(request_count, folder.items())) * manifest.rounds
     there = Counter(response.model for response in folder.responses())
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())

@@ -4,7 +4,8 @@ from keju.running.ask import Policy
 from keju.running.keys import request_key
 from keju.running.lending import lend
 from keju.running.plan import Plan, PlanRow, estimate
-from keju.running.requests import requests
+from keju.running.presets import preset
+from keju.running.requests import request_count, requests
 from keju.running.run import RunSummary, run
 from keju.running.selecting import Selection
 from keju.running.session import ModelSummary
@@ -20,6 +21,8 @@ __all__ = [
     "Selection",
     "estimate",
     "lend",
+    "preset",
+    "request_count",
     "request_key",
     "requests",
     "run",

@@ -77,6 +77,7 @@ class Lane:
         self.failures: Counter[str] = Counter()
         self.attempts = 0
         self.halted = ""
+        self.refused: set[str] = set()
         self._in_a_row = 0
 
     @property
@@ -93,6 +94,7 @@ class Lane:
         """Count a response; give the model up after too many failures of its server."""
         self.statuses[response.status] += 1
         self.attempts += response.attempts
+        self.refused.update(response.refused)
         if response.error is None or response.status != "failed":
             self._in_a_row = 0
             return
@@ -272,4 +274,5 @@ def _response(
         attempts=attempts,
         error=error,
         lines=outcome.lines,
+        refused=outcome.refused,
     )

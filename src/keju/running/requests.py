@@ -20,6 +20,11 @@ SOURCE_PROMPT = "以下是圖中的文字：\n{source}\n\n{prompt}"
 (``own-ocr``) or an engine's (``ocr+llm``). MCS-Bench 4.4 gives no wording; this is ours."""
 
 
+def request_count(item: Item) -> int:
+    """How many requests an item makes in each round."""
+    return max(1, len(item.images) - 1) if task(item.task).of_pairs else 1
+
+
 def requests_for(
     item: Item, how: Selection = AS_RELEASED, round_: int = 1, reading: str | None = None
 ) -> Iterator[Request]:

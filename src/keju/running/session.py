@@ -28,7 +28,7 @@ from keju.running.reading import (
     reader_of,
     reading_requests,
 )
-from keju.running.requests import request_for, requests_for
+from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Selection, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
@@ -48,6 +48,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     `statuses` and `failures` (by kind) count what now stands in the run for the requests that were
     planned, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `left` what has no response yet. `halted` says why the model was given up.
+    `refused` are the decoding parameters that its server would not take.
     """
 
     model: str
@@ -59,6 +60,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     failures: dict[str, int] = field(default_factory=dict)
     not_asked: dict[str, int] = field(default_factory=dict)
     halted: str = ""
+    refused: tuple[str, ...] = ()
 
 
 class Session:
@@ -131,7 +133,7 @@ class Session:
         planned = unread = 0
         for item, round_ in self._turns():
             if why := refusal(item, self.selection.setting):
-                declined[why] += sum(1 for _ in requests_for(item, self.selection))
+                declined[why] += request_count(item)
                 continue
             reading = readings.of(item, round_) if readings else None
             asked = request_for(item, self.selection, round_) if readings else None
@@ -221,6 +223,7 @@ class Session:
             failures=dict(sorted((kinds + lane.failures).items())),
             not_asked=dict(self.declined[name]),
             halted=lane.halted,
+            refused=tuple(sorted(lane.refused)),
         )
 
     def _jobs(
