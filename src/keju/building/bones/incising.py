@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -207,7 +208,7 @@ def _incise(pen: ImageDraw.ImageDraw, line: list[Point], breadth: float, tip: fl
     """Draw a chain whose breadth falls to `tip` of itself at both ends."""
     lengths = [
         math.sqrt((x1 - x0) * (x1 - x0) + (y1 - y0) * (y1 - y0))
-        for (x0, y0), (x1, y1) in zip(line, line[1:], strict=False)
+        for (x0, y0), (x1, y1) in pairwise(line)
     ]
     whole = sum(lengths)
     taper = min(whole * 0.35, breadth * 2.5) or 1.0
@@ -222,7 +223,7 @@ def _incise(pen: ImageDraw.ImageDraw, line: list[Point], breadth: float, tip: fl
             half = breadth / 2 * (tip + (1 - tip) * min(1.0, near))
             nodes.append((x0 + (x1 - x0) * part, y0 + (y1 - y0) * part, half))
         across = ((y1 - y0) / length, (x0 - x1) / length) if length else (0.0, 0.0)
-        for one, two in zip(nodes, nodes[1:], strict=False):
+        for one, two in pairwise(nodes):
             pen.polygon(_quad(one, two, across), fill=255)
         for x, y, half in (nodes[0], nodes[-1]):
             pen.ellipse([round(v) for v in (x - half, y - half, x + half, y + half)], fill=255)

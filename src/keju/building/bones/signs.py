@@ -112,7 +112,7 @@ def _expanded(model: tuple[str, ...], signs: dict[str, Sign], depth: int) -> lis
 def _points(text: str, least: int) -> tuple[Point, ...]:
     points = []
     for pair in text.split():
-        x, comma, y = pair.partition(",")
+        x, _, y = pair.partition(",")
         try:
             points.append((float(x) / _SPAN, float(y) / _SPAN))
         except ValueError:

@@ -1,0 +1,123 @@
+"""What a piece looks like: rubbed with ink, photographed, or a sign copied by hand."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from PIL import Image, ImageFilter
+
+from keju.building.bones.pieces import Piece
+from keju.building.noise import Plane, field, ramp, to_image, unit
+from keju.building.paper import Picture
+
+Ground = Literal["rubbing", "photo", "hand"]
+"""An inked rubbing, a photograph of the bone, or a copy in black on white."""
+
+_BONE = np.array([0.83, 0.755, 0.60], np.float32)
+_BROWN = np.array([0.50, 0.375, 0.235], np.float32)
+_LOAM = np.array([0.36, 0.27, 0.18], np.float32)
+_CINNABAR = np.array([0.50, 0.16, 0.11], np.float32)
+_BACKDROPS = np.array([[0.055, 0.055, 0.06], [0.62, 0.62, 0.61], [0.89, 0.89, 0.88]], np.float32)
+
+
+def rubbing(piece: Piece, rng: np.random.Generator, *, wear: float, grain: float) -> Image.Image:
+    """An inked rubbing: the surface black and grainy, all that lies deeper white.
+
+    Args:
+        piece: what is rubbed.
+        rng: where chance comes from.
+        wear: 0 for a sharp, 1 for a worn surface, whose strokes break and drown in pits.
+        grain: pixels of the finest grain.
+    """
+    shape = piece.shape
+    damp = field(rng, shape, 70 * grain) * 0.6 + field(rng, shape, 22 * grain) * 0.4
+    fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
+    coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
+    # Pits lie thick in some places and thin in others.
+    pits = ramp(fine * 0.72 + coarse * 0.28 + (damp - 0.5) * (0.25 + 0.45 * wear),
+                0.71 - 0.07 * wear, 0.86 - 0.07 * wear)
+    rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
+    strokes = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
+    filled = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.22 * wear, 1.02 - 0.22 * wear)
+    strokes = strokes * (1 - filled * (0.35 + 0.55 * wear))
+    lines = ramp(_soft(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
+    rim = ramp(_soft(piece.mask, 0.9 * grain) + (coarse - 0.5) * 0.35, 0.42, 0.6)
+    bare = 1 - (1 - strokes * 0.97) * (1 - pits * (0.5 + 0.5 * fine)) * (1 - lines * 0.85)
+    ink = rim * (1 - bare) * (0.90 - 0.22 * (1 - wear * 0.5) * ramp(damp, 0.55, 0.95))
+    ink = ink - rim * (fine - 0.5) * 0.22
+    paper = 0.93 - 0.05 * field(rng, shape, 40 * grain) - 0.03 * fine
+    # The dabber leaves a little ink beyond the rim.
+    smudge = _soft(piece.mask, 9 * grain) * (1 - rim) * ramp(fine + damp * 0.4, 0.75, 1.1) * 0.5
+    grey = paper * (1 - np.clip(ink + smudge, 0, 1)) + 0.07 * np.clip(ink, 0, 1)
+    return to_image(grey.astype(np.float32))
+
+
+def photo(
+    piece: Piece, rng: np.random.Generator, *, wear: float, grain: float, filling: float = 0.0
+) -> Image.Image:
+    """A photograph: yellow to brown bone with fibres and stains, cuts in slanting light.
+
+    Args:
+        piece: what is photographed.
+        rng: where chance comes from.
+        wear: 0 for a fresh, 1 for a weathered and stained surface.
+        grain: pixels of the finest grain.
+        filling: how much cinnabar is left in the cuts.
+    """
+    shape = piece.shape
+    cloud = field(rng, shape, 120 * grain) * 0.55 + field(rng, shape, 34 * grain) * 0.45
+    fibre = field(rng, shape, 1.4 * grain, stretch=9) * 0.6 + field(rng, shape, 4 * grain, stretch=5) * 0.4
+    fine = field(rng, shape, 1.5 * grain)
+    tone = float(rng.random())
+    brown = ramp(cloud + (fibre - 0.5) * 0.30 + 0.35 * tone + 0.25 * wear - 0.30, 0.15, 0.95)
+    body: Picture = _BONE * (1 - brown[..., None]) + _BROWN * brown[..., None]
+    stains = ramp(field(rng, shape, 26 * grain) * 0.6 + field(rng, shape, 8 * grain) * 0.4,
+                  0.80 - 0.18 * wear, 0.95)
+    body = body * (1 - 0.75 * stains[..., None]) + _LOAM * 0.75 * stains[..., None]
+    body = body * (0.93 + 0.10 * fine + 0.06 * (fibre - 0.5))[..., None]
+    body = _cut_into(body, piece, fine, wear, grain, filling)
+    swell = _soft(piece.mask, 16 * grain)
+    height = swell * 2.4 + field(rng, shape, 50 * grain) * 0.5 + fibre * 0.05
+    light = 0.97 + _slope(height, 3) * 2.6
+    body = body * np.clip(light, 0.45, 1.22)[..., None]
+    body = body * (0.62 + 0.38 * ramp(_soft(piece.mask, 2.2 * grain), 0.5, 0.95))[..., None]
+    backdrop = _BACKDROPS[int(rng.integers(0, len(_BACKDROPS)))]
+    fall = np.roll(_soft(piece.mask, 7 * grain), (round(5 * grain), round(4 * grain)), (0, 1))
+    behind = backdrop * (1 - 0.5 * fall * (0.96 + 0.04 * fine))[..., None]
+    cover = ramp(_soft(piece.mask, 0.5), 0.2, 0.8)[..., None]
+    whole = np.clip(behind * (1 - cover) + body * cover, 0, 1)
+    noise = (field(rng, shape, 1.6) - 0.5)[..., None] * 0.035
+    return Image.fromarray((np.clip(whole + noise, 0, 1) * 255 + 0.5).astype(np.uint8))
+
+
+def _cut_into(
+    body: Picture, piece: Piece, fine: Plane, wear: float, grain: float, filling: float
+) -> Picture:
+    """Grooves: dark at the bottom, lit on the wall that faces the light, some with colour."""
+    groove = _soft(piece.strokes, 0.6 * grain)
+    deep = ramp(groove + (fine - 0.5) * 0.3 * wear, 0.18, 0.85)
+    lit = _slope(-groove, 1)
+    dark = (1 - (0.60 - 0.15 * wear) * deep)[..., None]
+    red = (filling * deep * (0.4 + 0.6 * fine))[..., None]
+    body = (body * (1 - red) + _CINNABAR * red) * dark
+    body = body * (1 + 0.55 * lit)[..., None]
+    lines = ramp(_soft(piece.lines, 0.4 * grain), 0.10, 0.8)
+    return (body * (1 - 0.62 * lines)[..., None]).astype(np.float32)
+
+
+def hand_copy(strokes: Plane, rng: np.random.Generator, *, grain: float) -> Image.Image:
+    """A sign in black on white paper, as a scholar or a font-maker copies it."""
+    level = 0.04 + 0.10 * float(rng.random())
+    rough = (field(rng, (strokes.shape[0], strokes.shape[1]), 2 * grain) - 0.5) * 0.16
+    ink = ramp(_soft(strokes, 0.4 * grain) + rough, 0.30, 0.62)
+    return to_image(0.995 - (0.995 - level) * ink)
+
+
+def _soft(plane: Plane, radius: float) -> Plane:
+    return unit(to_image(plane).filter(ImageFilter.GaussianBlur(radius)))
+
+
+def _slope(height: Plane, step: int) -> Plane:
+    """How much the surface rises away from the light, which comes from the upper left."""
+    return (np.roll(height, (-step, -step), (0, 1)) - np.roll(height, (step, step), (0, 1))) * 0.5
