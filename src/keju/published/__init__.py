@@ -1,5 +1,22 @@
 """The papers' results as data, and the audit of them."""
 
+from keju.published.audit import Audit, Finding, Held, audit_published
 from keju.published.models import Kind, PublishedModel, Role, published_model, published_models
+from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
 
-__all__ = ["Kind", "PublishedModel", "Role", "published_model", "published_models"]
+__all__ = [
+    "Audit",
+    "Cell",
+    "Column",
+    "Finding",
+    "Held",
+    "Kind",
+    "PrintedTable",
+    "PublishedModel",
+    "Role",
+    "audit_published",
+    "papers",
+    "published_model",
+    "published_models",
+    "published_tables",
+]

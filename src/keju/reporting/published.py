@@ -6,19 +6,52 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.published import PublishedModel
+from keju.published import Audit, Finding, PublishedModel
 from keju.reporting.terminal import plain_table
+
+_SHOWN = 2
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:
     """The models of each paper, as its tables name them, one table a paper."""
     for benchmark in dict.fromkeys(each.benchmark for each in models):
-        of_paper = [each for each in models if each.benchmark == benchmark]
         table = plain_table(
             "model", "vendor", "kind", "10^9 parameters", "role", "also printed as",
             right=[3], title=benchmark,
         )  # fmt: skip
-        for each in of_paper:
-            size = "" if each.size_b is None else f"{each.size_b:g}"
-            table.add_row(each.name, each.vendor, each.kind, size, each.role, each.also_printed_as)
+        for each in models:
+            if each.benchmark == benchmark:
+                size = "" if each.size_b is None else f"{each.size_b:g}"
+                table.add_row(
+                    each.name, each.vendor, each.kind, size, each.role, each.also_printed_as
+                )
         yield table
+
+
+def audit_tables(audit: Audit) -> Iterator[Table]:
+    """What does not hold, one table a paper: where, what, and what follows."""
+    for benchmark in dict.fromkeys(each.benchmark for each in audit.findings):
+        table = plain_table(
+            "is", "where", "printed → recomputed", "what, and what follows", title=benchmark
+        )
+        for each in audit.findings:
+            if each.benchmark == benchmark:
+                words = f"{each.says}\n→ {each.consequence}"
+                table.add_row(each.severity, each.place, "\n".join(_cells(each)), words)
+                table.add_section()
+        yield table
+
+
+def held_table(audit: Audit) -> Table:
+    """The checks that hold, with how many places and cells they were held against."""
+    table = plain_table("benchmark", "what holds", "places", "cells", right=[2, 3])
+    for each in audit.held:
+        table.add_row(each.benchmark, each.holds, f"{each.places}", f"{each.compared:,}")
+    return table
+
+
+def _cells(finding: Finding) -> Iterator[str]:
+    for each in finding.mismatches[:_SHOWN]:
+        yield f"{each.where}: {each.printed} → {each.recomputed}"
+    if (more := len(finding.mismatches) - _SHOWN) > 0:
+        yield f"and {more} more of {finding.compared}"

@@ -1,0 +1,109 @@
+"""A paper's tables as the audit reads them, and how one of their columns is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import msgspec
+
+from keju.benchmarks import Task, tasks
+from keju.errors import DataError
+from keju.published.implied import implied_tables
+from keju.published.models import published_models
+from keju.published.tables import Column, PrintedTable, published_tables
+
+BETWEEN_TABLE_AND_COLUMN = " | "
+ONE_AFTER_THE_OTHER = " + "
+
+
+class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """The tables of one benchmark, from which columns are taken by reference.
+
+    A reference is ``TABLE | COLUMN``; both may hold ``*``. ``Table 8 + Table 2 | T1:CER``
+    takes the rows of Table 8, then those of Table 2 that Table 8 lacks.
+    """
+
+    benchmark: str
+    tables: Mapping[str, PrintedTable]
+
+    def columns(self, reference: str, task_format: str = "") -> list[Column]:
+        """The columns meant, in the tables' order; of tasks of one format, if that is given.
+
+        Raises:
+            DataError: there is none.
+        """
+        names, _, wanted = reference.partition(BETWEEN_TABLE_AND_COLUMN)
+        first, *more = names.split(ONE_AFTER_THE_OTHER)
+        found = [
+            _joined(column, [self.tables[name].columns.get(column.name) for name in more])
+            for name, table in self.tables.items()
+            if fnmatchcase(name, first)
+            for column in table.columns.values()
+            if fnmatchcase(column.name, wanted)
+            and (not task_format or self._format(column) == task_format)
+        ]
+        if not found:
+            raise DataError("no such column", file=self.benchmark, item=reference)
+        return found
+
+    def column(self, reference: str) -> Column:
+        """The one column meant.
+
+        Raises:
+            DataError: there is none, or more than one.
+        """
+        found = self.columns(reference)
+        if len(found) > 1:
+            raise DataError("more than one column", file=self.benchmark, item=reference)
+        return found[0]
+
+    def _format(self, column: Column) -> str:
+        found = self.registry.get(column.task)
+        return found.format if found else ""
+
+    @cached_property
+    def registry(self) -> Mapping[str, Task]:
+        """The benchmark's tasks by id."""
+        return {each.id: each for each in tasks() if each.benchmark == self.benchmark}
+
+    @cached_property
+    def evaluated(self) -> tuple[str, ...]:
+        """The rows that are models of the main tables."""
+        return self._of_role("evaluated")
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The rows that are models or engines: no averages, no people."""
+        return self._of_role("evaluated", "supplementary", "judge")
+
+    def _of_role(self, *roles: str) -> tuple[str, ...]:
+        return tuple(
+            dict.fromkeys(
+                each.name
+                for each in published_models()
+                if each.benchmark == self.benchmark and each.role in roles
+            )
+        )
+
+
+def open_book(benchmark: str) -> Book:
+    """One paper's tables, with those that the registry implies.
+
+    Raises:
+        UsageError: there is no such benchmark.
+    """
+    printed = published_tables(benchmark)
+    implied = {table.name: table for table in implied_tables(benchmark, printed)}
+    return Book(benchmark=benchmark, tables={**printed, **implied})
+
+
+def _joined(column: Column, more: Iterable[Column | None]) -> Column:
+    cells = dict(column.cells)
+    table, half = column.table, column.half
+    for other in more:
+        if other is not None:
+            cells = {**other.cells, **cells}
+            table, half = f"{table}{ONE_AFTER_THE_OTHER}{other.table}", max(half, other.half)
+    return msgspec.structs.replace(column, cells=cells, table=table, half=half)

@@ -1,0 +1,150 @@
+"""Checks of counts: which values so many items, in so many rounds, can give at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import comb, floor
+
+from keju.published.book import BETWEEN_TABLE_AND_COLUMN, Book
+from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
+from keju.published.tables import Column
+
+_TOO_LITTLE_FOR_LUCK = 1e-4
+
+
+class Counts(Check, frozen=True, kw_only=True, tag="counts"):
+    """Every value is a whole number of right answers, over `of` items asked in `rounds` rounds.
+
+    Without `of`, the registry's count of the column's task. `unit` is what a single answer adds,
+    where that is not 1 (whole points of a score, their squares).
+    """
+
+    columns: tuple[str, ...]
+    of: int = 0
+    rounds: int = 1
+    format: str = ""
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a column."""
+        for reference in self.columns:
+            for column in book.columns(reference, self.format):
+                items = (self.of or book.registry[column.task].count) * self.rounds
+                values = _of_models(book, column)
+                yield Outcome(
+                    column.place,
+                    len(values),
+                    tuple(
+                        Mismatch(
+                            where=row,
+                            printed=column.cells[row].text,
+                            recomputed=_neighbours(value, column, items),
+                        )
+                        for row, value in values.items()
+                        if not on_grid(value, column, items)
+                    ),
+                )
+
+
+class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
+    """Means of `rounds` runs over `of` items don't all fall where a single run would put them."""
+
+    columns: str
+    of: int
+    rounds: int
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place: all the columns together, since each cell is one more witness."""
+        columns = book.columns(self.columns)
+        witnesses = [
+            (column, row, value)
+            for column in columns
+            for row, value in _of_models(book, column).items()
+        ]
+        single = [each for each in witnesses if on_grid(each[2], each[0], self.of)]
+        share = self._share(columns[0])
+        place = self.columns.replace(BETWEEN_TABLE_AND_COLUMN, ", ")
+        if len(single) < len(witnesses):
+            yield Outcome(place, len(witnesses), ())
+            return
+        step = columns[0].how.scale / self.of
+        yield Outcome(
+            place,
+            len(witnesses),
+            (
+                Mismatch(
+                    where=f"{len(single)} of {len(witnesses)} cells",
+                    printed=f"multiples of {step:g}",
+                    recomputed=f"multiples of {step / self.rounds:g}",
+                ),
+            ),
+            f"By luck: {share:.2g} to the power of {len(witnesses)}.",
+        )
+
+    def _share(self, column: Column) -> float:
+        """How many of the values that such means can print are values of a single run."""
+        seen = 2 * column.half * self.of / column.how.scale
+        return max(1 / self.rounds, seen)
+
+
+class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
+    """No accuracy lies so far below guessing that luck cannot explain it.
+
+    `options` is how many options a question of the task has, `default` for those not named.
+    """
+
+    columns: str
+    options: dict[str, int]
+    default: int
+    format: str = ""
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a column: cells with less than one chance in 10,000."""
+        for column in book.columns(self.columns, self.format):
+            items = book.registry[column.task].count
+            chance = 1 / self.options.get(column.task, self.default)
+            values = _of_models(book, column)
+            far = {
+                row: value
+                for row, value in values.items()
+                if _at_most(round(value * items / column.how.scale), items, chance)
+                < _TOO_LITTLE_FOR_LUCK
+            }
+            yield Outcome(
+                column.place,
+                len(values),
+                tuple(
+                    Mismatch(
+                        where=row,
+                        printed=column.cells[row].text,
+                        recomputed=f"{100 * chance:.4g} by guessing",
+                    )
+                    for row in far
+                ),
+            )
+
+
+def on_grid(value: float, column: Column, items: int) -> bool:
+    """Whether some whole number over `items` prints as this value."""
+    scale = column.how.scale
+    nearest = round(value * items / scale)
+    return abs(nearest * scale / items - value) <= column.half + EPSILON
+
+
+def _neighbours(value: float, column: Column, items: int) -> str:
+    scale = column.how.scale
+    below = floor(value * items / scale)
+    return " or ".join(
+        f"{shown(count * scale / items, column)} ({count}/{items})" for count in (below, below + 1)
+    )
+
+
+def _of_models(book: Book, column: Column) -> dict[str, float]:
+    return {row: value for row, value in column.values.items() if row in book.models}
+
+
+def _at_most(successes: int, trials: int, chance: float) -> float:
+    """The binomial probability of so few successes."""
+    return sum(
+        comb(trials, count) * chance**count * (1 - chance) ** (trials - count)
+        for count in range(successes + 1)
+    )

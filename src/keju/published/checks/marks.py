@@ -1,0 +1,72 @@
+"""Checks of emphasis: what is bold, what is underlined."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from keju.published.book import Book
+from keju.published.checks.base import Check, Mismatch, Outcome
+from keju.published.models import published_model
+from keju.published.tables import Column, Mark
+
+_NAMES: dict[Mark, str] = {"": "unmarked", "bold": "best", "underline": "second"}
+
+
+class Marks(Check, frozen=True, kw_only=True, tag="marks"):
+    """In each column the best is bold and the second best underlined, ties together.
+
+    `legible` are the marks that the transcription kept. `by_kind` marks closed and open models
+    apart. A column without any mark is passed over, unless `missing` says that it ought to have
+    them. Where several share the first place, nobody need be second.
+    """
+
+    tables: tuple[str, ...]
+    legible: tuple[Mark, ...]
+    by_kind: bool = False
+    missing: bool = False
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a column."""
+        for table in self.tables:
+            for column in book.columns(f"{table} | *:*"):
+                if column.metric == "rank":
+                    continue
+                for rows in self._groups(book, column):
+                    marked = any(column.cells[row].mark for row in rows)
+                    if marked != self.missing and len(rows) > 1:
+                        yield Outcome(column.place, len(rows), tuple(self._wrong(column, rows)))
+
+    def _groups(self, book: Book, column: Column) -> list[list[str]]:
+        rows = [row for row in column.values if row in book.models]
+        if not self.by_kind:
+            return [rows]
+        kinds = {row: found.kind for row in rows if (found := published_model(book.benchmark, row))}
+        return [
+            [row for row in rows if kinds[row] == kind] for kind in dict.fromkeys(kinds.values())
+        ]
+
+    def _wrong(self, column: Column, rows: Sequence[str]) -> Iterator[Mismatch]:
+        placed = places(column, rows)
+        first_is_shared = sum(place == 1 for place in placed.values()) > 1
+        for row in rows:
+            due: Mark = "bold" if placed[row] == 1 else "underline" if placed[row] == 2 else ""
+            mark = column.cells[row].mark
+            excused = first_is_shared and due == "underline" and not mark
+            if mark != due and not excused and {mark, due} & set(self.legible):
+                yield Mismatch(
+                    where=row,
+                    printed=f"{column.cells[row].text} {_NAMES[mark]}",
+                    recomputed=_NAMES[due] if placed[row] < 3 else f"place {placed[row]}",
+                )
+
+
+def places(column: Column, rows: Iterable[str]) -> dict[str, int]:
+    """The place of each row among the distinct values of a column, the best first."""
+    better = column.how.better
+    merit = {
+        row: {"higher": 1, "lower": -1}.get(better, 0) * column.values[row]
+        - (abs(column.values[row]) if better == "nearest to 0" else 0)
+        for row in rows
+    }
+    order = sorted(set(merit.values()), reverse=True)
+    return {row: order.index(value) + 1 for row, value in merit.items()}

@@ -1,0 +1,175 @@
+"""Checks of arithmetic: what is a mean, a total or a copy of other cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import msgspec
+
+from keju.published.book import Book
+from keju.published.checks.base import Check, Mismatch, Outcome, differs, shown
+from keju.published.tables import Column
+
+
+class Term(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Columns of a sum, each taken `times` (a fraction such as "9/35")."""
+
+    of: str
+    times: str = "1"
+
+
+class Sum(NamedTuple):
+    """A weighted sum of columns, by row; `half` is what rounding of the terms may make of it."""
+
+    values: dict[str, float]
+    half: float
+
+
+def weighted_sum(book: Book, terms: tuple[Term, ...], constant: float = 0.0) -> Sum:
+    """Add up the terms in every row that has them all."""
+    weighted = [
+        (float(Fraction(term.times)), column) for term in terms for column in book.columns(term.of)
+    ]
+    rows = [
+        row for row in weighted[0][1].values if all(row in column.values for _, column in weighted)
+    ]
+    return Sum(
+        {
+            row: constant + sum(times * column.values[row] for times, column in weighted)
+            for row in rows
+        },
+        sum(abs(times) * column.half for times, column in weighted),
+    )
+
+
+class Mean(Check, frozen=True, kw_only=True, tag="mean"):
+    """In each of `tables`, `column` is the plain mean of `parts` (of tasks of one `format`)."""
+
+    tables: tuple[str, ...]
+    column: str
+    parts: str | tuple[str, ...]
+    format: str = ""
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a table."""
+        listed = (self.parts,) if isinstance(self.parts, str) else self.parts
+        for table in self.tables:
+            columns = [
+                column
+                for part in listed
+                for column in book.columns(f"{table} | {part}", self.format)
+            ]
+            yield _same(
+                book.column(f"{table} | {self.column}"),
+                {
+                    row: sum(column.values[row] for column in columns) / len(columns)
+                    for row in columns[0].values
+                },
+                sum(column.half for column in columns) / len(columns),
+            )
+
+
+class RowMean(Check, frozen=True, kw_only=True, tag="row_mean"):
+    """In every one of `columns`, the cell of `row` is the plain mean of the evaluated models'."""
+
+    columns: tuple[str, ...]
+    row: str
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a column."""
+        for reference in self.columns:
+            for column in book.columns(reference):
+                values = [column.values[row] for row in book.evaluated if row in column.values]
+                if self.row in column.values:
+                    mean = sum(values) / len(values)
+                    yield _same(column, {self.row: mean}, column.half)
+
+
+class Linear(Check, frozen=True, kw_only=True, tag="linear"):
+    """`column` is the weighted sum of `terms`; `instead` is what explains it where it is not."""
+
+    column: str
+    terms: tuple[Term, ...]
+    instead: tuple[Term, ...] = ()
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place."""
+        column = book.column(self.column)
+        total = weighted_sum(book, self.terms)
+        found = _same(column, total.values, total.half)
+        if self.instead and found.mismatches:
+            other = weighted_sum(book, self.instead)
+            fits = sum(
+                not differs(column.values[row], value, column.half + other.half)
+                for row, value in other.values.items()
+            )
+            found = found._replace(note=f"The other sum fits {fits} of {len(other.values)} rows.")
+        yield found
+
+
+class Same(Check, frozen=True, kw_only=True, tag="same"):
+    """Each pair of columns agrees in every row that both have."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a pair; a pair of patterns is paired by the columns' names."""
+        for first, second in self.pairs:
+            others = book.columns(second)
+            for column in book.columns(first):
+                named = [other for other in others if other.name == column.name]
+                for other in named or (others if len(others) == 1 else []):
+                    yield _same(column, other.values, other.half)
+
+
+class Differ(Check, frozen=True, kw_only=True, tag="differ"):
+    """Two columns of different things don't repeat one another in every row but a few."""
+
+    first: str
+    second: str
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place; two equal numbers are chance, so only a column of them fails."""
+        first, second = book.column(self.first), book.column(self.second)
+        equal = [row for row in book.evaluated if first.cells[row].text == second.cells[row].text]
+        compared = len(book.evaluated)
+        copied = len(equal) > compared / 2
+        mismatches = tuple(
+            Mismatch(where=row, printed=first.cells[row].text, recomputed=f"= {second.name}")
+            for row in equal
+        )
+        yield Outcome(first.place, compared, mismatches if copied else ())
+
+
+class Total(Check, frozen=True, kw_only=True, tag="total"):
+    """A column of counts adds up to `equals`, or to its own `row`, which is not added."""
+
+    column: str
+    equals: float | None = None
+    row: str = ""
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place."""
+        column = book.column(self.column)
+        total = sum(value for row, value in column.values.items() if row != self.row)
+        stated = column.values[self.row] if self.equals is None else self.equals
+        mismatch = Mismatch(where=self.row or "sum", printed=f"{stated:g}", recomputed=f"{total:g}")
+        yield Outcome(column.place, 1, (mismatch,) if differs(stated, total, 0) else ())
+
+
+def _same(column: Column, values: dict[str, float], half: float) -> Outcome:
+    """Compare a column with what its rows were computed to be."""
+    rows = [row for row in column.values if row in values]
+    return Outcome(
+        column.place,
+        len(rows),
+        tuple(
+            Mismatch(
+                where=row, printed=column.cells[row].text, recomputed=shown(values[row], column)
+            )
+            for row in rows
+            if differs(column.values[row], values[row], column.half + half)
+        ),
+    )

@@ -1,0 +1,100 @@
+"""Tables that nobody printed: what keju's registry and the printed ones imply for others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from keju.benchmarks import Task, tasks
+from keju.published.tables import Cell, PrintedTable
+
+Printed = Mapping[str, PrintedTable]
+
+_MEANS = {"avg_q": "avg_q_len", "avg_a": "avg_a_len", "avg_pv": "avg_pv", "avg_ar": "avg_ar"}
+_EXTREMES: dict[str, Callable[[Iterable[float]], float]] = {
+    "max_pv": max, "min_pv": min, "max_ar": max, "min_ar": min,
+}  # fmt: skip
+
+
+def implied_tables(benchmark: str, printed: Printed) -> Iterator[PrintedTable]:
+    """What can be computed beside the printed tables, for MCS-Bench; of the others nothing.
+
+    ``Registry by domain`` counts tasks and questions; ``Table 5 by domain`` takes Table 5's lengths
+    and pictures together, weighted by questions; ``Registry by task`` has the length of the prompt
+    where every question of a task is that prompt; ``Text`` ticks the ways of making that the
+    paper's text names.
+    """
+    if benchmark != "MCS-Bench":
+        return
+    declared = [each for each in tasks() if each.benchmark == benchmark]
+    domains = {
+        name: [each for each in declared if each.domain == name]
+        for name in dict.fromkeys(each.domain for each in declared)
+    } | {"OverAll": declared}
+    yield _counted(benchmark, domains)
+    yield _taken_together(printed["Table 5"], domains)
+    constant = {
+        each.id: float(len("".join(each.queries[0].template.split())))
+        for each in declared
+        if "{" not in each.queries[0].template
+    }
+    yield _table(benchmark, "Registry by task", {"avg_q_len": constant})
+    named = printed["Table 13"].columns["in_text"].cells
+    ways = sorted({cell.text for cell in named.values()})
+    yield _table(
+        benchmark,
+        "Text",
+        {way: {row: 1.0 for row, cell in named.items() if cell.text == way} for way in ways},
+    )
+
+
+def _counted(benchmark: str, domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
+    def count(wanted: str) -> dict[str, float]:
+        return {name: sum(each.format == wanted for each in of) for name, of in domains.items()}
+
+    return _table(
+        benchmark,
+        "Registry by domain",
+        {
+            "n_task": {name: len(of) for name, of in domains.items()},
+            "n_mcq_task": count("MCQ"),
+            "n_qa_task": count("QA"),
+            "n_q": {name: sum(each.count for each in of) for name, of in domains.items()},
+        },
+    )
+
+
+def _taken_together(table: PrintedTable, domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
+    def weighted(source: str, of: Sequence[Task]) -> float:
+        values = table.columns[source].values
+        return sum(each.count * values[each.id] for each in of) / sum(each.count for each in of)
+
+    means = {
+        name: {domain: weighted(source, of) for domain, of in domains.items()}
+        for name, source in _MEANS.items()
+    }
+    extremes = {
+        name: {
+            domain: pick(table.columns[name].values[each.id] for each in of)
+            for domain, of in domains.items()
+        }
+        for name, pick in _EXTREMES.items()
+    }
+    halves = {name: table.columns[source].half for name, source in _MEANS.items()}
+    return _table(table.benchmark, "Table 5 by domain", {**means, **extremes}, halves)
+
+
+def _table(
+    benchmark: str,
+    name: str,
+    columns: Mapping[str, Mapping[str, float]],
+    halves: Mapping[str, float] | None = None,
+) -> PrintedTable:
+    rows: dict[str, dict[str, Cell]] = {}
+    for column, values in columns.items():
+        for row, value in values.items():
+            cell = Cell(text=f"{value:g}", value=float(value), decimals=0)
+            rows.setdefault(row, {})[column] = cell
+    exact = dict.fromkeys(columns, 0.0)
+    return PrintedTable(
+        benchmark=benchmark, name=name, rows=rows, halves={**exact, **(halves or {})}
+    )

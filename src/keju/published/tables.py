@@ -1,0 +1,193 @@
+"""The printed tables of the three papers, cell by cell, and how a column of one is named."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache, cached_property
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+
+from keju.errors import DataError, UsageError
+from keju.items import Record
+from keju.published.models import published_model
+
+Mark = Literal["", "bold", "underline"]
+Better = Literal["higher", "lower", "nearest to 0"]
+
+_FOLDERS = {"MCS-Bench": "mcs_bench", "AncientDoc": "ancientdoc", "OBI-Bench": "obi_bench"}
+_NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
+_COLUMN = re.compile(
+    r"(?P<task>[^/@:]+)(?:/(?P<query>[^@:]+))?(?:@(?P<subset>[^:]+))?:(?P<metric>.+)"
+)
+
+
+class Metric(Record, frozen=True, kw_only=True):
+    """How a paper prints a metric: what a perfect 1 would read as, and which way is better."""
+
+    scale: float
+    better: Better
+
+
+class Cell(Record, frozen=True, kw_only=True):
+    """One printed cell: `value` is None where no number stands in it (``<10e-4``)."""
+
+    text: str
+    value: float | None
+    decimals: int
+    mark: Mark = ""
+
+
+class Column(Record, frozen=True, kw_only=True):
+    """One column of a printed table: its cells by row, in the table's order.
+
+    `half` is half a unit of the last printed digit: what rounding may have taken or given. `task`,
+    `query`, `subset` and `metric` are keju's names where the column holds results (a `task` may
+    also be a domain, MCQ, QA or OverAll), else empty.
+    """
+
+    benchmark: str
+    table: str
+    name: str
+    cells: dict[str, Cell]
+    half: float
+    task: str = ""
+    query: str = ""
+    subset: str = ""
+    metric: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it stands, for people: the table and the column."""
+        return f"{self.table}, {self.name}"
+
+    @property
+    def values(self) -> dict[str, float]:
+        """The rows that hold a number."""
+        return {row: cell.value for row, cell in self.cells.items() if cell.value is not None}
+
+    @property
+    def how(self) -> Metric:
+        """How the paper prints this column's metric.
+
+        Raises:
+            DataError: the column holds no results.
+        """
+        found = metrics().get((self.benchmark, self.metric))
+        if found is None:
+            raise DataError("no metric of this name is declared", item=self.place)
+        return found
+
+
+class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
+    """One table (or the numbers of one figure) of a paper, by row and column.
+
+    Rows that are models bear the name of `published_models`, whichever spelling was printed;
+    `spelled` has the printed ones. `halves` says for a computed column what rounding may have
+    taken from it; a printed one's is half a unit of its last digit.
+    """
+
+    benchmark: str
+    name: str
+    rows: dict[str, dict[str, Cell]]
+    spelled: dict[str, str] = {}
+    halves: dict[str, float] = {}
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        """Every column, in the table's order."""
+        names = dict.fromkeys(name for row in self.rows.values() for name in row)
+        return MappingProxyType({name: self._column(name) for name in names})
+
+    def _column(self, name: str) -> Column:
+        cells = {row: found[name] for row, found in self.rows.items() if name in found}
+        decimals = max(cell.decimals for cell in cells.values())
+        parts = _COLUMN.fullmatch(name)
+        return Column(
+            benchmark=self.benchmark,
+            table=self.name,
+            name=name,
+            cells=cells,
+            half=self.halves.get(name, 0.5 * 10.0**-decimals),
+            **{part: text or "" for part, text in parts.groupdict().items()} if parts else {},
+        )
+
+
+@cache
+def metrics() -> Mapping[tuple[str, str], Metric]:
+    """How each paper prints each metric, by benchmark and metric."""
+    with _data().joinpath("metrics.csv").open(encoding="utf-8") as stream:
+        return MappingProxyType(
+            {
+                (row["benchmark"], row["metric"]): msgspec.convert(row, Metric, strict=False)
+                for row in csv.DictReader(stream)
+            }
+        )
+
+
+@cache
+def published_tables(benchmark: str) -> Mapping[str, PrintedTable]:
+    """The tables of one paper by name ("Table 16", "Figure 3"), in the paper's order.
+
+    Raises:
+        UsageError: there is no such benchmark.
+    """
+    if benchmark not in _FOLDERS:
+        raise UsageError(f"no benchmark {benchmark!r}; there are {', '.join(_FOLDERS)}")
+    found = [_read(benchmark, path) for path in _data().joinpath(_FOLDERS[benchmark]).iterdir()]
+    return MappingProxyType({table.name: table for table in sorted(found, key=_in_paper)})
+
+
+def papers() -> tuple[str, ...]:
+    """The benchmarks that there are tables of, in keju's order."""
+    return tuple(_FOLDERS)
+
+
+def printed_cell(text: str) -> Cell:
+    """Read a cell as the data files write it: ``**9**`` is bold, ``_9_`` underlined."""
+    mark: Mark = ""
+    for sign, meant in (("**", "bold"), ("_", "underline")):
+        if text.startswith(sign) and text.endswith(sign) and len(text) > 2 * len(sign):
+            mark, text = meant, text.removeprefix(sign).removesuffix(sign)  # type: ignore[assignment]
+    number = _NUMBER.fullmatch(text)
+    return Cell(
+        text=text,
+        value=float(text) if number else None,
+        decimals=len(number.group(1) or "") if number else 0,
+        mark=mark,
+    )
+
+
+def _data() -> Traversable:
+    return files("keju.published").joinpath("data")
+
+
+def _read(benchmark: str, path: Traversable) -> PrintedTable:
+    kind, _, number = path.name.removesuffix(".csv").partition("-")
+    rows: dict[str, dict[str, Cell]] = {}
+    spelled: dict[str, str] = {}
+    for name, cells in _lines(path):
+        known = published_model(benchmark, name)
+        row = known.name if known else name
+        spelled[row] = name
+        rows[row] = {column: printed_cell(text) for column, text in cells.items() if text}
+    title = f"{kind.capitalize()} {number}" if number else "README's table"
+    return PrintedTable(benchmark=benchmark, name=title, rows=rows, spelled=spelled)
+
+
+def _lines(path: Traversable) -> Iterator[tuple[str, dict[str, str]]]:
+    with path.open(encoding="utf-8") as stream:
+        reader = csv.reader(stream)
+        header = next(reader)
+        for line in reader:
+            yield line[0], dict(zip(header[1:], line[1:], strict=True))
+
+
+def _in_paper(table: PrintedTable) -> tuple[str, int]:
+    kind, _, number = table.name.rpartition(" ")
+    return (kind, int(number)) if number.isdecimal() else (table.name, 0)

@@ -1,0 +1,90 @@
+"""The tables that ship are the transcription, cell by cell."""
+
+import csv
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+from keju.errors import DataError, UsageError
+from keju.published import papers, published_model, published_tables
+from keju.published.tables import printed_cell
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = {"MCS-Bench": "mcs", "AncientDoc": "ancientdoc", "OBI-Bench": "obi"}
+
+
+@pytest.fixture(scope="module")
+def tool():
+    path = ROOT / "tools" / "make_published.py"
+    spec = importlib.util.spec_from_file_location("make_published", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["make_published"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("benchmark", papers())
+def test_every_transcribed_cell_is_there(shared, tool, benchmark):
+    columns = {"mcs": tool.mcs_column, "ancientdoc": tool.ancientdoc_column, "obi": tool.obi_column}
+    name = FILES[benchmark]
+    tables = published_tables(benchmark)
+    seen = 0
+    with (shared / "published" / f"{name}_results_long.csv").open(encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            table = "README's table" if row["table"].startswith("README") else row["table"]
+            known = published_model(benchmark, row["model"])
+            cell = tables[table].rows[known.name if known else row["model"]][columns[name](row)]
+            assert cell.text == row["value"]
+            bold_in_the_image = row["note"].startswith("bold, not underlined")
+            mark = row.get("mark_in_text", row.get("mark_in_image"))
+            assert cell.mark == ("bold" if bold_in_the_image else mark)
+            seen += 1
+    assert seen == {"MCS-Bench": 4106, "AncientDoc": 696, "OBI-Bench": 771}[benchmark]
+
+
+def test_the_tool_makes_the_files_that_ship(shared, tool, tmp_path, monkeypatch):
+    shipped = tool.DATA
+    monkeypatch.setattr(tool, "DATA", tmp_path)
+    for folder in ("mcs_bench", "ancientdoc", "obi_bench"):
+        (tmp_path / folder).mkdir()
+    tool.results()
+    tool.facts()
+    made = sorted(path.relative_to(tmp_path) for path in tmp_path.glob("*/*.csv"))
+    assert len(made) == 42
+    for path in made:
+        assert (tmp_path / path).read_bytes() == (shipped / path).read_bytes(), path
+
+
+def test_a_cell_is_read_as_printed():
+    bold = printed_cell("**0.6114**")
+    assert (bold.value, bold.decimals, bold.mark) == (0.6114, 4, "bold")
+    assert printed_cell("_-1.40_").value == -1.4
+    assert printed_cell("<10e-4").value is None
+    assert printed_cell("100").decimals == 0
+
+
+def test_every_column_of_results_knows_its_metric():
+    for benchmark in papers():
+        for table in published_tables(benchmark).values():
+            for column in table.columns.values():
+                if ":" in column.name:
+                    assert column.how.scale in {1, 10, 100}
+                    assert column.metric
+
+
+def test_rounding_is_half_a_unit_of_the_last_digit():
+    tables = published_tables("MCS-Bench")
+    assert tables["Table 16"].columns["T8:CR"].half == 0.005
+    assert tables["Table 3"].columns["OverAll:rank"].half == 0.5
+
+
+def test_an_unknown_paper_is_wrong_use():
+    with pytest.raises(UsageError, match="there are MCS-Bench"):
+        published_tables("OCRBench")
+
+
+def test_a_column_of_no_results_has_no_metric():
+    with pytest.raises(DataError, match="no metric"):
+        _ = published_tables("OBI-Bench")["Table 1"].columns["images"].how
