@@ -24,13 +24,12 @@ def goose(
 ) -> None:
     """A wild goose in flight: neck stretched, wings raised."""
     f = Frame(x, y, size, turn=turn, flip=flip)
-    pen.stroke(
-        f((-0.05, 0.0), (0.15, -0.32), (-0.10, -0.62), (-0.42, -0.78)),
-        f.long(0.20),
-        tone=0.55,
-        profile=LEAF,
-        dry=0.25,
+    far = smooth(
+        f((0.14, -0.02), (0.34, -0.30), (0.30, -0.56), (0.02, -0.74), (0.08, -0.40), (-0.04, -0.06))
     )
+    pen.cover(far)
+    pen.area(far, tone=0.55, soft=0.8)
+    pen.stroke(far, 1.3, tone=0.75, profile=EVEN)
     body = smooth(
         f((-0.5, 0.02), (-0.2, -0.12), (0.18, -0.09), (0.36, 0.0), (0.1, 0.13), (-0.2, 0.12)),
         closed=True,
@@ -43,18 +42,24 @@ def goose(
     )
     pen.stroke(f((0.72, -0.08), (0.86, -0.05)), f.long(0.06), tone=0.9, profile=NAIL)
     pen.stroke(f((-0.45, 0.02), (-0.72, -0.02)), f.long(0.14), tone=0.75, profile=NAIL)
-    pen.stroke(
-        f((0.10, 0.0), (0.02, -0.36), (-0.30, -0.52), (-0.62, -0.50)),
-        f.long(0.24),
-        tone=0.7,
-        profile=LEAF,
-        dry=0.3,
-    )
-    for k in range(4):
-        start = (-0.12 - 0.13 * k, -0.44 - 0.02 * k)
-        pen.stroke(
-            f(start, (start[0] - 0.16, start[1] + 0.14)), f.long(0.06), tone=0.8, profile=NAIL
+    near = smooth(
+        f(
+            (0.12, 0.02),
+            (0.06, -0.26),
+            (-0.16, -0.50),
+            (-0.52, -0.60),
+            (-0.40, -0.36),
+            (-0.22, -0.12),
+            (-0.14, 0.06),
         )
+    )
+    pen.cover(near)
+    pen.area(near, tone=0.30, soft=0.8)
+    pen.stroke(near, 1.4, tone=0.8, profile=EVEN)
+    for k in range(5):
+        root = (0.0 - 0.07 * k, -0.16 - 0.06 * k)
+        tip = (-0.22 - 0.07 * k, -0.12 - 0.10 * k)
+        pen.stroke(f(root, tip), f.long(0.075), tone=0.75, profile=LEAF)
 
 
 def far_bird(pen: Pen, x: float, y: float, size: float) -> None:

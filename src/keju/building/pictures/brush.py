@@ -175,9 +175,14 @@ def _ribbon(
     normal = np.stack([-ahead[:, 1] / length, ahead[:, 0] / length], axis=1)
     share = np.arange(len(path)) / max(1, len(path) - 1)
     half = np.interp(share, np.arange(len(profile)) / (len(profile) - 1), profile) * width / 2
-    jitter = 1 + (rng.random((len(path), 2)) - 0.5) * rough
-    left = path + normal * (half * jitter[:, 0])[:, None]
-    right = path - normal * (half * jitter[:, 1])[:, None]
+    # A hand wavers over several widths of the line, not from point to point.
+    knots = len(path) // 5 + 2
+    along = share * (knots - 1)
+    waver = [
+        1 + (np.interp(along, np.arange(knots), rng.random(knots)) - 0.5) * rough for _ in range(2)
+    ]
+    left = path + normal * (half * waver[0])[:, None]
+    right = path - normal * (half * waver[1])[:, None]
     return [(float(x), float(y)) for x, y in np.concatenate([left, right[::-1]])]
 
 

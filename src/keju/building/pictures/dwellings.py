@@ -92,8 +92,8 @@ def eaves(
         pen.stroke(
             f(
                 (ridge * share, high),
-                (half * 0.86 * share, (low + high) / 2),
-                (half * share, low - 0.015),
+                (half * 0.70 * share, (low + high) / 2),
+                (half * 0.97 * share, low - 0.02 - 0.045 * share * share),
             ),
             w * 0.6,
             tone=0.7,
@@ -187,23 +187,15 @@ def pagoda(
 
 
 def gate_roof(pen: Pen, x: float, eave: float, wide: float, tiles: Colour) -> tuple[Point, Point]:
-    """The roof of a palace gate rising from below; returns the two ends of its ridge."""
+    """The roof of a palace gate rising from below; returns where birds may stand on its ends."""
     f = Frame(x, eave, wide)
-    eaves(pen, f, 0.46, 0.0, -0.20, 1.6, colour=tiles)
+    eaves(pen, f, 0.50, 0.0, -0.13, 1.6, colour=tiles)
     for side in (-1, 1):
-        tail = smooth(
-            f(
-                (side * 0.240, -0.19),
-                (side * 0.275, -0.225),
-                (side * 0.262, -0.270),
-                (side * 0.232, -0.262),
-                (side * 0.236, -0.225),
-            ),
-            closed=True,
-        )
+        plan = ((0.262, -0.12), (0.296, -0.150), (0.286, -0.192), (0.250, -0.186), (0.256, -0.150))
+        tail = smooth(f(*((side * px, py) for px, py in plan)), closed=True)
         pen.cover(tail, colour=tiles)
         pen.stroke([*tail, tail[0]], 1.5, tone=0.9, profile=EVEN)
-    return f.at(-0.25, -0.27), f.at(0.25, -0.27)
+    return f.at(-0.27, -0.19), f.at(0.27, -0.19)
 
 
 def bridge(pen: Pen, x0: float, y: float, x1: float, *, arch: bool = False) -> None:

@@ -54,10 +54,12 @@ def mass(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner)
     pen.cover(line, strength=0.97, fade=(y + high * 0.62, y + high * 1.0))
     pen.cover([p for p in line if p[1] < y + high * 0.66], strength=1.0)
     if manner.cap is not None:
-        pen.area(line, tone=0.85, colour=manner.cap, soft=1.5, fade=(y, y + high * 0.75))
+        pen.area(line, tone=0.85, colour=manner.cap, soft=0.8, fade=(y, y + high * 0.75))
     if manner.foot is not None:
-        pen.area(line, tone=0.5, colour=manner.foot, soft=2, fade=(y + high * 0.7, y - high * 0.1))
-    pen.area(line, tone=manner.shade, soft=2.0, fade=(y - high * 0.1, y + high * 0.6))
+        pen.area(
+            line, tone=0.5, colour=manner.foot, soft=0.8, fade=(y + high * 0.7, y - high * 0.1)
+        )
+    pen.area(line, tone=manner.shade, soft=1.0, fade=(y - high * 0.1, y + high * 0.6))
     dark = [*line[len(line) // 2 :], (x + wide * 0.3, y + high), (x + wide * 0.13, y + high * 0.3)]
     pen.area(dark, tone=manner.shade * 0.8, soft=wide * 0.03 + 1, fade=(y, y + high * 0.9))
     _texture(pen, line, (x, y, wide, high), manner)
@@ -154,10 +156,10 @@ def rock(pen: Pen, x: float, y: float, wide: float, high: float, manner: Manner)
             (0.48, 0.62), (0.52, 1.0))  # fmt: skip
     knots = shaky([(x + px * wide, y + py * high) for px, py in plan], wide * 0.035, rng)
     pen.cover(smooth(knots))
-    pen.area(smooth(knots), tone=manner.shade * 0.6, soft=2)
+    pen.area(smooth(knots), tone=manner.shade * 0.6, soft=1, fade=(y + high * 0.6, y + high * 1.1))
     crest = (x + wide * 0.06, y + high * 0.28)
     face = [knots[3], knots[4], knots[5], knots[6], knots[7], (x + wide * 0.12, y + high), crest]
-    pen.area(face, tone=manner.shade, soft=2)
+    pen.area(face, tone=manner.shade, soft=1.5, fade=(y + high * 0.5, y + high * 1.1))
     pen.stroke(knots, 2.0 + wide * 0.012, tone=manner.tone, profile=(0.6, 1.2, 0.7, 1.1, 0.4))
     pen.stroke((knots[3], crest, (x + wide * 0.10, y + high * 0.9)), 1.8, tone=manner.tone * 0.8)
     pen.stroke((knots[2], (x - wide * 0.2, y + high * 0.6)), 1.6, tone=manner.tone * 0.6)

@@ -111,9 +111,8 @@ def _leaf_dot(pen: Pen, x: float, y: float, size: float, dots: str, tone: float)
     elif dots == "flat":
         pen.stroke(((x - size, y), (x + size, y + 0.5)), size * 0.8, tone=dark, profile=THREAD)
     else:
-        pen.stroke(
-            ((x, y - size * 0.5), (x + size * 0.3, y + size * 0.5)), size, tone=dark, profile=EVEN
-        )
+        turn = float(pen.rng.random()) * 180
+        pen.area(ring(x, y, size * 0.75, size * 0.5, turn=turn), tone=max(0.5, dark))
 
 
 def bare_tree(
@@ -416,8 +415,8 @@ def grapes(pen: Pen, x: float, y: float, rows: int, size: float) -> int:
     for row in range(rows):
         across = rows - row
         for k in range(across):
-            gx = x + (k - (across - 1) / 2) * size * 1.9 + (float(rng.random()) - 0.5) * size * 0.3
-            gy = y + row * size * 1.75 + (float(rng.random()) - 0.5) * size * 0.3
+            gx = x + (k - (across - 1) / 2) * size * 1.9 + (float(rng.random()) - 0.5) * size * 0.9
+            gy = y + row * size * 1.6 + (float(rng.random()) - 0.5) * size * 0.9
             grape = ring(gx, gy, size, size)
             pen.cover(grape)
             pen.area(grape, tone=0.35 + 0.3 * float(rng.random()), soft=0.8)
@@ -434,13 +433,20 @@ def grapes(pen: Pen, x: float, y: float, rows: int, size: float) -> int:
 
 
 def vine_leaf(pen: Pen, x: float, y: float, size: float, tone: float) -> None:
-    """A broad wet leaf of a few lobes, with veins in darker ink."""
-    rng = pen.rng
-    turn = float(rng.random()) * 60 - 30
-    for angle in (-150, -90, -30, 40, 140):
-        px, py = _at(x, y, angle + turn, size * 0.5)
-        pen.area(
-            ring(px, py, size * 0.55, size * 0.4, turn=angle + turn), tone=tone, soft=size * 0.06
-        )
-    for angle in (-150, -90, -30, 40, 140):
-        pen.stroke(((x, y), _at(x, y, angle + turn, size * 0.8)), 2.0, tone=0.8, profile=TAPER)
+    """A broad wet leaf of five pointed lobes, its veins in darker ink."""
+    turn = float(pen.rng.random()) * 70 - 35
+    lobes = ((-165, 0.72), (-122, 0.95), (-80, 1.15), (-36, 0.98), (8, 0.70))
+    outline: list[Point] = [_at(x, y, 100 + turn, size * 0.30)]
+    for angle, reach in lobes:
+        outline += [
+            _at(x, y, angle - 20 + turn, size * 0.56),
+            _at(x, y, angle - 6 + turn, size * reach * 0.92),
+            _at(x, y, angle + turn, size * reach),
+            _at(x, y, angle + 8 + turn, size * reach * 0.86),
+        ]
+    leaf = smooth(shaky(outline, size * 0.05, pen.rng), closed=True)
+    pen.area(leaf, tone=tone, soft=1.2)
+    pen.area(ring(x, y - size * 0.3, size * 0.5, size * 0.4), tone=tone * 0.6, soft=size * 0.16)
+    for angle, reach in lobes:
+        way = ((x, y), _at(x, y, angle + turn + 5, size * reach * 0.5))
+        pen.stroke((*way, _at(x, y, angle + turn, size * reach * 0.9)), 2.2, tone=0.75)
