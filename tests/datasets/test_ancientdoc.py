@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from released import ancientdoc_hub, picture
 
 from keju.benchmarks import prompt_of
 from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.readers._strata import strata
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError
@@ -132,10 +134,10 @@ def test_a_wrong_line_is_named(source: Source, record: object, says: str) -> Non
     [
         (
             "title,dynasty\nx,y\n",
-            "expected the columns book, dynasty, script; found title, dynasty",
+            r"no field for the script \(expected script\); found the fields title, dynasty\. Call",
         ),
-        ("", "found none"),
-        ('book,dynasty,script\n"a', "not readable as CSV"),
+        ("", "no line of column names"),
+        ('book,dynasty,script\n"a', "line 2: not readable as a table"),
     ],
 )
 def test_a_wrong_table_of_books_is_named(source: Source, table: str, says: str) -> None:
@@ -159,3 +161,39 @@ def test_an_empty_file_and_an_empty_folder_are_named(source: Source, tmp_path: P
             "ancientdoc", source.folder, tmp_path / "o",
             name="n", version="1", licence="l", source="s",
         )  # fmt: skip
+
+
+def test_the_hubs_form_holds_its_images(read, tmp_path: Path) -> None:
+    ancientdoc_hub(tmp_path / "hub")
+    done = read("ancientdoc", tmp_path / "hub")
+    assert [item.id for item in done.items] == [f"Art/書譜/{n}#page_level_ocr-1" for n in range(3)]
+    assert done.items[1].metadata == {
+        "page": "Art/書譜/1.png", "category": "Art", "book": "書譜", "dynasty": "Tang",
+    }  # fmt: skip
+    assert (done.path / done.items[1].images[0].path).read_bytes() == picture(1)
+    assert done.notes == ()
+
+
+def test_strata_are_spelled_as_the_paper_spells_them(source: Source) -> None:
+    page = line("OCR") | {
+        "category": "philosophy of war", "book": "孫子", "dynasty": "ming dynasty",
+        "script": "Cursive or semi-cursive",
+    }  # fmt: skip
+    odd = line("OCR", image="Art/書譜/p01.jpg") | {"dynasty": "Liao"}
+    done = source.read(page, odd)
+    first, second = source.items()
+    assert (first.metadata["category"], first.metadata["dynasty"], first.metadata["script"]) == (
+        "The Philosophy of War", "Ming", "cursive_or_semi_cursive",
+    )  # fmt: skip
+    assert first.group == "The Philosophy of War/孫子"
+    assert second.metadata["dynasty"] == "Liao"
+    assert done.notes == ("dynasties that the paper has not: Liao",)
+
+
+def test_the_strata_are_those_of_the_published_registry(shared: Path) -> None:
+    registry = json.loads((shared / "published/ancientdoc_registry.json").read_text())
+    ours = strata()
+    assert ours["categories"] == registry["category_pages"]
+    assert ours["dynasties"] == registry["dynasty_pages"]
+    assert sum(ours["categories"].values()) == registry["total_pages_text_exact"]
+    assert set(ours["scripts"]) == set(registry["script_style"])

@@ -7,11 +7,18 @@ import gzip
 import io
 import json
 import struct
-from collections.abc import Callable, Iterable
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
+import polars as pl
 from PIL import Image
+
+from keju.datasets.store import DatasetWriter
+from keju.datasets.writers import export_dataset
+from keju.items import Item
 
 
 class Form(NamedTuple):
@@ -19,7 +26,7 @@ class Form(NamedTuple):
 
     name: str
     build: Callable[[Path], None]
-    options: dict[str, str] = {}
+    options: Mapping[str, str] = MappingProxyType({})
 
 
 def picture(number: int, size: tuple[int, int] = (40, 60), form: str = "PNG") -> bytes:
@@ -140,6 +147,36 @@ def obi_deciphering(src: Path) -> None:
         put(src / f"images/{row[0]}", picture(number))
 
 
+def ancientdoc_hub(src: Path) -> None:
+    rows = [
+        {"image": {"bytes": picture(n), "path": f"Art/書譜/{n}.png"}, "task": "Page-level OCR",
+         "question": "读出。", "answer": f"第{n}頁", "dynasty": "Tang"}
+        for n in range(3)
+    ]  # fmt: skip
+    src.mkdir(parents=True, exist_ok=True)
+    pl.DataFrame(rows).write_parquet(src / "train-00000-of-00001.parquet")
+
+
+def vlmevalkit(src: Path) -> None:
+    heads = ("index", "image", "question", "A", "B", "answer", "category")
+    rows = [(n, b64encode(picture(n)).decode(), f"第{n}問？", "說苑", "論語", "B", "經部")
+            for n in range(3)]  # fmt: skip
+    text = "\n".join("\t".join(map(str, row)) for row in (heads, *rows))
+    put(src / "T7.tsv", text + "\n")
+
+
+def own_parquet(src: Path) -> None:
+    src.mkdir(parents=True, exist_ok=True)
+    made = src.parent / f".{src.name}-made"
+    about = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "made in the test"}
+    with DatasetWriter(made, **about) as writer:
+        for number in range(3):
+            ref = writer.add_image(picture(number), "picture")
+            writer.add(Item(id=f"p{number}", benchmark="MCS-Bench", task="T1", images=(ref,),
+                            answer="天地", transcription="天地", group="b"))  # fmt: skip
+    export_dataset("parquet", made, src)
+
+
 def idx(src: Path) -> None:
     pixels = bytes(n * 7 % 256 for n in range(3 * 4 * 4))
     head = struct.pack(">4B3I", 0, 0, 8, 3, 3, 4, 4)
@@ -182,5 +219,8 @@ FORMS = {
     "obi-classification": Form("obi-classification", obi_classes),
     "obi-retrieval": Form("obi-retrieval", obi_classes, {"classes": "3"}),
     "obi-deciphering": Form("obi-deciphering", obi_deciphering),
+    "ancientdoc, the hub's": Form("ancientdoc", ancientdoc_hub),
+    "vlmevalkit-tsv": Form("vlmevalkit-tsv", vlmevalkit, {"task": "T7"}),
+    "parquet": Form("parquet", own_parquet),
     "idx": Form("idx", idx),
 }

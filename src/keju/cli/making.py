@@ -53,9 +53,26 @@ def import_(
 
 
 @data_app.command()
+def export(
+    form: Annotated[str, typer.Argument(metavar="FORMAT", help="See: keju data formats")],
+    dataset: DatasetPath,
+    folder: Annotated[
+        Path, typer.Option("-o", "--out", metavar="DIR", help="The folder to write, new or empty.")
+    ],
+) -> None:
+    """Write a dataset in a form that other programs read; what the form cannot hold is said."""
+    from keju.datasets.writers import export_dataset
+
+    for each in export_dataset(form, dataset, folder):
+        note(f"note: {each}")
+    say(f"{form} in {folder}")
+
+
+@data_app.command()
 def formats() -> None:
-    """List the formats that can be imported, what each must look like, and its options."""
+    """List the formats that can be imported and exported, what each looks like, and its options."""
     from keju.datasets.readers import FORMATS
+    from keju.datasets.writers import FORMATS as WRITTEN
 
     for reader in FORMATS.values():
         out.print(f"[b]{reader.name}[/b]  {reader.what}")
@@ -63,6 +80,11 @@ def formats() -> None:
             say(f"    {line}")
         for name, text in reader.options.items():
             say(f"    --option {name}=…  {text}")
+        say("")
+    for writer in WRITTEN.values():
+        out.print(f"[b]export {writer.name}[/b]  {writer.what}")
+        for line in writer.layout.strip().splitlines():
+            say(f"    {line}")
         say("")
 
 

@@ -86,7 +86,7 @@ def read_items(path: Path) -> list[Item]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    frame = _read_frame(path)
+    frame = frame_of(path)
     _check_columns(path, frame.schema)
     items = []
     known: dict[tuple[object, ...], ImageRef] = {}
@@ -156,11 +156,16 @@ def _plain(row: dict[str, Any]) -> dict[str, object]:
     return out
 
 
-def _read_frame(path: Path) -> pl.DataFrame:
+def frame_of(path: Path) -> pl.DataFrame:
+    """A parquet file as a table.
+
+    Raises:
+        DataError: it is missing or damaged.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
-        raise DataError("no such file", file=path) from None
+        raise DataError("no such file", file=path, mend="Make the file again") from None
     except OSError as error:
         raise DataError(f"not readable: {error.strerror or error}", file=path) from None
     try:

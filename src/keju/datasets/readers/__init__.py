@@ -18,6 +18,7 @@ from keju.datasets.readers import (
     page_xml,
     pages,
     parquet,
+    vlmevalkit,
 )
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetManifest, DatasetWriter
@@ -42,6 +43,7 @@ FORMATS: Mapping[str, Reader] = _by_name(
     obi_classes.RETRIEVAL,
     obi_deciphering.READER,
     idx.READER,
+    vlmevalkit.READER,
     parquet.READER,
 )
 """What can be imported, by name."""

@@ -1,25 +1,17 @@
-"""FORMAT ``ancientdoc``: AncientDoc's JSON lines with page images in folders by class and book."""
+"""FORMAT ``ancientdoc``: AncientDoc's JSON lines with page images, or the hub's parquet."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from keju.benchmarks import Task, tasks
-from keju.datasets.readers.base import (
-    Options,
-    Reader,
-    flag,
-    listed,
-    source_text,
-)
+from keju.datasets.readers._strata import Books, as_printed, books_in, unprinted
+from keju.datasets.readers.base import Options, Reader, files_under, flag, listed
 from keju.datasets.readers.records import (
     Field,
     JsonObject,
@@ -30,16 +22,19 @@ from keju.datasets.readers.records import (
     text_of,
 )
 from keju.datasets.store import DatasetWriter
+from keju.datasets.table import frame_of
 from keju.errors import DataError
 from keju.files import read_jsonl
-from keju.items import Item
+from keju.items import ImageRef, Item
 
 LAYOUT = """\
-SRC                       a .jsonl file, or a folder with .jsonl files in it
+SRC                       a .jsonl or .parquet file, or a folder with such files in it
   data.jsonl              one object a line: image, task, question, answer
   CLASS/BOOK/PAGE.jpg     the images; the path in "image" says class and book
+  data/*.parquet          or the hub's form: the same columns, the image inside (bytes and path)
 The task is an id (page_level_ocr …), the paper's name (Page-level OCR …) or a Chinese one.
--o books=FILE.csv         a table with the columns book, dynasty, script"""
+Columns category, book, dynasty, script are taken where there are; of books also from a table:
+--option books=FILE.csv   with the columns book, dynasty, script"""
 
 FIELDS = {
     "image": Field(("image", "image_path", "img")),
@@ -47,6 +42,10 @@ FIELDS = {
     "question": Field(("question", "prompt", "query")),
     "answer": Field(("answer", "response", "gt")),
     "id": Field(("id",), required=False),
+    "category": Field(("category", "class"), required=False),
+    "book": Field(("book", "title"), required=False),
+    "dynasty": Field(("dynasty",), required=False),
+    "script": Field(("script",), required=False),
 }
 
 OPTIONS = {
@@ -68,11 +67,6 @@ _ALIASES = {
 """Our guesses at other spellings; the released ones are the ids' or the paper's."""
 
 
-class _Book(NamedTuple):
-    dynasty: str
-    script: str
-
-
 def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
     """Read AncientDoc's questions word for word; the book is the group.
 
@@ -83,17 +77,19 @@ def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Itera
         DataError: no JSON lines, a field, an image or a column missing, an unknown task, a name
             that leads out of the folder.
     """
-    files = [src] if src.is_file() else sorted(src.rglob("*.jsonl"))
+    files = [src] if src.is_file() else list(files_under(src, {"jsonl", "parquet"}))
     if not files:
         raise DataError(
-            "expected a .jsonl file, or a folder with .jsonl files; found none", file=src
+            "expected a .jsonl file, or a folder with .jsonl files; found none",
+            file=src,
+            mend="See: keju data formats",
         )
-    books = _books(options)
+    books = books_in(options)
     items: list[Item] = []
     notes: list[str] = []
     for file in files:
         pictures = Pictures(writer, image_roots(src, file, options))
-        items += _items(file, options, pictures)
+        items += _items(file, options, pictures, writer)
         if not flag(options, "skip-missing"):
             pictures.raise_if_missing(file)
         if left_out := list(pictures.missing):
@@ -109,27 +105,65 @@ READER = Reader(
 )
 
 
-def _items(file: Path, options: Options, pictures: Pictures) -> Iterator[Item]:
-    records = list(read_jsonl(file, dict[str, object]))
+def _items(
+    file: Path, options: Options, pictures: Pictures, writer: DatasetWriter
+) -> Iterator[Item]:
+    records = _records(file)
     if not records:
-        raise DataError("no lines", file=file)
+        raise DataError("no lines", file=file, mend="Fetch the file again")
     fields = map_fields(file, records, FIELDS, options)
     for number, record in enumerate(records, start=1):
         place = Place(file, f"record {number}")
-        name = text_of(record, fields["image"], place)
-        ref = pictures.store(name, place)
-        if ref is not None:
-            yield replace(_item(record, fields, name, place), images=(ref,))
+        inside = record.get(fields["image"])
+        if isinstance(inside, Mapping | bytes):
+            name, ref = _embedded(inside, place, writer)
+        else:
+            name = text_of(record, fields["image"], place)
+            found = pictures.store(name, place)
+            if found is None:
+                continue
+            ref = found
+        yield replace(_item(record, fields, name, place), images=(ref,))
+
+
+def _records(file: Path) -> list[JsonObject]:
+    """The lines of a file; of the hub's parquet one file is in memory at a time."""
+    if file.suffix.casefold() == ".parquet":
+        return frame_of(file).to_dicts()
+    return list(read_jsonl(file, dict[str, object]))
+
+
+def _embedded(
+    inside: Mapping[object, object] | bytes, place: Place, writer: DatasetWriter
+) -> tuple[str, ImageRef]:
+    """The name and image of a cell that holds the image itself."""
+    cell = inside if isinstance(inside, Mapping) else {"bytes": inside}
+    data, name = cell.get("bytes"), cell.get("path")
+    if not isinstance(data, bytes):
+        raise DataError(
+            "the image is not in it", file=place.file, item=place.item, mend="Fetch the file again"
+        )
+    ref = writer.add_image(data, f"{place.file}: {place.item}")
+    return (name if isinstance(name, str) and name else f"{ref.sha256}.jpg"), ref
 
 
 def _item(record: JsonObject, fields: Mapping[str, str], name: str, place: Place) -> Item:
     kind = _task(text_of(record, fields["task"], place), place)
     question = text_of(record, fields["question"], place)
     if not question.strip():
-        raise DataError("the question is empty", file=place.file, item=place.item)
+        raise DataError(
+            "the question is empty", file=place.file, item=place.item, mend="Write the question"
+        )
     page = PurePosixPath(name.replace("\\", "/"))
     *_, category, book = ("", "", *page.parent.parts)
-    metadata = {"page": page.as_posix(), "category": category, "book": book}
+    said = {
+        role: text_of(record, fields.get(role), place).strip()
+        for role in ("category", "book", "dynasty", "script")
+    }
+    category, book = as_printed("category", said["category"] or category), said["book"] or book
+    metadata = {"page": page.as_posix(), "category": category, "book": book} | {
+        kind: as_printed(kind, said[kind]) for kind in ("dynasty", "script")
+    }
     return Item(
         id=text_of(record, fields.get("id"), place),
         benchmark=kind.benchmark,
@@ -158,44 +192,19 @@ def _numbered(items: list[Item]) -> Iterator[Item]:
         )
 
 
-def _with_book(item: Item, books: Mapping[str, _Book]) -> Item:
-    book = books.get(item.metadata.get("book", ""))
-    if book is None:
-        return item
-    more = {key: value for key, value in book._asdict().items() if value}
-    return replace(item, metadata=item.metadata | more)
+def _with_book(item: Item, books: Books) -> Item:
+    book = books.get(item.metadata.get("book", ""), {})
+    return replace(item, metadata=item.metadata | dict(book)) if book else item
 
 
-def _notes(items: list[Item], books: Mapping[str, _Book]) -> Iterator[str]:
+def _notes(items: list[Item], books: Books) -> Iterator[str]:
     bare = sorted({item.metadata["page"] for item in items if "book" not in item.metadata})
     if bare:
         yield f"{len(bare)} pages lie in no book's folder, so each is a group: {listed(bare)}"
     here = {item.metadata["book"] for item in items if "book" in item.metadata}
     if books and (untold := sorted(here - set(books))):
         yield f"the table of books has no row for {len(untold)} books: {listed(untold)}"
-
-
-def _books(options: Options) -> dict[str, _Book]:
-    if "books" not in options:
-        return {}
-    file = Path(options["books"])
-    try:
-        reader = csv.DictReader(io.StringIO(source_text(file)), strict=True)
-        columns = list(reader.fieldnames or ())
-        if not {"book", "dynasty", "script"} <= set(columns):
-            raise DataError(
-                f"expected the columns book, dynasty, script; found {', '.join(columns) or 'none'}",
-                file=file,
-            )
-        return {
-            row["book"].strip(): _Book(
-                (row["dynasty"] or "").strip(), (row["script"] or "").strip()
-            )
-            for row in reader
-            if row["book"]
-        }
-    except csv.Error as error:
-        raise DataError(f"not readable as CSV: {error}", file=file) from None
+    yield from unprinted(items)
 
 
 @cache
@@ -220,5 +229,6 @@ def _task(name: str, place: Place) -> Task:
             f"unknown task {name[:40]!r}; expected one of {ids}, or the paper's names",
             file=place.file,
             item=place.item,
+            mend="See: keju tasks",
         )
     return kind

@@ -40,10 +40,10 @@ def descriptions_in(folder: Path) -> dict[Path, str]:
         DataError: the table is not as it should be.
     """
     file = find_table(folder, NAME)
-    return {each.path: each.description for each in read_descriptions(file, {})} if file else {}
+    return {each.path: each.description for each in read_descriptions(file)} if file else {}
 
 
-def read_descriptions(file: Path, options: Options) -> Iterator[Description]:
+def read_descriptions(file: Path, options: Options | None = None) -> Iterator[Description]:
     """The lines of a table of descriptions.
 
     Raises:

@@ -130,7 +130,7 @@ def _item(
     if kind.queries[0].form == "letter":
         printed = options_in(question)
         options = printed or _options(record, fields.get("options"), place)
-        question = question if printed else _with_options(question, options, kind)
+        question = question if printed else with_options(question, options, kind)
     simplified = text_of(record, fields.get("answer_simplified"), place)
     answer = text_of(record, fields["answer"], place) or simplified
     transcription = text_of(record, fields.get("transcription"), place)
@@ -190,7 +190,7 @@ def _unlettered(options: list[str]) -> tuple[str, ...]:
     return tuple(_LABEL.sub("", option) for option in options)
 
 
-def _with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
+def with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
     """A question whose options came apart, as the paper prints it: options, then requirement."""
     lettered = " ".join(
         f"{letter}、{text}" for letter, text in zip(ascii_uppercase, options, strict=False)

@@ -104,12 +104,15 @@ def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def map_fields(
-    file: Path, records: Sequence[JsonObject], wanted: Mapping[str, Field], options: Options
+    file: Path,
+    records: Sequence[JsonObject],
+    wanted: Mapping[str, Field],
+    options: Options | None = None,
 ) -> dict[str, str]:
     """The name that each wanted field bears in these records.
 
     A name given with ``field.ROLE=NAME`` must be there; else the first known name that is, small
-    and capital letters, ``_`` and spaces aside.
+    and capital letters, ``_`` and spaces aside. Without options no names can be given.
 
     Raises:
         UsageError: an option names a role that this format has not.
@@ -118,7 +121,7 @@ def map_fields(
     keys = list(dict.fromkeys(key for record in records for key in record))
     given = {
         option.removeprefix(FIELD_OPTION): name
-        for option, name in options.items()
+        for option, name in (options or {}).items()
         if option.startswith(FIELD_OPTION)
     }
     if unknown := sorted(set(given) - set(wanted)):
@@ -135,7 +138,9 @@ def map_fields(
                 f"no field for the {role} (expected {looked_for}); found the fields "
                 f"{', '.join(keys[:30]) or 'none'}",
                 file=file,
-                mend=f"Say its name: --option {FIELD_OPTION}{role}=NAME",
+                mend=f"Call it {field.names[0]}"
+                if options is None
+                else f"Say its name: --option {FIELD_OPTION}{role}=NAME",
             )
     return found
 

@@ -1,0 +1,214 @@
+"""FORMAT ``vlmevalkit-tsv``: VLMEvalKit's tables, with the images in or beside them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import ascii_uppercase
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.benchmarks import Task, query_of, task
+from keju.datasets.readers.base import Options, Reader, files_under, source_bytes
+from keju.datasets.readers.mcs_bench import with_options
+from keju.datasets.readers.records import Place, image_roots, picture_under, text_of
+from keju.datasets.readers.tables import Row, delimited
+from keju.datasets.store import DatasetWriter
+from keju.datasets.vlmevalkit import HEADS, OURS, cells_of, item_in
+from keju.errors import DataError, UsageError, shortened
+from keju.items import ImageRef, Item
+
+LAYOUT = """\
+SRC                       a .tsv file, or a folder with .tsv files in it
+  T7.tsv                  index, question, answer, and image or image_path; where there are: hint,
+                          A, B, C, D …, category, l2-category
+An image is base64, a list of base64, or the index of the row that has it; image_path is a path or a
+list of paths, from the table's folder or its folder images on. A table that keju exported gives
+the same items again; of any other, say the task: --option task=T7"""
+
+OPTIONS = {
+    "task": "the task that the table's questions are, where keju did not write it",
+    "query": "the query, where the task has several, e.g. What",
+    "images": "the folder that image_path starts from, if it is not that of the table",
+}
+
+_SHORTEST = 64
+"""A shorter cell is no picture but the index of the row that has it, as VLMEvalKit reads it."""
+
+
+def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
+    """Read VLMEvalKit's rows as items: word for word, or exactly where keju wrote them.
+
+    Raises:
+        UsageError: a table needs its task and none is given, or there is none of that name.
+        DataError: a table without rows or without a column, a row whose columns contradict one
+            another, an image that is missing, broken or no base64.
+    """
+    files = [src] if src.is_file() else list(files_under(src, {"tsv"}))
+    if not files:
+        raise DataError(
+            "expected a .tsv file, or a folder with .tsv files; found none",
+            file=src,
+            mend="See: keju data formats",
+        )
+    for file in files:
+        images = _Images(writer, image_roots(src, file, options))
+        count = 0
+        for row in _rows(file):
+            refs = images.of(row)
+            writer.add(_item(row, refs, options))
+            count += 1
+        if not count:
+            raise DataError("a table without rows", file=file, mend="Fetch the file again")
+    return []
+
+
+READER = Reader("vlmevalkit-tsv", "VLMEvalKit's TSV", LAYOUT, read_vlmevalkit, OPTIONS)
+
+
+def _rows(file: Path) -> Iterator[Row]:
+    """The rows of a table, read as it goes, since tables of a gigabyte are usual."""
+    if not file.is_file():
+        raise DataError("this is no file", file=file, mend="Put the file in its place")
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            for row in delimited(file, lines):
+                _check_columns(row)
+                yield row
+    except UnicodeDecodeError:
+        raise DataError(
+            "not UTF-8", file=file, mend="Convert it: iconv -f ENCODING -t UTF-8"
+        ) from None
+
+
+def _check_columns(row: Row) -> None:
+    cells = row.cells
+    missing = [head for head in ("index", "question", "answer") if head not in cells]
+    if not {"image", "image_path"} & set(cells):
+        missing.append("image or image_path")
+    if missing:
+        raise DataError(
+            f"no column {missing[0]}; found {', '.join(list(cells)[:20])}",
+            file=row.place.file,
+            mend="Name the columns as VLMEvalKit does",
+        )
+
+
+class _Images:
+    """The images of a table, by row; a row may point to another's."""
+
+    def __init__(self, writer: DatasetWriter, roots: list[Path]) -> None:
+        self._writer = writer
+        self._roots = list(dict.fromkeys(roots))
+        self._by_index: dict[str, tuple[ImageRef, ...]] = {}
+
+    def of(self, row: Row) -> tuple[ImageRef, ...]:
+        """The images of a row, stored in the dataset.
+
+        Raises:
+            DataError: there are none, or one is missing, broken or no base64.
+        """
+        place = row.place
+        index = text_of(row.cells, "index", place).strip()
+        cell = text_of(row.cells, "image", place).strip()
+        names = text_of(row.cells, "image_path", place).strip()
+        if cell and len(cell) < _SHORTEST and not cell.startswith("["):
+            if cell not in self._by_index:
+                raise _wrong(place, f"no row {cell!r} above it has an image", "Give it its image")
+            refs = self._by_index[cell]
+        elif cell:
+            refs = tuple(self._decoded(each, place) for each in _listed(cell))
+        elif names:
+            refs = tuple(self._read(each, place) for each in _listed(names))
+        else:
+            raise _wrong(place, "without an image", "Fill image or image_path")
+        self._by_index[index] = refs
+        return refs
+
+    def _decoded(self, text: str, place: Place) -> ImageRef:
+        try:
+            data = base64.b64decode(text, validate=True)
+        except (binascii.Error, ValueError):
+            raise _wrong(place, "its image is no base64", "Fetch the file again") from None
+        return self._writer.add_image(data, f"{place.file}: {place.item}")
+
+    def _read(self, name: str, place: Place) -> ImageRef:
+        path = picture_under(self._roots, name, place)
+        if path is None:
+            raise _wrong(
+                place,
+                f"the image {shortened(name)!r} is missing",
+                "Give its folder: --option images=FOLDER",
+            )
+        return self._writer.add_image(source_bytes(path), str(path))
+
+
+def _listed(cell: str) -> list[str]:
+    """One text, or the texts of a list written as JSON or, as pandas does, in single quotes."""
+    if not (cell.startswith("[") and cell.endswith("]")):
+        return [cell]
+    for form in (cell, cell.replace("'", '"')):
+        try:
+            return msgspec.json.decode(form, type=list[str])
+        except msgspec.MsgspecError:
+            continue
+    return [cell]
+
+
+def _item(row: Row, refs: tuple[ImageRef, ...], options: Options) -> Item:
+    place, cells = row
+    said = {head: text_of(cells, head, place) for head in cells}
+    if written := said.get("keju", ""):
+        item = item_in(written, f"{place.file}: {place.item}")
+        _must_agree(item, said, place)
+        return replace(item, images=refs)
+    if "task" not in options:
+        raise UsageError(f"{place.file}: say which task its questions are: --option task=T7")
+    return _foreign(said, refs, task(options["task"]), options.get("query", ""), place)
+
+
+def _must_agree(item: Item, said: Mapping[str, str], place: Place) -> None:
+    """Refuse a row in which somebody changed what can be seen, but not the item, or both apart."""
+    expected = cells_of(item)
+    visible = [head for head in (*HEADS, *ascii_uppercase) if head not in {"index", "image", *OURS}]
+    apart = [head for head in visible if said.get(head, "") != expected.get(head, "")]
+    if apart:
+        raise _wrong(
+            place,
+            f"{', '.join(apart)} and the item in the column keju are not the same",
+            "Change both, or take out the column keju and say the task: --option task=T7",
+        )
+
+
+def _foreign(
+    said: Mapping[str, str], refs: tuple[ImageRef, ...], kind: Task, query: str, place: Place
+) -> Item:
+    index, question = said["index"].strip(), said["question"].strip()
+    if not index:
+        raise _wrong(place, "without an index", "Number the rows")
+    if not question:
+        raise _wrong(place, "the question is empty", "Write the question")
+    pattern = Item(id=index, benchmark=kind.benchmark, task=kind.id, query=query)
+    letters = query_of(pattern).form == "letter"
+    choices = tuple(said[letter] for letter in ascii_uppercase if said.get(letter, "").strip())
+    asked = "\n".join(part for part in (said.get("hint", "").strip(), question) if part)
+    if letters and choices:
+        asked = with_options(asked, choices, kind)
+    heads = ("category", "l2-category")
+    return replace(
+        pattern,
+        images=refs,
+        question=asked,
+        verbatim=True,
+        options=choices if letters else (),
+        answer=said["answer"],
+        group=refs[0].sha256,
+        metadata={head: said[head] for head in heads if said.get(head, "")},
+    )
+
+
+def _wrong(place: Place, problem: str, mend: str) -> DataError:
+    return DataError(problem, file=place.file, item=place.item, mend=mend)

@@ -1,0 +1,75 @@
+"""FORMAT ``ancientdoc``: AncientDoc's questions as JSON lines, with images by class and book."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from keju.benchmarks import prompt_of
+from keju.datasets.store import Dataset
+from keju.datasets.writers.base import Holder, Writer, copy_image
+from keju.errors import DataError
+from keju.files import write_atomic
+from keju.items import Item
+
+LAYOUT = """\
+OUT/
+  data.jsonl              id, image, task, question (the whole prompt), answer; and where they are
+                          known: category, book, dynasty, script
+  CLASS/BOOK/PAGE.jpg     the images, where they came from; else <sha256>.<ext>
+Left out, with their number: other benchmarks' items, items without image, the reference split."""
+
+_BENCHMARK = "AncientDoc"
+_TOLD = ("category", "book", "dynasty", "script")
+
+
+def write_ancientdoc(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
+    """Write what is of AncientDoc; yields what is left out.
+
+    Raises:
+        DataError: nothing is, an image is missing or altered, or two pages have one name.
+    """
+    holder = Holder("ancientdoc", _objection)
+    lines = []
+    for item in holder.held(items):
+        name = _page(item)
+        copy_image(dataset, item.images[0], out / name)
+        record = {
+            "id": item.id,
+            "image": name,
+            "task": item.task,
+            "question": prompt_of(item),
+            "answer": item.answer,
+        }
+        record |= {key: item.metadata[key] for key in _TOLD if key in item.metadata}
+        lines.append(msgspec.json.encode(record))
+    write_atomic(out / "data.jsonl", b"\n".join(lines) + b"\n")
+    yield from holder.notes()
+
+
+WRITER = Writer("ancientdoc", "AncientDoc's JSON lines with page images", LAYOUT, write_ancientdoc)
+
+
+def _objection(item: Item) -> str:
+    if item.benchmark != _BENCHMARK:
+        return f"no task of {_BENCHMARK}"
+    if item.split != "test":
+        return "of the reference split, which the form does not know"
+    return "" if len(item.images) == 1 else f"{len(item.images)} images instead of one"
+
+
+def _page(item: Item) -> str:
+    """The page's name: the one it came with, where it is one that stays inside the folder.
+
+    Raises:
+        DataError: it would lead out of the folder.
+    """
+    name = item.metadata.get("page") or PurePosixPath(item.images[0].path).name
+    plain = PurePosixPath(name)
+    if plain.is_absolute() or ".." in plain.parts or any(mark in name for mark in "\\\0:"):
+        raise DataError(
+            f"the page {name!r} leads out of the folder", item=item.id, mend="Rename the page"
+        )
+    return name

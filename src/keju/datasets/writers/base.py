@@ -1,0 +1,76 @@
+"""What every writer shares: its declaration, and putting items, images and notes where they go."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.files import write_atomic
+from keju.items import ImageRef, Item
+
+Write = Callable[[Dataset, list[Item], Path], Iterable[str]]
+"""Writes the items of a dataset into a folder; gives back notes for the user, one line each."""
+
+
+class Writer(NamedTuple):
+    """A form into which a dataset can be exported; `layout` says what is written."""
+
+    name: str
+    what: str
+    layout: str
+    write: Write
+
+
+class Holder:
+    """Tells the items that a form can hold from those that it leaves out, and says which and why.
+
+    Args:
+        form: the form's name, for errors.
+        objection: why the form cannot hold an item, or an empty string.
+    """
+
+    def __init__(self, form: str, objection: Callable[[Item], str]) -> None:
+        self._form = form
+        self._objection = objection
+        self._left: Counter[tuple[str, str]] = Counter()
+
+    def held(self, items: Sequence[Item]) -> list[Item]:
+        """Those of the items that the form can hold.
+
+        Raises:
+            DataError: there are none.
+        """
+        found = []
+        for item in items:
+            if reason := self._objection(item):
+                self._left[item.task, reason] += 1
+            else:
+                found.append(item)
+        if not found:
+            why = "; ".join(self.notes()) or "there are no items"
+            raise DataError(
+                f"nothing that {self._form} can hold: {why}", mend="Export another form: parquet"
+            )
+        return found
+
+    def notes(self) -> Iterator[str]:
+        """What was left out, task by task."""
+        for (task, reason), count in sorted(self._left.items()):
+            yield f"left out {count} items of {task}: {reason}"
+
+
+def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
+    """Write an image of a dataset, byte for byte, unless it is there already.
+
+    Raises:
+        DataError: it is missing or altered, or there is another of that name.
+    """
+    data = dataset.image_bytes(ref)
+    if not path.exists():
+        write_atomic(path, data)
+    elif path.read_bytes() != data:
+        raise DataError("two images would have this name", file=path, mend="Rename one of them")

@@ -1,0 +1,65 @@
+"""FORMAT ``mcs-bench``: MCS-Bench's questions as its JSON, with their images."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from keju.benchmarks import options_of, prompt_of
+from keju.datasets.store import Dataset
+from keju.datasets.writers.base import Holder, Writer, copy_image
+from keju.files import write_json
+from keju.items import Item
+
+LAYOUT = """\
+OUT/
+  data.json               ID, Task_ID, Question (the whole prompt), Image, Answer,
+                          Answer_Simplified, Options, Transcription, Group
+  images/<sha256>.<ext>   the images
+Left out, with their number: other benchmarks' items, items without image, the reference split."""
+
+_BENCHMARK = "MCS-Bench"
+
+
+def write_mcs_bench(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
+    """Write what is of MCS-Bench; yields what is left out.
+
+    Raises:
+        DataError: nothing is, or an image is missing or altered.
+    """
+    holder = Holder("mcs-bench", _objection)
+    records = []
+    for item in holder.held(items):
+        for ref in item.images:
+            copy_image(dataset, ref, out / ref.path)
+        records.append(_record(item))
+    write_json(out / "data.json", records)
+    yield from holder.notes()
+
+
+WRITER = Writer("mcs-bench", "MCS-Bench's JSON with its images", LAYOUT, write_mcs_bench)
+
+
+def _objection(item: Item) -> str:
+    if item.benchmark != _BENCHMARK:
+        return f"no task of {_BENCHMARK}"
+    if item.split != "test":
+        return "of the reference split, which the form does not know"
+    return "" if item.images else "without an image"
+
+
+def _record(item: Item) -> dict[str, object]:
+    names = [ref.path for ref in item.images]
+    record: dict[str, object] = {
+        "ID": item.id,
+        "Task_ID": int(item.task.removeprefix("T")),
+        "Question": prompt_of(item),
+        "Image": names if len(names) > 1 else names[0],
+        "Answer": item.answer,
+        "Answer_Simplified": item.answer_simplified,
+        "Transcription": item.transcription,
+        "Group": item.group,
+    }
+    if options := options_of(item):
+        record["Options"] = list(options)
+    return record

@@ -1,0 +1,220 @@
+"""OBI-Bench's rejoining, classification and retrieval: each query picture against its gallery."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from released import obi_classes, obi_mutual, obi_rejoining, picture, put
+
+from keju.datasets.readers._obi import sources, sweep
+from keju.datasets.validate import validate
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+
+def test_the_sources_are_those_of_the_published_registry(shared: Path) -> None:
+    registry = json.loads((shared / "published/obi_registry.json").read_text())
+    printed = {
+        row["dataset"]: (row["task"], row["sampled_size"], row["type"])
+        for row in registry["datasets"]
+    }
+    ours = {source.name: (source.task, source.images, source.type) for source in sources()}
+    assert ours == printed
+    assert sum(source.images for source in sources()) == registry["total_images"]
+
+
+def test_the_numbers_of_every_source_make_its_printed_size() -> None:
+    for source in sources("classification") + sources("retrieval"):
+        drawn = source.classes * (source.references + source.queries) + source.distractors
+        assert drawn == source.images
+    for source in sources("deciphering"):
+        assert sum(source.subsets.values()) == source.images
+    assert sweep() == (10, 20, 30, 50, 100)
+
+
+def shown(item: Item, files: dict[str, str]) -> list[str]:
+    return [files[ref.sha256] for ref in item.images]
+
+
+def files_in(src: Path) -> dict[str, str]:
+    from keju.files import sha256_file
+
+    return {sha256_file(path): path.relative_to(src).as_posix() for path in src.rglob("*.png")}
+
+
+@pytest.mark.parametrize("build", [obi_rejoining, obi_mutual])
+def test_each_fragment_is_held_against_all_others(read, tmp_path: Path, build) -> None:
+    src = tmp_path / "OBI-rejoin"
+    build(src)
+    done = read("obi-rejoining", src)
+    files = files_in(src)
+    for query in ("Yes-or-No", "How"):
+        items = [item for item in done.items if item.query == query]
+        assert len(items) == 5
+        for item in items:
+            first, *others = shown(item, files)
+            assert first == item.metadata["file"]
+            assert sorted([first, *others]) == sorted(files.values())
+    joins = {
+        item.metadata["file"]: [shown(item, files)[place] for place in item.relevant]
+        for item in done.items
+    }
+    assert joins == {
+        "b1/1.png": ["b1/2.png"], "b1/2.png": ["b1/1.png", "b1/3.png"], "b1/3.png": ["b1/2.png"],
+        "b2/1.png": ["b2/2.png"], "b2/2.png": ["b2/1.png"],
+    }  # fmt: skip
+    assert {item.group for item in done.items} == {"OBI-rejoin/b1", "OBI-rejoin/b2"}
+    assert "OBI-rejoin: 5 fragments; the paper has 483" in done.notes
+    assert list(validate(done.path)) == []
+
+
+def test_fragments_of_a_folder_adjoin_where_that_is_said(read, tmp_path: Path) -> None:
+    obi_rejoining(tmp_path / "s")
+    (tmp_path / "s/adjacency.csv").unlink()
+    with pytest.raises(DataError, match=r"expected adjacency\.csv; found none\. Write it, or say"):
+        read("obi-rejoining", tmp_path / "s")
+    done = read("obi-rejoining", tmp_path / "s", adjacency="all")
+    assert Counter(len(item.relevant) for item in done.items) == {2: 6, 1: 4}
+    assert done.manifest.made["adjacency"] == "all"
+
+
+def test_tables_may_lie_in_the_bones_folders_and_lone_fragments_are_candidates(
+    read, tmp_path: Path
+) -> None:
+    obi_rejoining(tmp_path / "s")
+    (tmp_path / "s/adjacency.csv").unlink()
+    put(tmp_path / "s/b1/adjacency.csv", "a,b\n1,2\n")
+    done = read("obi-rejoining", tmp_path / "s")
+    assert {item.metadata["file"] for item in done.items} == {"b1/1.png", "b1/2.png"}
+    assert all(len(item.images) == 5 for item in done.items)
+    assert done.notes == (
+        "s: 3 fragments adjoin none, so they are only candidates: b1/3.png, b2/1.png, b2/2.png",
+    )
+
+
+def test_fragments_in_one_folder_are_bones_by_what_hangs_together(read, tmp_path: Path) -> None:
+    for number in range(5):
+        put(tmp_path / f"s/{number}.png", picture(number))
+    put(tmp_path / "s/adjacency.csv", "fragment,adjoins\n0,1\n1,2\n3,4\n")
+    done = read("obi-rejoining", tmp_path / "s")
+    assert {item.group for item in done.items} == {"s/0.png", "s/3.png"}
+
+
+def test_a_query_is_held_against_one_reference_of_every_class(read, tmp_path: Path) -> None:
+    obi_classes(tmp_path / "s", classes=4, images=7)
+    done = read("obi-classification", tmp_path / "s")
+    assert len(done.items) == 4 * 4 * 2
+    files = files_in(tmp_path / "s")
+    galleries = {tuple(item.images[1:]) for item in done.items}
+    assert len(galleries) == 1
+    for item in done.items:
+        query, *references = shown(item, files)
+        (place,) = item.relevant
+        assert references[place - 1].split("/")[0] == query.split("/")[0] == item.metadata["class"]
+        assert query not in references
+        assert item.group == f"s/{item.metadata['class']}"
+    assert list(validate(done.path)) == []
+
+
+def test_the_sweep_goes_on_with_the_classes_it_has(read, tmp_path: Path) -> None:
+    obi_classes(tmp_path / "HWOBC", classes=30)
+
+    def classes(number: int, seed: str = "0") -> set[str]:
+        done = read("obi-classification", tmp_path / "HWOBC", classes=str(number), seed=seed)
+        assert done.manifest.made["classes"] == f"HWOBC {number}"
+        assert all(len(item.images) == 1 + number for item in done.items)
+        return {item.metadata["class"] for item in done.items}
+
+    assert classes(10) < classes(20) < classes(30)
+    assert classes(10) == classes(10)
+    assert classes(10) != classes(10, "1")
+    with pytest.raises(
+        DataError, match=r"30 classes have 5 different images; wanted are 100\. Ask"
+    ):
+        read("obi-classification", tmp_path / "HWOBC")
+
+
+def test_a_mixed_gallery_shares_the_classes_and_says_how_they_divide(read, tmp_path: Path) -> None:
+    for shift, name in enumerate(("HWOBC", "Oracle-50K", "OBI125")):
+        for label in range(5):
+            for number in range(5):
+                put(tmp_path / f"all/{name}/{label}/{number}.png",
+                    picture(shift * 1000 + label * 100 + number))  # fmt: skip
+    done = read("obi-classification", tmp_path / "all", classes="10", mixed="yes")
+    assert all(len(item.images) == 11 for item in done.items)
+    assert done.notes == ("classes that do not divide evenly: HWOBC 4, Oracle-50K 3, OBI125 3",)
+    assert done.manifest.made["classes"] == "HWOBC 4, Oracle-50K 3, OBI125 3"
+    apart = read("obi-classification", tmp_path / "all", classes="4")
+    assert all(len(item.images) == 5 for item in apart.items)
+
+
+def test_of_similar_classes_no_others_are_drawn(read, tmp_path: Path) -> None:
+    obi_classes(tmp_path / "HWOBC", classes=8)
+    names = put(tmp_path / "similar.txt", "c2\nc5\nc7\nc99\n")
+    done = read("obi-classification", tmp_path / "HWOBC", similar=str(names))
+    assert {item.metadata["class"] for item in done.items} == {"c2", "c5", "c7"}
+    assert done.manifest.made["similar"] == "yes"
+    assert "HWOBC has no class c99" in done.notes
+
+
+def test_retrieval_holds_a_query_against_all_relevant_images_and_distractors(
+    read, tmp_path: Path
+) -> None:
+    obi_classes(tmp_path / "s", classes=8)
+    done = read("obi-retrieval", tmp_path / "s", classes="3")
+    files = files_in(tmp_path / "s")
+    assert len(done.items) == 3 * 2
+    taken = {item.metadata["class"] for item in done.items}
+    for item in done.items:
+        query, *gallery = (name.split("/")[0] for name in shown(item, files))
+        assert [place for place, name in enumerate(gallery, 1) if name == query] == list(
+            item.relevant
+        )
+        assert len(item.relevant) == 4
+        others = [name for name in gallery if name not in taken]
+        assert len(others) == 15
+        assert set(Counter(others).values()) == {3}, "one of each class before a second of any"
+    assert list(validate(done.path)) == []
+    few = read("obi-retrieval", tmp_path / "s", classes="3", distractors="2")
+    assert {len(item.images) for item in few.items} == {1 + 12 + 2}
+    with pytest.raises(DataError, match=r"25 images of other classes; wanted are 99 distractors"):
+        read("obi-retrieval", tmp_path / "s", classes="3", distractors="99")
+
+
+def test_small_classes_and_repeated_images_are_passed_over(read, tmp_path: Path) -> None:
+    obi_classes(tmp_path / "s", classes=4)
+    (tmp_path / "s/c1/4.png").unlink()
+    put(tmp_path / "s/c2/4.png", (tmp_path / "s/c2/3.png").read_bytes())
+    done = read("obi-classification", tmp_path / "s")
+    assert {item.metadata["class"] for item in done.items} == {"c0", "c3"}
+    assert done.notes == (
+        "s: passed over 1 classes of less than 5 images: c1",
+        "s: passed over c2, which repeats its images",
+    )
+
+
+def test_folders_of_one_name_are_one_class(read, tmp_path: Path) -> None:
+    for label in ("大", "小"):
+        for number in range(5):
+            part = "train" if number < 3 else "test"
+            put(tmp_path / f"s/{part}/{label}/{number}.png", picture(ord(label) + number))
+    done = read("obi-classification", tmp_path / "s")
+    assert {item.metadata["class"] for item in done.items} == {"大", "小"}
+
+
+def test_a_source_of_another_task_is_wrong_use(read, tmp_path: Path) -> None:
+    obi_classes(tmp_path / "s")
+    with pytest.raises(
+        UsageError,
+        match=r"OBC306 is a source of retrieval\. Sources of classification: HWOBC, Oracle-50K, O",
+    ):
+        read("obi-classification", tmp_path / "s", source="OBC306")
+    with pytest.raises(UsageError, match="classes=none: say a whole number"):
+        read("obi-classification", tmp_path / "s", classes="none")
+    put(tmp_path / "all/HWOBC/1/1.png", picture(1))
+    put(tmp_path / "all/notes/1.png", picture(1))
+    with pytest.raises(DataError, match="expected folders called after sources; found also notes"):
+        read("obi-classification", tmp_path / "all")

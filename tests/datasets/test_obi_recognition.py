@@ -1,0 +1,130 @@
+"""OBI-Bench's recognition: boxes drawn with LabelImg or listed in a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from released import obi_boxes, obi_recognition, picture, put, table, voc
+
+from keju.benchmarks import prompt_of
+from keju.datasets.validate import validate
+from keju.errors import DataError, UsageError
+from keju.items import Box
+
+
+def test_a_picture_is_asked_in_four_ways_and_its_boxes_answer(read, tmp_path: Path) -> None:
+    obi_recognition(tmp_path / "O2BR")
+    done = read("obi-recognition", tmp_path / "O2BR")
+    asked = {item.query: item for item in done.items if "bone2" in item.id}
+    assert list(asked) == ["What", "Yes-or-No", "How", "Where"]
+    assert asked["Yes-or-No"].answer == "yes"
+    assert asked["How"].answer == "2"
+    assert asked["Where"].boxes == (Box(x0=1, y0=1, x1=9, y1=20), Box(x0=1, y0=1, x1=10, y1=20))
+    assert "oracle bone inscriptions" in asked["What"].answer
+    assert prompt_of(asked["How"]) == "How many oracle bone characters are in this image?"
+    assert asked["How"].metadata == {
+        "source": "O2BR", "type": "Fragments (original)", "file": "images/bone2.png",
+    }  # fmt: skip
+    assert list(validate(done.path)) == []
+
+
+def test_a_negative_is_asked_yes_or_no_alone_and_the_answer_is_no(read, tmp_path: Path) -> None:
+    obi_recognition(tmp_path / "O2BR")
+    done = read("obi-recognition", tmp_path / "O2BR")
+    (negative,) = [item for item in done.items if "tree" in item.id]
+    assert (negative.query, negative.answer) == ("Yes-or-No", "no")
+    assert not any("always says yes" in note for note in done.notes)
+
+
+def test_without_negatives_the_note_says_what_yes_or_no_is_worth(read, tmp_path: Path) -> None:
+    obi_boxes(tmp_path / "O2BR")
+    notes = read("obi-recognition", tmp_path / "O2BR").notes
+    assert "O2BR: 2 images; the paper has 800" in notes
+    assert any("a model that always says yes is right" in note for note in notes)
+
+
+def test_what_is_answered_by_the_table_then_the_option_then_keju(read, tmp_path: Path) -> None:
+    src = tmp_path / "O2BR"
+    obi_boxes(src)
+    table(src / "descriptions.csv", ("image", "description"), ("bone1.png", "A shell."))
+    what = {
+        item.metadata["file"]: item.answer
+        for item in read("obi-recognition", src, description="A bone.").items
+        if item.query == "What"
+    }
+    assert what == {"images/bone1.png": "A shell.", "images/bone2.png": "A bone."}
+    done = read("obi-recognition", src)
+    assert any("keju's own description for 1 pictures" in note for note in done.notes)
+    own = read("obi-recognition", src, source="my museum")
+    assert sum(item.query == "What" for item in own.items) == 1
+    assert any("1 pictures are not asked What" in note for note in own.notes)
+
+
+def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
+    read, tmp_path: Path
+) -> None:
+    put(tmp_path / "a/p.png", picture(1))
+    table(
+        tmp_path / "a/boxes.csv",
+        ("file", "x", "y", "w", "h", "label"),
+        ("p.png", 2, 3, 10, 20, "王"),
+    )
+    done = read("obi-recognition", tmp_path / "a", boxes="xywh")
+    assert done.items[-1].boxes == (Box(x0=2, y0=3, x1=12, y1=23),)
+    table(tmp_path / "a/boxes.csv", ("pic", "l", "o", "r", "u"), ("p.png", 2, 3, 10, 20))
+    named = {"field.image": "pic", "field.left": "l", "field.top": "o", "field.right": "r",
+             "field.bottom": "u"}  # fmt: skip
+    assert read("obi-recognition", tmp_path / "a", **named).items[-1].boxes == (
+        Box(x0=2, y0=3, x1=10, y1=20),
+    )
+    with pytest.raises(UsageError, match="boxes=yxyx: say xyxy or xywh"):
+        read("obi-recognition", tmp_path / "a", boxes="yxyx")
+
+
+def test_sources_in_one_folder_are_read_in_the_papers_order(read, tmp_path: Path) -> None:
+    for name in ("YinQiWenYuan", "O2BR"):
+        obi_recognition(tmp_path / "all" / name)
+    put(tmp_path / "all/HWOBC/1/1.png", picture(7))
+    done = read("obi-recognition", tmp_path / "all")
+    assert done.manifest.made["sources"] == "O2BR, YinQiWenYuan_detection"
+    assert list(dict.fromkeys(item.metadata["source"] for item in done.items)) == [
+        "O2BR", "YinQiWenYuan_detection",
+    ]  # fmt: skip
+
+
+def test_a_sample_is_drawn_by_seed_and_grows_from_what_it_was(read, tmp_path: Path) -> None:
+    src = tmp_path / "O2BR"
+    for number in range(12):
+        put(src / f"{number:02d}.png", picture(number))
+        voc(src / f"{number:02d}.xml", (1, 1, 9, 9))
+
+    def files(**options: str) -> set[str]:
+        done = read("obi-recognition", src, **options)
+        assert done.manifest.made["seed"] == options.get("seed", "0")
+        return {item.metadata["file"] for item in done.items}
+
+    five = files(sample="5")
+    assert len(five) == 5
+    assert five < files(sample="8")
+    assert files(sample="5") == five
+    assert files(sample="5", seed="1") != five
+
+
+def test_an_annotation_of_a_picture_of_another_size_is_refused(read, tmp_path: Path) -> None:
+    put(tmp_path / "s/p.png", picture(1))
+    voc(tmp_path / "s/p.xml", (1, 1, 9, 9), size=(80, 120))
+    with pytest.raises(DataError, match=r"object 1: the box was drawn on a picture of 80x120"):
+        read("obi-recognition", tmp_path / "s")
+    voc(tmp_path / "s/p.xml", (1, 1, 9, 9), size=(0, 0))
+    assert len(read("obi-recognition", tmp_path / "s").items) == 3
+
+
+def test_pictures_of_one_name_need_their_annotation_beside_them(read, tmp_path: Path) -> None:
+    for number, folder in enumerate(("a", "b")):
+        put(tmp_path / f"s/{folder}/p.png", picture(number))
+        voc(tmp_path / f"s/{folder}/p.xml", (1, 1, 9, 9))
+    assert len(read("obi-recognition", tmp_path / "s").items) == 6
+    (tmp_path / "s/a/p.xml").rename(tmp_path / "s/p.xml")
+    with pytest.raises(DataError, match=r"2 pictures are called p: .*Put it beside its own"):
+        read("obi-recognition", tmp_path / "s")

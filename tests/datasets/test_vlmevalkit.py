@@ -1,0 +1,131 @@
+"""VLMEvalKit's tables that keju did not write, and its own where somebody changed them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from released import FORMS, picture, put, vlmevalkit
+
+from keju.benchmarks import prompt_of
+from keju.datasets.writers import export_dataset
+from keju.errors import DataError, UsageError
+
+
+def code(number: int) -> str:
+    return b64encode(picture(number)).decode()
+
+
+def tsv(path: Path, *rows: dict[str, object]) -> Path:
+    out = io.StringIO()
+    table = csv.DictWriter(out, list(rows[0]), delimiter="\t", lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    return put(path, out.getvalue())
+
+
+def row(**more: object) -> dict[str, object]:
+    base = {
+        "index": 1,
+        "image": code(1),
+        "question": "哪本？",
+        "A": "說苑",
+        "B": "論語",
+        "answer": "B",
+    }
+    return base | more
+
+
+def test_rows_become_items_of_the_task_that_is_named(read, tmp_path: Path) -> None:
+    vlmevalkit(tmp_path / "src")
+    done = read("vlmevalkit-tsv", tmp_path / "src", task="T7")
+    item = done.items[0]
+    assert (item.id, item.task, item.answer, item.options) == ("0", "T7", "B", ("說苑", "論語"))
+    assert item.metadata == {"category": "經部"}
+    assert prompt_of(item) == (
+        "第0問？\nA、說苑 B、論語\n要求：只输出选项对应的字母，不要输出其他无关内容。"
+    )
+    with pytest.raises(UsageError, match=r"T7\.tsv: say which task its questions are"):
+        read("vlmevalkit-tsv", tmp_path / "src")
+    with pytest.raises(UsageError, match="no task 'T99'"):
+        read("vlmevalkit-tsv", tmp_path / "src", task="T99")
+
+
+def test_open_questions_keep_their_hint_and_take_no_options(read, tmp_path: Path) -> None:
+    tsv(tmp_path / "t.tsv", row(hint="看圖。", answer="說苑"))
+    (item,) = read("vlmevalkit-tsv", tmp_path / "t.tsv", task="T6").items
+    assert (prompt_of(item), item.options) == ("看圖。\n哪本？", ())
+    tsv(tmp_path / "o.tsv", row(question="How many?", answer="3"))
+    (item,) = read("vlmevalkit-tsv", tmp_path / "o.tsv", task="recognition", query="How").items
+    assert (item.task, item.query, item.answer) == ("recognition", "How", "3")
+
+
+@pytest.mark.parametrize("form", ["json", "python"])
+def test_a_row_may_have_several_images_another_rows_or_paths(
+    read, tmp_path: Path, form: str
+) -> None:
+    put(tmp_path / "images/a.png", picture(3))
+    several = json.dumps([code(1), code(2)])
+    rows = [
+        row(image=several if form == "json" else several.replace('"', "'"), image_path=""),
+        row(index=2, image="1", image_path=""),
+        row(index=3, image="", image_path="a.png"),
+        row(index=4, image="", image_path="['a.png', 'images/a.png']"),
+    ]
+    tsv(tmp_path / "t.tsv", *rows)
+    items = read("vlmevalkit-tsv", tmp_path / "t.tsv", task="T7").items
+    assert [len(item.images) for item in items] == [2, 2, 1, 2]
+    assert items[0].images == items[1].images
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"image": "@@@@" * 30}, "line 2: its image is no base64. Fetch"),
+        (
+            {"image": b64encode(b"not a picture at all, but text" * 9).decode()},
+            "line 2: not an ima",
+        ),
+        ({"image": "7"}, "line 2: no row '7' above it has an image"),
+        ({"image": ""}, "line 2: without an image"),
+        ({"image": "", "image_path": "b.png"}, "line 2: the image 'b.png' is missing. Give its"),
+        ({"image": "", "image_path": "../b.png"}, "line 2: image '../b.png' must lie under"),
+        ({"question": " "}, "line 2: the question is empty"),
+        ({"index": ""}, "line 2: without an index"),
+    ],
+)
+def test_a_wrong_row_is_named(read, tmp_path: Path, changed: dict[str, object], says: str) -> None:
+    tsv(tmp_path / "t.tsv", row() | changed)
+    with pytest.raises(DataError) as caught:
+        read("vlmevalkit-tsv", tmp_path / "t.tsv", task="T7")
+    assert says in str(caught.value)
+    assert "t.tsv" in str(caught.value)
+
+
+def test_a_table_without_a_column_or_rows_is_named(read, tmp_path: Path) -> None:
+    put(tmp_path / "a.tsv", "index\tquestion\timage\n1\tq\tx\n")
+    with pytest.raises(DataError, match=r"no column answer; found index, question, image"):
+        read("vlmevalkit-tsv", tmp_path / "a.tsv", task="T7")
+    put(tmp_path / "b.tsv", "index\tquestion\timage\tanswer\n")
+    with pytest.raises(DataError, match=r"b\.tsv: a table without rows"):
+        read("vlmevalkit-tsv", tmp_path / "b.tsv", task="T7")
+
+
+def test_what_somebody_changed_in_our_table_is_never_passed_over(read, tmp_path: Path) -> None:
+    FORMS["mcs-bench"].build(tmp_path / "src")
+    export_dataset("vlmevalkit-tsv", read("mcs-bench", tmp_path / "src").path, tmp_path / "out")
+    file = tmp_path / "out/T7.tsv"
+    with file.open(encoding="utf-8", newline="") as stream:
+        (ours,) = csv.DictReader(stream, delimiter="\t")
+    tsv(file, ours | {"answer": "A", "B": "論衡"})
+    with pytest.raises(DataError, match=r"line \d+: answer, B and the item in the column keju are"):
+        read("vlmevalkit-tsv", file)
+    tsv(file, {head: cell for head, cell in (ours | {"answer": "A"}).items() if head != "keju"})
+    assert read("vlmevalkit-tsv", file, task="T7").items[0].answer == "A"
+    tsv(file, ours | {"keju": "{}"})
+    with pytest.raises(DataError, match=r"the cell keju holds no item: .*Take out the column keju"):
+        read("vlmevalkit-tsv", file)
