@@ -21,7 +21,9 @@ _CINNABAR = np.array([0.50, 0.16, 0.11], np.float32)
 _BACKDROPS = np.array([[0.055, 0.055, 0.06], [0.62, 0.62, 0.61], [0.89, 0.89, 0.88]], np.float32)
 
 
-def rubbing(piece: Piece, rng: np.random.Generator, *, wear: float, grain: float) -> Image.Image:
+def rubbing(
+    piece: Piece, rng: np.random.Generator, *, wear: float, grain: float, lift: float = 0.3
+) -> Image.Image:
     """An inked rubbing: the surface black and grainy, all that lies deeper white.
 
     Args:
@@ -29,28 +31,29 @@ def rubbing(piece: Piece, rng: np.random.Generator, *, wear: float, grain: float
         rng: where chance comes from.
         wear: 0 for a sharp, 1 for a worn surface, whose strokes break and drown in pits.
         grain: pixels of the finest grain.
+        lift: 0 for deep black, 1 for thin grey ink.
     """
     shape = piece.shape
     damp = field(rng, shape, 70 * grain) * 0.6 + field(rng, shape, 22 * grain) * 0.4
     fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
     coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
     # Pits lie thick in some places and thin in others.
-    pits = ramp(fine * 0.72 + coarse * 0.28 + (damp - 0.5) * (0.25 + 0.45 * wear),
-                0.71 - 0.07 * wear, 0.86 - 0.07 * wear)
+    many = (damp - 0.5) * (0.30 + 0.40 * wear) - 0.07 * wear - 0.05 * lift
+    pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86)
     rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
     strokes = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
     filled = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.22 * wear, 1.02 - 0.22 * wear)
     strokes = strokes * (1 - filled * (0.35 + 0.55 * wear))
     lines = ramp(_soft(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
     rim = ramp(_soft(piece.mask, 0.9 * grain) + (coarse - 0.5) * 0.35, 0.42, 0.6)
-    bare = 1 - (1 - strokes * 0.97) * (1 - pits * (0.5 + 0.5 * fine)) * (1 - lines * 0.85)
-    ink = rim * (1 - bare) * (0.90 - 0.22 * (1 - wear * 0.5) * ramp(damp, 0.55, 0.95))
-    ink = ink - rim * (fine - 0.5) * 0.22
-    paper = 0.93 - 0.05 * field(rng, shape, 40 * grain) - 0.03 * fine
+    bare = 1 - (1 - strokes * 0.97) * (1 - pits * (0.35 + 0.6 * fine)) * (1 - lines * 0.85)
+    ink = rim * (1 - bare) * (0.95 - 0.26 * lift - 0.14 * damp)
+    ink = ink - rim * ((fine - 0.5) * 0.26 + (coarse - 0.5) * 0.10)
+    paper = 0.97 - 0.05 * field(rng, shape, 40 * grain) - 0.03 * fine
     # The dabber leaves a little ink beyond the rim.
     smudge = _soft(piece.mask, 9 * grain) * (1 - rim) * ramp(fine + damp * 0.4, 0.75, 1.1) * 0.5
-    grey = paper * (1 - np.clip(ink + smudge, 0, 1)) + 0.07 * np.clip(ink, 0, 1)
-    return to_image(grey.astype(np.float32))
+    black = np.clip((ink + smudge) * 1.04, 0, 1)
+    return to_image((paper * (1 - black) + 0.06 * black).astype(np.float32))
 
 
 def photo(
@@ -67,7 +70,10 @@ def photo(
     """
     shape = piece.shape
     cloud = field(rng, shape, 120 * grain) * 0.55 + field(rng, shape, 34 * grain) * 0.45
-    fibre = field(rng, shape, 1.4 * grain, stretch=9) * 0.6 + field(rng, shape, 4 * grain, stretch=5) * 0.4
+    fibre = (
+        field(rng, shape, 1.4 * grain, stretch=9) * 0.6
+        + field(rng, shape, 4 * grain, stretch=5) * 0.4
+    )
     fine = field(rng, shape, 1.5 * grain)
     tone = float(rng.random())
     brown = ramp(cloud + (fibre - 0.5) * 0.30 + 0.35 * tone + 0.25 * wear - 0.30, 0.15, 0.95)
@@ -83,7 +89,9 @@ def photo(
     body = body * np.clip(light, 0.45, 1.22)[..., None]
     body = body * (0.62 + 0.38 * ramp(_soft(piece.mask, 2.2 * grain), 0.5, 0.95))[..., None]
     backdrop = _BACKDROPS[int(rng.integers(0, len(_BACKDROPS)))]
-    fall = np.roll(_soft(piece.mask, 7 * grain), (round(5 * grain), round(4 * grain)), (0, 1))
+    down, right = round(5 * grain), round(4 * grain)
+    fall = np.pad(_soft(piece.mask, 7 * grain), ((down, 0), (right, 0)), mode="edge")
+    fall = fall[: shape[0], : shape[1]]
     behind = backdrop * (1 - 0.5 * fall * (0.96 + 0.04 * fine))[..., None]
     cover = ramp(_soft(piece.mask, 0.5), 0.2, 0.8)[..., None]
     whole = np.clip(behind * (1 - cover) + body * cover, 0, 1)
@@ -98,7 +106,7 @@ def _cut_into(
     groove = _soft(piece.strokes, 0.6 * grain)
     deep = ramp(groove + (fine - 0.5) * 0.3 * wear, 0.18, 0.85)
     lit = _slope(-groove, 1)
-    dark = (1 - (0.60 - 0.15 * wear) * deep)[..., None]
+    dark = (1 - (0.66 - 0.20 * wear) * deep * (0.75 + 0.25 * groove))[..., None]
     red = (filling * deep * (0.4 + 0.6 * fine))[..., None]
     body = (body * (1 - red) + _CINNABAR * red) * dark
     body = body * (1 + 0.55 * lit)[..., None]
@@ -120,4 +128,5 @@ def _soft(plane: Plane, radius: float) -> Plane:
 
 def _slope(height: Plane, step: int) -> Plane:
     """How much the surface rises away from the light, which comes from the upper left."""
-    return (np.roll(height, (-step, -step), (0, 1)) - np.roll(height, (step, step), (0, 1))) * 0.5
+    wide = np.pad(height, step, mode="edge")
+    return (wide[2 * step :, 2 * step :] - wide[: -2 * step, : -2 * step]) * np.float32(0.5)

@@ -6,7 +6,7 @@ As everywhere in this room, pixels follow from integer draws and single IEEE ope
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -49,7 +49,7 @@ def knife(rng: np.random.Generator, *, width: float = 0.055) -> Writer:
     """An engraver, who cuts curves as straight pieces and ends in points."""
     slant, wide, broad, tip = (float(v) for v in rng.random(4))
     return Writer(
-        slant=0.24 * slant - 0.12, wide=0.80 + 0.34 * wide, bend=0.085, shake=0.017, over=0.035,
+        slant=0.24 * slant - 0.12, wide=0.68 + 0.36 * wide, bend=0.085, shake=0.017, over=0.035,
         width=width * (0.75 + 0.5 * broad), tip=0.25 + 0.4 * tip, facets=2, turn=0.12,
         leave_out=0.025,
     )  # fmt: skip
@@ -69,7 +69,7 @@ def write(
     writer: Writer,
     rng: np.random.Generator,
     *,
-    signs: dict[str, Sign],
+    signs: Mapping[str, Sign],
     variant: int | None = None,
 ) -> list[Cut]:
     """The cuts of one instance of a sign, from corner to corner of its own box.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
@@ -80,7 +81,7 @@ def load_signs(path: Path = DATA / "bones.toml") -> dict[str, Sign]:
     return signs
 
 
-def strokes_of(sign: Sign, variant: int, signs: dict[str, Sign]) -> tuple[Stroke, ...]:
+def strokes_of(sign: Sign, variant: int, signs: Mapping[str, Sign]) -> tuple[Stroke, ...]:
     """The strokes of one model of a sign, its parts put into their places.
 
     Args:
@@ -94,7 +95,7 @@ def strokes_of(sign: Sign, variant: int, signs: dict[str, Sign]) -> tuple[Stroke
     return tuple(_expanded(sign.models[variant], signs, _DEPTH))
 
 
-def _expanded(model: tuple[str, ...], signs: dict[str, Sign], depth: int) -> list[Stroke]:
+def _expanded(model: tuple[str, ...], signs: Mapping[str, Sign], depth: int) -> list[Stroke]:
     strokes: list[Stroke] = []
     for text in model:
         mark, rest = (text[0], text[1:]) if text[:1] in {"~", "#", "o", "@"} else ("", text)
