@@ -2,6 +2,7 @@
 
 from keju.published.audit import Audit, Finding, Held, audit_published
 from keju.published.models import Kind, PublishedModel, Role, published_model, published_models
+from keju.published.rebuild import Rebuilt, rebuild
 from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
 
 __all__ = [
@@ -13,10 +14,12 @@ __all__ = [
     "Kind",
     "PrintedTable",
     "PublishedModel",
+    "Rebuilt",
     "Role",
     "audit_published",
     "papers",
     "published_model",
     "published_models",
     "published_tables",
+    "rebuild",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.published import Audit, Finding, PublishedModel
+from keju.published import Audit, Finding, PublishedModel, Rebuilt
 from keju.reporting.terminal import plain_table
 
 _SHOWN = 2
@@ -47,6 +47,20 @@ def held_table(audit: Audit) -> Table:
     table = plain_table("benchmark", "what holds", "places", "cells", right=[2, 3])
     for each in audit.held:
         table.add_row(each.benchmark, each.holds, f"{each.places}", f"{each.compared:,}")
+    return table
+
+
+def rebuilt_table(cells: Sequence[Rebuilt]) -> Table:
+    """How near the printed means of MCS-Bench come out of its printed tasks."""
+    table = plain_table(
+        "table", "column", "cells", "within .01", "furthest apart", right=[2, 3, 4],
+        title="MCS-Bench's means, from the printed tasks (Illustration as printed)",
+    )  # fmt: skip
+    for place in dict.fromkeys((each.table, each.column) for each in cells):
+        of_place = [each for each in cells if (each.table, each.column) == place]
+        furthest = max(abs(each.printed - each.rebuilt) for each in of_place)
+        held = sum(each.holds for each in of_place)
+        table.add_row(*place, f"{len(of_place)}", f"{held}", f"{furthest:.4f}")
     return table
 
 

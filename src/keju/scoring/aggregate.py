@@ -252,24 +252,28 @@ def _layers(scored: Sequence[Score]) -> dict[str, float]:
 def _benchmark(name: str, protocol: Protocol, found: Sequence[TaskResult]) -> BenchmarkResult:
     declared = [each for each in tasks() if each.benchmark == name]
     results = {(result.task, result.query): result for result in found}
-    domains = _domains(declared, protocol, results)
+    domains = domain_means(declared, protocol, results)
     formats = {}
     for kind in ("MCQ", "QA") if name == "MCS-Bench" else ():
         of_kind = [each for each in declared if each.format == kind]
-        formats[kind] = _mean_of(_domains(of_kind, protocol, results))
+        formats[kind] = mean_over_domains(domain_means(of_kind, protocol, results))
     if formats:
         printed = [each for each in declared if each.format == "QA" and each.id != "T39"]
-        formats["QA as printed"] = _mean_of(_domains(printed, protocol, results))
+        formats["QA as printed"] = mean_over_domains(domain_means(printed, protocol, results))
     return BenchmarkResult(
-        benchmark=name, domains=domains, overall=_mean_of(domains), formats=formats
+        benchmark=name, domains=domains, overall=mean_over_domains(domains), formats=formats
     )
 
 
-def _domains(
+def domain_means(
     declared: Sequence[Task],
     protocol: Protocol,
     results: Mapping[tuple[str, str], TaskResult],
 ) -> dict[str, MeanResult]:
+    """The plain mean of each domain's main values, over the tasks that are `declared`.
+
+    `results` are by task and query; what is missing among them is named.
+    """
     parts: dict[str, dict[str, float | str]] = defaultdict(dict)
     for each in declared:
         for query in each.queries:
@@ -295,7 +299,7 @@ def _main_value(
     return main.value
 
 
-def _mean_of(domains: Mapping[str, MeanResult]) -> MeanResult:
+def mean_over_domains(domains: Mapping[str, MeanResult]) -> MeanResult:
     """The mean over domains; a domain that lacks a task is named with what it lacks."""
     values = {name: found.value for name, found in domains.items()}
     present = [value for value in values.values() if value is not None]
