@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from serving import Chat
 
 from keju.encoders.folder import bundled_minilm, packages_missing
 
@@ -39,3 +41,11 @@ def shared() -> Path:
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def chat() -> Iterator[Chat]:
+    """A misbehaving chat server in a process of its own."""
+    server = Chat()
+    yield server
+    server.stop()

@@ -112,8 +112,9 @@ class Request(Record, frozen=True, kw_only=True):
     """What a model is shown. It never carries an answer.
 
     `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
-    ``image``, unless an engine reads first); `box_convention` names the coordinates that the prompt asks for; `candidate` is the
-    place in the item's images of the one that is shown beside the first, 0 where nothing is paired.
+    ``image``, unless an engine reads first); `box_convention` names the coordinates that the prompt
+    asks for; `candidate` is the place in the item's images of the one that is shown beside the
+    first, 0 where nothing is paired.
     """
 
     item: str
@@ -151,9 +152,9 @@ class Response(Record, frozen=True, kw_only=True):
 
     `key` is the hash of everything that decides the answer. `text` is the answer alone,
     `thinking` what a reasoning model said before it. A failure is in `error`, never in `text`.
-    `lines` are an OCR engine's lines in the order in which it reads them; `candidate` is the
-    request's; `refused` are decoding parameters that the server would not take, so that it answered
-    without them.
+    `lines` are an OCR engine's lines in the order in which it reads them; `candidate` and
+    `box_convention` are the request's; `refused` are decoding parameters that the server would not
+    take, so that it answered without them.
     """
 
     key: str
@@ -174,6 +175,7 @@ class Response(Record, frozen=True, kw_only=True):
     error: Failure | None = None
     lines: tuple[Line, ...] = ()
     candidate: int = 0
+    box_convention: str = ""
     refused: tuple[str, ...] = ()
 
 

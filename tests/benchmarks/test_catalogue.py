@@ -10,6 +10,7 @@ import pytest
 from keju.benchmarks import (
     official_number,
     printed_metrics,
+    prompt_of,
     task,
     task_of_number,
     task_row,
@@ -17,6 +18,7 @@ from keju.benchmarks import (
 )
 from keju.benchmarks.tasks import Task
 from keju.errors import UsageError
+from keju.items import Item
 
 OPEN_QA = (6, 9, 15, 17, 22, 25, 27, 29, 35, 38, 39, 44)
 NAME_NOT_LEGIBLE = {("recognition", "Where")}
@@ -138,9 +140,11 @@ def test_obi_facts_and_prompts_are_the_registrys(shared: Path) -> None:
     for row in given["tasks"]:
         declared = task(row["id"])
         assert [query.name for query in declared.queries] == [q["type"] for q in row["queries"]]
-        assert [query.template for query in declared.queries] == [
-            q["prompt"] for q in row["queries"]
+        asked = [
+            prompt_of(Item(id="x", benchmark="OBI-Bench", task=row["id"], query=query.name))
+            for query in declared.queries
         ]
+        assert asked == [q["prompt"] for q in row["queries"]]
         images = [d["sampled_size"] for d in given["datasets"] if d["task"] == row["id"]]
         assert (declared.count, declared.count_kind) == (sum(images), "images")
     assert sum(task.count for task in of("OBI-Bench")) == given["total_images"]
@@ -219,7 +223,7 @@ def test_blanks_are_the_ones_that_an_item_can_fill() -> None:
         for query in task.queries
         for blank in re.findall(r"\{(.*?)\}", query.template)
     }
-    assert blanks == {"question", "options", "term", "character", "book"}
+    assert blanks == {"question", "options", "term", "character", "book", "box_format"}
 
 
 def test_a_requirement_is_the_last_line_of_its_template() -> None:

@@ -68,6 +68,22 @@ def test_the_traditional_prompts_are_those_in_their_snapshot() -> None:
     assert found == json.loads(TRADITIONAL.read_text("utf-8"))
 
 
+@pytest.mark.parametrize(
+    ("convention", "says"),
+    [
+        ("", "character in [xmin, ymin, xmax, ymax] format."),
+        ("xywh", "character in [xmin, ymin, width, height] format."),
+        (
+            "yxyx-1000",
+            "character in [ymin, xmin, ymax, xmax], scaled to 0-1000 of the image's width and "
+            "height, in this format.",
+        ),
+    ],
+)
+def test_boxes_can_be_asked_in_another_convention(convention: str, says: str) -> None:
+    assert prompt_of(item_for("recognition", "Where"), convention).endswith(says)
+
+
 def test_a_choice_prints_its_options_as_the_paper_does(shared: Path) -> None:
     registry = json.loads((shared / "published/mcs_task_registry.json").read_text("utf-8"))
     stray_stop = {"T5", "T40"}

@@ -8,13 +8,14 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 import msgspec
 
 from keju.benchmarks.tasks import CountKind, Query, Task
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, Protocol
+from keju.metrics.boxes import box_convention
 
 _FILES = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml")
 
@@ -59,11 +60,12 @@ class _Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     requirement: str = ""
 
 
-class _Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class _Catalogue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     benchmark: str
     count_kind: CountKind
     families: dict[str, _Family]
     printed_metrics: dict[str, tuple[str, ...]]
+    box_formats: dict[Literal["axes", "scale"], dict[str, str]] = {}
     tasks: dict[str, _Task]
 
 
@@ -138,6 +140,17 @@ def printed_metrics(benchmark: str) -> Mapping[str, tuple[str, ...]]:
             return MappingProxyType(catalogue.printed_metrics)
     known = ", ".join(_read(name).benchmark for name in _FILES)
     raise UsageError(f"no benchmark {benchmark!r}; there are {known}")
+
+
+def box_format(convention: str) -> str:
+    """A convention of boxes in the words of a prompt, e.g. ``[xmin, ymin, xmax, ymax]``.
+
+    Raises:
+        UsageError: there is no such convention.
+    """
+    axes, scale = box_convention(convention)
+    words = _read("obi_bench.toml").box_formats
+    return words["axes"][axes] + words["scale"][scale]
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from string import ascii_uppercase
 
-from keju.benchmarks.catalogue import task
+from keju.benchmarks.catalogue import box_format, task
 from keju.benchmarks.options import MAX_OPTIONS, options_in
 from keju.benchmarks.tasks import Query
 from keju.errors import DataError, UsageError
@@ -33,20 +33,23 @@ def query_of(item: Item) -> Query:
     )
 
 
-def prompt_of(item: Item) -> str:
+def prompt_of(item: Item, boxes: str = "") -> str:
     """The whole prompt of an item.
 
     A verbatim question is the prompt. Else the task's template is filled: ``{question}`` from the
-    item's question, ``{options}`` as ``A、… B、… C、…``, any other blank from its fields. Nothing
-    inside what is filled in counts as a blank.
+    item's question, ``{options}`` as ``A、… B、… C、…``, ``{box_format}`` from the convention
+    `boxes` (by default the query's), any other blank from its fields. Nothing inside what is
+    filled in counts as a blank.
 
     Raises:
+        UsageError: there is no such convention.
         DataError: a blank has nothing to fill it, or there are more options than letters.
     """
     query = query_of(item)
     if item.verbatim:
         return _filled(item, "question", item.question)
-    return _BLANK.sub(lambda blank: _value(item, blank[1]), query.template)
+    convention = boxes or query.box_convention
+    return _BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
 
 
 def options_of(item: Item) -> tuple[str, ...]:
@@ -68,7 +71,9 @@ def choices_of(item: Item) -> tuple[str, ...]:
     return tuple(_letters(item, options_of(item)))
 
 
-def _value(item: Item, blank: str) -> str:
+def _value(item: Item, blank: str, convention: str) -> str:
+    if blank == "box_format":
+        return box_format(convention)
     if blank == "question":
         return _filled(item, blank, item.question)
     if blank == "options" and item.options:

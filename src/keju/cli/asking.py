@@ -11,6 +11,7 @@ from keju.cli.app import WITH_FAILURES, app, err, out, say
 from keju.cli.options import (
     AsJson,
     BaseUrl,
+    BoxConvention,
     DatasetPath,
     Limit,
     ModelNames,
@@ -36,6 +37,7 @@ def plan(
     preset: PresetName = "",
     setting: SettingName = "image",
     script: ScriptName = "released",
+    boxes: BoxConvention = "",
     base_url: BaseUrl = "",
     as_json: AsJson = False,
 ) -> None:
@@ -57,6 +59,7 @@ def plan(
         seed=seed,
         setting=setting,
         wording=script,
+        boxes=boxes,
         rounds=as_in.rounds or 1 if rounds is None else rounds,
     )
     found = estimate(opened, [open_model(name, options) for name in model], selection)
@@ -82,6 +85,7 @@ def run(
     preset: PresetName = "",
     setting: SettingName = "image",
     script: ScriptName = "released",
+    boxes: BoxConvention = "",
     base_url: BaseUrl = "",
     api_key_env: Annotated[
         str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
@@ -130,6 +134,7 @@ def run(
             seed=seed,
             setting=setting,
             wording=script,
+            boxes=boxes,
             rounds=as_in.rounds or 1 if rounds is None else rounds,
         ),
         options=ModelOptions(

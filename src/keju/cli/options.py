@@ -52,6 +52,15 @@ ScriptName = Annotated[
     Literal["released", "simplified", "traditional"],
     typer.Option("--script", help="Chinese prompts as released, or turned into one script."),
 ]
+BoxConvention = Annotated[
+    str,
+    typer.Option(
+        "--boxes",
+        metavar="CONVENTION",
+        help="Ask for boxes as xyxy, yxyx, xywh or cxcywh, in pixels or with -unit (0 to 1) or "
+        "-1000 after it; by default as the benchmark does (xyxy).",
+    ),
+]
 BaseUrl = Annotated[
     str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")
 ]

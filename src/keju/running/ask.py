@@ -266,6 +266,7 @@ def _response(
         setting=request.setting,
         round=request.round,
         candidate=request.candidate,
+        box_convention=request.box_convention,
         text=outcome.text,
         thinking=outcome.thinking,
         finish_reason=outcome.finish_reason,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from keju.benchmarks import choices_of, prompt_of, query_of, task
+from keju.benchmarks import Query, choices_of, prompt_of, query_of, task
 from keju.datasets.store import Dataset
 from keju.items import ImageRef, Item, Request
 from keju.running.selecting import Selection, refusal, select
@@ -77,7 +77,7 @@ def request_for(
         source=source,
         setting=how.setting,
         round=round_,
-        box_convention=query.box_convention,
+        box_convention=_convention(item, query, how),
         candidate=candidate,
     )
 
@@ -100,6 +100,12 @@ def requests(dataset: Dataset, how: Selection = AS_RELEASED) -> Iterator[tuple[I
                     yield item, request
 
 
+def _convention(item: Item, query: Query, how: Selection) -> str:
+    """A question that is asked as released says itself how it wants its boxes."""
+    turned = query.box_convention and how.boxes and not item.verbatim
+    return how.boxes if turned else query.box_convention
+
+
 def _prompt(item: Item, how: Selection) -> str:
-    prompt = prompt_of(item)
+    prompt = prompt_of(item, how.boxes)
     return prompt if how.wording == "released" else in_script(prompt, how.wording)

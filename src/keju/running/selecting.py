@@ -11,6 +11,7 @@ from keju.benchmarks import query_of, task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Record, Setting
+from keju.metrics.boxes import box_convention
 
 Wording = Literal["released", "simplified", "traditional"]
 """In which characters Chinese prompts are asked: as the benchmark released them, or turned."""
@@ -32,6 +33,8 @@ class Selection(Record, frozen=True, kw_only=True):
     tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
     sample with the same seed is a part of a larger one. `limit` goes before `sample`. `wording`
     turns Chinese prompts into one script; the text of a page is shown as it stands there.
+    `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
+    benchmark's own.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -40,6 +43,7 @@ class Selection(Record, frozen=True, kw_only=True):
     seed: int = 0
     setting: Setting = "image"
     wording: Wording = "released"
+    boxes: str = ""
     rounds: int = 1
 
 
@@ -86,6 +90,8 @@ def _check(selection: Selection) -> None:
             raise UsageError(f"--{name} must be 1 or more, not {number}")
     if selection.rounds > MOST_ROUNDS:
         raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
+    if selection.boxes:
+        box_convention(selection.boxes)
     for each in selection.tasks or ():
         task(each)
 

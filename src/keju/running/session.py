@@ -273,6 +273,10 @@ class Session:
         )
 
 
+_UNSAID = {"setting": "image", "wording": "released", "boxes": ""}
+"""What a run that says nothing of a setting was asked with."""
+
+
 def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
     """Refuse to go on with a run of another dataset, setting or model."""
     differing = []
@@ -281,8 +285,12 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
             f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
             f"now {now.dataset} {now.dataset_hash[:8]})"
         )
-    for name, option in (("setting", "--setting"), ("wording", "--script")):
-        before, after = earlier.settings.get(name, "released"), now.settings.get(name)
+    for name, option in (
+        ("setting", "--setting"),
+        ("wording", "--script"),
+        ("boxes", "--boxes"),
+    ):
+        before, after = (each.settings.get(name, _UNSAID[name]) for each in (earlier, now))
         if before != after:
             differing.append(f"{option} ({before}, now {after})")
     if earlier.rounds > now.rounds:

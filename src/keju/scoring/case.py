@@ -16,7 +16,7 @@ from keju.metrics import (
     official_edits,
     punctuation_counts,
 )
-from keju.metrics.boxes import box_convention
+from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.answers import Extracted, body_of, transcription_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.letters import extract_letter
@@ -183,9 +183,14 @@ class Case:
         return _EXTRACT.get(self.form, _running_text)(self.text)
 
     @cached_property
+    def box_convention(self) -> BoxConvention:
+        """What four numbers of a box mean, as the response's request declared it."""
+        return box_convention(self.response.box_convention or self.query.box_convention or "xyxy")
+
+    @cached_property
     def box_list(self) -> BoxList:
-        """The boxes in the response, in the convention that the query declares."""
-        return extract_boxes(self.text, box_convention(self.query.box_convention or "xyxy").axes)
+        """The boxes in the response, in the convention that was asked for."""
+        return extract_boxes(self.text, self.box_convention.axes)
 
     @cached_property
     def marks(self) -> MarkCounts:

@@ -79,9 +79,7 @@ def _boxes(case: Case) -> tuple[Boxes, Boxes]:
     """True and predicted boxes in pixels; a response without a box gives none."""
     if not case.item.boxes:
         raise UndefinedMetricError("the item has no true boxes")
-    if not case.query.box_convention:
-        raise UndefinedMetricError("the query declares no convention for boxes")
-    convention = box_convention(case.query.box_convention)
+    convention = case.box_convention
     width = height = 0
     if convention.scale != "pixels":
         if not case.item.images:
