@@ -13,7 +13,8 @@ import pytest
 from keju.datasets import mini
 
 COMMANDS = [
-    [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"], ["audit"],
+    [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"],
+    ["audit"],
     ["data"], ["data", "import"], ["data", "formats"], ["data", "validate"], ["data", "stats"],
     ["build"], ["build", "synth"],
 ]  # fmt: skip

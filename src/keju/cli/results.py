@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, out, say
-from keju.cli.options import ProtocolName
+from keju.cli.options import AsJson, ProtocolName, TaskIds
 from keju.errors import UsageError
 from keju.items import Protocol
 
@@ -104,6 +104,40 @@ def score(
         say(f"Every number: {json_out}")
     if any(summary.strays for summary in summaries):
         raise typer.Exit(WITH_FAILURES)
+
+
+@app.command()
+def ledger(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that has been scored.")],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Only this model; may be given several times."),
+    ] = None,
+    task: TaskIds = None,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Items of each task that are named.")
+    ] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Show where official and strict part in a run: per task by how much, on which items and why.
+
+    Differences are strict - official on one scale, errors as 1 - min(1, error). What the two
+    protocols do on every task, on specimen answers, is in docs/ledger.md.
+    """
+    from keju.reporting.ledger import ledger_lines, ledger_of, ledger_tables
+    from keju.reporting.terminal import print_json
+    from keju.runs import RunFolder
+
+    found = ledger_of(RunFolder.open(run), models=model or (), tasks=task or (), most=top)
+    if as_json:
+        print_json(found)
+        return
+    if not found:
+        say("No task has a value under both protocols")
+        return
+    out.print(*ledger_tables(found))
+    for line in ledger_lines(found):
+        say(line)
 
 
 @app.command()

@@ -16,6 +16,7 @@ from keju.scoring.aggregate import (
 from keju.scoring.answers import Extracted, body_of, transcription_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.export import pieces, to_json
+from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences
 from keju.scoring.letters import extract_letter
 from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
@@ -35,11 +36,14 @@ __all__ = [
     "Binding",
     "BoxList",
     "Extracted",
+    "ItemDifference",
     "MeanResult",
     "MetricResult",
     "ModelScores",
+    "Parting",
     "Result",
     "Summary",
+    "TaskDifference",
     "TaskResult",
     "Unscored",
     "VariantResult",
@@ -47,6 +51,7 @@ __all__ = [
     "aggregate",
     "binding_of",
     "body_of",
+    "differences",
     "extract_boxes",
     "extract_count",
     "extract_entities",

@@ -24,7 +24,7 @@ Measure = Callable[[Case], Measured]
 class Binding(NamedTuple):
     """A metric bound to the function that computes it.
 
-    `text` names the preparation of the texts, one of the keys of `_PREPARATIONS`. `worst` is what
+    `text` names the preparation of the texts, which rules.toml describes. `worst` is what
     a failure is worth; for unbounded errors it is 1, what an empty answer earns.
     """
 
@@ -34,10 +34,10 @@ class Binding(NamedTuple):
     higher_is_better: bool = True
 
 
-_EXTRACTED = frozenset(
-    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes"}
+_AS_IT_IS = frozenset(
+    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes", "answer"}
 )
-"""Preparations that take the answer out and compare no texts."""
+"""Preparations that take the answer out and change nothing in it."""
 
 _MCS, _ANCIENT, _OBI = "MCS-Bench", "AncientDoc", "OBI-Bench"
 _Key = tuple[Protocol, str, AnswerForm, str]
@@ -145,7 +145,7 @@ def signature(
 
 
 def _preparation(protocol: Protocol, text: str) -> str:
-    if text in _EXTRACTED:
+    if text in _AS_IT_IS:
         return text
     if protocol == "strict":
         return f"{text}+{normalisation_signature('script')}"

@@ -181,12 +181,17 @@ _MEASURES: dict[str, Measure] = {
     "AP": _of_ranking(average_precision),
     "AUC": _of_ranking(auc),
 }
-_TEXT: dict[tuple[Protocol, AnswerForm], str] = {
+_TEXTS: dict[tuple[Protocol, AnswerForm], str] = {
     ("official", "yes-no"): "first-yes-no",
     ("strict", "yes-no"): "yes-no",
     ("official", "probability"): "one-probability",
     ("strict", "probability"): "one-probability",
 }
+
+
+def text_of(protocol: Protocol, form: AnswerForm) -> str:
+    """The preparation that a ranking's signature names."""
+    return _TEXTS[protocol, form]
 
 
 class Galleries:
@@ -219,7 +224,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
     item, measured, reason, signed = gallery.item, None, "", ""
     try:
         measured = mean(_MEASURES[metric](gallery, protocol), **gallery.stats)
-        signed = signature(protocol, metric, _TEXT[protocol, gallery.query.form])
+        signed = signature(protocol, metric, text_of(protocol, gallery.query.form))
     except UndefinedMetricError as error:
         reason = str(error)
     strict = protocol == "strict" and not reason

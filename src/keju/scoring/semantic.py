@@ -183,6 +183,10 @@ def _raw(case: Case) -> Pair:
     return case.text, case.truth
 
 
+def _answer(case: Case) -> Pair:
+    return case.taken.answer or "", case.truth
+
+
 def _normalised(case: Case) -> Pair:
     reference, hypothesis = case.strict_texts
     return hypothesis, reference
@@ -206,9 +210,11 @@ _BINDINGS: dict[tuple[Protocol, str, str], SemanticBinding] = {
         _BERT, _normalised, _matched_above_floor, "script"
     ),
     ("strict", _OBI, "BERTScore_floor"): SemanticBinding(
-        _ROBERTA, _raw, _matched_above_floor, "raw"
+        _ROBERTA, _answer, _matched_above_floor, "answer"
     ),
-    ("strict", _OBI, "cosine_floor"): SemanticBinding(_MINILM, _raw, _sentence_above_floor, "raw"),
+    ("strict", _OBI, "cosine_floor"): SemanticBinding(
+        _MINILM, _answer, _sentence_above_floor, "answer"
+    ),
 }
 
 

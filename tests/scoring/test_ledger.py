@@ -1,0 +1,82 @@
+"""Where the two protocols part: by how much, on which items, and why."""
+
+import pytest
+
+from keju.scoring import differences, score_answer
+
+
+def parted(make, *pairs, most=3):
+    scores = []
+    for number, (task, answer, text, fields) in enumerate(pairs):
+        item, response = make(task, answer, text, name=f"i{number}", **fields)
+        scores += score_answer(item, response)
+    return differences(scores, most=most)
+
+
+OPTIONS = {"options": ("唐代", "宋代", "元代")}
+
+
+def test_letters_in_chatter_earn_only_officially_and_the_ledger_says_why(make):
+    (found,) = parted(
+        make, ("T5", "B", "ABC", OPTIONS), ("T5", "B", "B", OPTIONS), ("T5", "B", "Ｂ", OPTIONS)
+    )
+    assert (found.official, found.strict) == (pytest.approx(2 / 3), pytest.approx(2 / 3))
+    assert (found.apart, found.items) == (2, 3)
+    assert [each.id for each in found.largest] == ["i0", "i2"]
+    assert found.largest[0].why == (
+        "unparsable; official finds the answer inside the response; strict takes no answer "
+        "(letters run together)"
+    )
+    assert found.largest[1].why.startswith("official does not find the answer as it is written")
+    assert [step.step for step in found.steps] == [
+        "what is taken of the response", "how texts are prepared", "what is counted",
+    ]  # fmt: skip
+
+
+def test_no_more_items_are_named_than_wanted_and_only_those_apart(make):
+    pairs = [("T5", "B", "ABC", OPTIONS)] * 4
+    assert len(parted(make, *pairs, most=2)[0].largest) == 2
+    assert parted(make, *pairs, most=0)[0].largest == ()
+    assert parted(make, ("T5", "B", "B", OPTIONS))[0].largest == ()
+
+
+def test_characters_too_many_cost_official_cr_nothing(make):
+    (found,) = parted(make, ("T1", "天地玄黄", "天地玄黄宇宙", {}))
+    (item,) = found.largest
+    assert (item.official, item.strict) == (1, 0.5)
+    assert "2 characters too many, which cost official CR nothing" in item.why
+
+
+def test_reasoning_counts_officially_alone(make):
+    (found,) = parted(make, ("T1", "天地玄黄", "<think>天地玄黄</think>\n宇宙", {}))
+    assert found.difference == -1
+    assert "strict reads after the reasoning" in found.largest[0].why
+
+
+def test_errors_are_turned_round_for_the_difference_alone(make):
+    (found,) = parted(make, ("page_level_ocr", "天地，玄黄。", "天地玄黄", {}))
+    assert (found.official_metric, found.official) == ("CER", pytest.approx(2 / 6))
+    assert found.strict == 1
+    assert found.difference == pytest.approx(2 / 6)
+    assert "official counts white space and punctuation: 2 edits of 6" in found.largest[0].why
+
+
+def test_other_script_is_an_edit_for_ancientdoc_alone(make):
+    (found,) = parted(make, ("page_level_ocr", "學而時習", "学而时习", {}))
+    assert found.difference == pytest.approx(0.75)
+    assert "3 of 3 edits are variants or other script" in found.largest[0].why
+
+
+def test_repeated_marks_count_officially(make):
+    (found,) = parted(make, ("T3", "之，乎者也", "之，" * 50, {}))
+    assert "official counts repeats: recall 5,000" in found.largest[0].why
+
+
+def test_where_the_main_metric_has_no_value_the_first_that_has_stands_in(make):
+    (found,) = parted(make, ("T6", "学而时习之", "学而时习", {}))
+    assert (found.official_metric, found.strict_metric) == ("ANLS", "chrF")
+
+
+def test_a_task_without_a_value_under_both_is_left_out(make):
+    scores = score_answer(*make("T5", "B", "B", **OPTIONS), ("strict",))
+    assert differences(scores) == []

@@ -1,0 +1,82 @@
+"""Every metric that is computed has its rule in words, and no rule stands for nothing."""
+
+import pytest
+from degenerate import earned, families
+
+from keju.benchmarks import task, tasks
+from keju.scoring import PROTOCOLS
+from keju.scoring.rules import counting, lower_is_better, rules, steps
+
+QUERIES = [
+    pytest.param(each, query, protocol, id=f"{each.id}/{query.name}/{protocol}")
+    for each in tasks()
+    for query in each.queries
+    for protocol in PROTOCOLS
+]
+
+
+@pytest.mark.parametrize(("declared", "query", "protocol"), QUERIES)
+def test_every_metric_of_every_task_has_its_steps_in_words(declared, query, protocol):
+    for metric in getattr(query, protocol):
+        found = steps(protocol, declared, query, metric)
+        assert [step.name for step in found] == [
+            "what is taken of the response", "how texts are prepared", "what is counted",
+            "a task's value", "a failed call",
+        ]  # fmt: skip
+        assert all(step.what for step in found)
+        assert isinstance(lower_is_better(protocol, declared, query, metric), bool)
+
+
+def test_no_rule_stands_for_nothing():
+    used = {
+        (protocol, query.form, metric)
+        for each in tasks()
+        for query in each.queries
+        for protocol in PROTOCOLS
+        for metric in getattr(query, protocol)
+    }
+    written = {
+        (protocol, form, metric)
+        for protocol, forms in rules().counted.items()
+        for form, metrics in forms.items()
+        for metric in metrics
+    }
+    assert written == used
+
+
+def test_no_preparation_is_described_that_no_metric_has():
+    used = {
+        (protocol, step.what)
+        for each in tasks()
+        for query in each.queries
+        for protocol in PROTOCOLS
+        for metric in getattr(query, protocol)
+        for step in steps(protocol, each, query, metric)[1:2]
+    }
+    written = {
+        (protocol, what) for protocol, named in rules().prepared.items() for what in named.values()
+    }
+    assert written == used
+
+
+def test_a_benchmark_may_count_otherwise_under_the_same_name():
+    assert "no BERTScore" in counting("official", "MCS-Bench", "text", "BERTScore")
+    assert "token matching" in counting("official", "OBI-Bench", "text", "BERTScore")
+
+
+@pytest.mark.parametrize("family", families(), ids=lambda family: family.name)
+def test_what_a_rule_says_of_the_tasks_value_is_what_scoring_does(family):
+    """Where a rule says so the value is the items' mean, elsewhere it is not (of uneven items)."""
+    declared = task(family.items[0].task)
+    query = next(q for q in declared.queries if q.name == family.items[0].query)
+    texts = [
+        truth if place % 2 else truth[:-1] + "之，乎" for place, truth in enumerate(family.truths)
+    ]
+    found = earned(family, texts)
+    for protocol in PROTOCOLS:
+        for metric, result in found[protocol].items():
+            over = steps(protocol, declared, query, metric)[3].what
+            if over == "the mean over the items":
+                assert result.value == pytest.approx(result.item_mean, abs=1e-12), metric
+            elif family.name in {"OCR, MCS-Bench", "OCR, AncientDoc", "punctuation"}:
+                assert result.value != pytest.approx(result.item_mean, abs=1e-6), metric
