@@ -22,6 +22,8 @@ Role = Literal["model", "engine", "answers", "baseline"]
 """What a kind of model is: it answers, it transcribes, it has answers of others, or it is the floor
 under a score."""
 
+_PIPELINE = "ocr+llm"
+
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model.
@@ -80,9 +82,14 @@ def model_kinds() -> tuple[ModelKind, ...]:
 
 
 def role_of(spec: str) -> Role | None:
-    """The role of the model that is spelled so, or None where this keju knows no such kind."""
-    known = [each for each in _kinds() if each.kind == spec.partition(":")[0]]
-    return known[0].role if known else None
+    """The role of the model that is spelled so, or None where this keju knows no such kind.
+
+    A pipeline has that of the model that answers in it.
+    """
+    kind, _, rest = spec.partition(":")
+    if kind == _PIPELINE and "+" in rest:
+        return role_of(rest.partition("+")[2])
+    return next((each.role for each in _kinds() if each.kind == kind), None)
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:

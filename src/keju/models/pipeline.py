@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Answer, Model, ModelOptions
@@ -52,7 +54,8 @@ class Pipeline:
         """A transcription, which the engine gives alone; and what the model declines."""
         if request.form == "transcription":
             return "a transcription is what the engine itself gives: ask the engine"
-        return self._model.declines(request)
+        # It is asked when the images have been read, as if their text were given.
+        return self._model.declines(replace(request, images=(), setting="gold-ocr"))
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to a request that holds the engine's reading.

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from keju import __version__
 from keju.benchmarks import tasks
 from keju.items import Protocol
+from keju.models import role_of
 from keju.reporting.gather import Answer, Gathered
 from keju.reporting.intervals import Measured, intervals
 from keju.reporting.labels import NOTHING, higher_is_better, metric_label, percent
@@ -24,6 +25,8 @@ _KINDS = {
     "tesseract": "OCR engine",
     "replay": "answers made elsewhere",
     "baseline": "baseline: the floor under a score",
+    "blind": "baseline: a model that is not shown the images",
+    "shuffled": "baseline: a model that is shown other images",
     "human": "person",
 }
 
@@ -311,7 +314,7 @@ def _main_cells(
 
 def _is_floor(model: str) -> bool:
     """Whether a model is a baseline, which is never called the best."""
-    return model.startswith("baseline:")
+    return role_of(model) == "baseline"
 
 
 def _main_cell(main: MetricResult, interval: Interval | None) -> Cell:

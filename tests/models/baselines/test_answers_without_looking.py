@@ -61,7 +61,10 @@ def test_chance_says_yes_or_no():
 
 def test_chance_declines_what_has_no_closed_set_of_answers():
     model = open_model("baseline:chance", ModelOptions())
-    assert model.declines(request(form="text")) == "chance answers letters, yes-no and probabilities, not text"
+    assert (
+        model.declines(request(form="text"))
+        == "chance answers letters, yes-no and probabilities, not text"
+    )
     assert model.declines(request(form="letter")) == "no letters on offer to guess from"
 
 

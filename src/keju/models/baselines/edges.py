@@ -1,0 +1,154 @@
+"""``baseline:edges``: fragments that fit by the curve of their edges."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeVar
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from keju.models.base import ModelOptions
+from keju.models.baselines.pairs import PairBaseline
+from keju.models.pictures import Grey, border_level
+
+POINTS = 224
+"""Points along the longer of two outlines."""
+SHARES = (0.18, 0.25, 0.35)
+"""Lengths of edge that are tried, as shares of the shorter outline."""
+
+_THRESHOLD = 0.5
+_EVEN, _SLOPE = 0.75, 0.12
+_WEAR = 0.25  # of the distance between two points: what an edge has lost without being another
+_SMOOTHING = 3.0  # pixels
+_FEWEST = 8
+
+Curve = NDArray[np.complex128]
+Reals = NDArray[np.float64]
+_Number = TypeVar("_Number", np.float64, np.complex128)
+
+
+class _Stretches(NamedTuple):
+    """Every stretch of one length of a closed curve, by its first point.
+
+    `middle` is the mean of its points, `spread` the mean square of their distances from it, `bend`
+    that of their distances from their own best straight line.
+    """
+
+    middle: Curve
+    spread: Reals
+    bend: Reals
+
+
+class Edges(PairBaseline[Curve]):
+    """The best fit of a stretch of one outline to a stretch of the other; for rejoining.
+
+    All pairs of stretches are laid upon each other, turned as fits best, the second outline run
+    backwards, since two sides of one crack are traced in opposite directions. What counts is by
+    how much the stretches agree better than they would with a straight line, as the logarithm of
+    the two mean squares, times the stretch's share of the outline: straight edges fit everything
+    and so prove nothing. Fragments must be of one scale, on a plain ground. The steepness of the
+    curve that makes it a probability was set on fragments torn by a program, and the threshold is
+    where it is even. Our reading: OBI-Bench names no baseline.
+    """
+
+    def __init__(self, options: ModelOptions) -> None:
+        super().__init__(
+            "edges",
+            options,
+            tasks=frozenset({"rejoining"}),
+            threshold=_THRESHOLD,
+            points=str(POINTS),
+            shares=", ".join(map(str, SHARES)),
+        )
+
+    def describe(self, grey: Grey) -> Curve:
+        """The fragment's outline."""
+        return outline(grey)
+
+    def compare(self, one: Curve, other: Curve) -> float:
+        """How likely the best fit is."""
+        return 1 / (1 + math.exp((_EVEN - evidence(one, other)) / _SLOPE))
+
+
+def outline(grey: Grey) -> Curve:
+    """The outline of the largest thing that stands out from the ground, clockwise, smoothed.
+
+    Its points are about a pixel apart, as x + iy. Fewer than four points where nothing stands out.
+    """
+    apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
+    _, mask = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    found, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    if not found:
+        return np.zeros(0, dtype=np.complex128)
+    points = max(found, key=cv2.contourArea)[:, 0, :].astype(np.float64)
+    # A chain of pixels is longer at a slant, so that two copies at different angles would differ.
+    wave = np.fft.fftfreq(len(points))
+    blur = np.exp(-2 * (np.pi * wave * _SMOOTHING) ** 2)
+    smooth: Curve = np.fft.ifft(np.fft.fft(points[:, 0] + 1j * points[:, 1]) * blur)
+    return smooth
+
+
+def evidence(one: Curve, other: Curve) -> float:
+    """The evidence of the best fit between two outlines; 0 where nothing fits.
+
+    Takes the square of `POINTS` steps whatever a stretch's length: the products of the points of
+    both curves are summed along, and a stretch's sum is the difference of two of those.
+    """
+    if min(len(one), len(other)) < _FEWEST:
+        return 0.0
+    apart = max(length(one), length(other)) / POINTS
+    left, right = _even(one, apart), _even(other, apart)[::-1]
+    sizes = [max(_FEWEST, int(share * min(len(left), len(right)))) for share in SHARES]
+    count = len(left)
+    # A row a shift of the second curve against the first; both are closed.
+    along = np.append(left, np.resize(left, max(sizes)))
+    shifted = _shifts(right, len(along)).conj() * along
+    sums = np.cumsum(np.pad(shifted, ((0, 0), (1, 0))), axis=1)
+    worn = (_WEAR * apart) ** 2
+    found = 0.0
+    for size in sizes:
+        a, b = _stretches(left, size), _stretches(right, size)
+        product = (sums[:, size : size + count] - sums[:, :count]) / size
+        turned = np.abs(product - a.middle * _shifts(b.middle, count).conj())
+        misfit = np.maximum((a.spread + _shifts(b.spread, count)) / 2 - turned, 0)
+        bend = (a.bend + _shifts(b.bend, count)) / 2
+        ratio = float(((bend + worn) / (misfit + worn)).max())
+        found = max(found, size / POINTS * math.log(ratio))
+    return found
+
+
+def length(curve: Curve) -> float:
+    """The length of a closed curve."""
+    return float(np.abs(np.diff(curve, append=curve[:1])).sum())
+
+
+def _even(curve: Curve, apart: float) -> Curve:
+    """The closed curve as points that lie evenly, about `apart` from each other."""
+    closed = np.append(curve, curve[:1])
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(closed)))])
+    at = np.arange(max(_FEWEST, round(way[-1] / apart))) * apart
+    points: Curve = np.interp(at, way, closed.real) + 1j * np.interp(at, way, closed.imag)
+    points -= points.mean()
+    return points
+
+
+def _shifts(values: NDArray[_Number], width: int) -> NDArray[_Number]:
+    """Row k holds `width` of the values from the k-th on, round and round."""
+    round_and_round = np.resize(values, len(values) + width - 1)
+    return np.lib.stride_tricks.sliding_window_view(round_and_round, width)
+
+
+def _stretches(curve: Curve, size: int) -> _Stretches:
+    middle = _means(curve, size)
+    spread = _means(np.abs(curve) ** 2, size) - np.abs(middle) ** 2
+    # The mean of squared points is the difference of the two axes, turned: an ellipse's length.
+    axis = np.abs(_means(curve**2, size) - middle**2)
+    return _Stretches(middle, spread, (spread - axis) / 2)
+
+
+def _means(values: NDArray[_Number], size: int) -> NDArray[_Number]:
+    sums = np.cumsum(np.concatenate([values[:1] * 0, values, np.resize(values, size - 1)]))
+    means: NDArray[_Number] = (sums[size:] - sums[:-size]) / size
+    return means

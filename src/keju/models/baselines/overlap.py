@@ -1,0 +1,90 @@
+"""``baseline:overlap``: the option, or the line, that shares most with the text that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from keju.benchmarks import options_in
+from keju.items import Request
+from keju.models.base import Answer, ModelOptions
+from keju.models.baselines.base import Baseline
+from keju.models.baselines.question import NO_TEXT, asks_a_question, has_text, own_words, wording
+from keju.text import counted
+
+_FORMS = frozenset({"letter", "text", "short"})
+
+
+class Shared(NamedTuple):
+    """Of a text's pairs of neighbouring characters and of its characters, the shares shared."""
+
+    pairs: float
+    chars: float
+
+
+class Overlap(Baseline):
+    """Answers from a text by counting shared characters, and understands nothing.
+
+    The text is what the setting supplies or what an engine read before
+    (``ocr+llm:ppocr+baseline:overlap``). Multiple choice: the letter of the option that is shared
+    most by the text. Open questions: the line of the text that shares most of the question. First
+    count pairs of characters, then characters, then the first is taken; what shares nothing is no
+    answer, and the response is empty. All is compared as `counted`, variants and scripts joined.
+    """
+
+    def __init__(self, options: ModelOptions) -> None:
+        del options
+        super().__init__("overlap")
+
+    def declines(self, request: Request) -> str:
+        """Requests without a text, without options, or without a question of their own."""
+        if request.form not in _FORMS:
+            return f"overlap chooses options and lines, no answer of the form {request.form}"
+        if not has_text(request):
+            return NO_TEXT
+        if request.form != "letter":
+            asks = asks_a_question(request)
+            return "" if asks else "overlap answers questions, and this task asks none of its own"
+        found = len(options_in(wording(request)))
+        return "" if found and found == len(request.choices) else "no options in the prompt"
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """A letter or a line, or nothing."""
+        del images
+        if request.form == "letter":
+            answers: Sequence[str] = request.choices
+            text = counted(request.source)
+            options = options_in(wording(request))
+            best = most([shared(counted(option), text) for option in options])
+        else:
+            answers = [line.strip() for line in request.source.splitlines() if line.strip()]
+            question = own_words(request)
+            best = most([shared(question, counted(line)) for line in answers])
+        if best is None:
+            return Answer(text="", status="empty")
+        return Answer(text=answers[best])
+
+
+def shared(wanted: str, text: str) -> Shared:
+    """How much of `wanted` is in `text`, each pair and each character counted once.
+
+    A single character has no pair; its share counts for both.
+    """
+    chars = _share(set(wanted), set(text))
+    if len(wanted) == 1:
+        return Shared(chars, chars)
+    return Shared(_share(_pairs(wanted), _pairs(text)), chars)
+
+
+def most(found: Sequence[Shared]) -> int | None:
+    """The place of the greatest, the first of equals; None where nothing is shared."""
+    best = max(range(len(found)), key=lambda place: (found[place], -place), default=None)
+    return None if best is None or not found[best].chars else best
+
+
+def _share(wanted: set[str], there: set[str]) -> float:
+    return len(wanted & there) / len(wanted) if wanted else 0.0
+
+
+def _pairs(text: str) -> set[str]:
+    return {text[place : place + 2] for place in range(len(text) - 1)}

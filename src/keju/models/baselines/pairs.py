@@ -1,0 +1,157 @@
+"""What baselines share that compare two pictures: descriptors kept, answers, a threshold learnt."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from typing import Generic, NamedTuple, TypeVar
+
+import msgspec
+import numpy as np
+
+from keju.files import sha256_bytes
+from keju.items import ImageRef, Item, Request
+from keju.models.base import Answer, ModelOptions
+from keju.models.baselines.base import Baseline
+from keju.models.pictures import Grey, grey_image
+from keju.models.recent import Recent
+
+_T = TypeVar("_T")
+
+KEPT = 4096
+"""Pictures whose descriptors are kept: more than any gallery of OBI-Bench shows."""
+LEARNT_PAIRS = 2000
+"""Pairs of the reference split that a threshold is learnt from, at most."""
+
+
+class _Pair(NamedTuple):
+    request: Request
+    same: bool
+
+
+class PairBaseline(Baseline, ABC, Generic[_T]):
+    """Says how alike two pictures are, 0 to 1, or whether that passes a threshold.
+
+    The threshold is learnt from the dataset's reference split: the one of greatest balanced
+    accuracy over its pairs, or over pairs of its labelled crops. Without such pairs it is the
+    declared one.
+
+    Args:
+        name: the baseline's name.
+        tasks: the tasks whose pairs it compares.
+        threshold: the declared one.
+        options: reference split and images.
+        identity: its other constants.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        options: ModelOptions,
+        *,
+        tasks: frozenset[str],
+        threshold: float,
+        **identity: str,
+    ) -> None:
+        self._tasks = tasks
+        self._kept: Recent[_T] = Recent(KEPT)
+        pairs = list(islice(self._known(options.reference), LEARNT_PAIRS))
+        learnt = self._learn(pairs, options) if options.asking else None
+        self._threshold = threshold if learnt is None else learnt
+        if learnt is not None:
+            names = [[ref.sha256 for ref in pair.request.images] for pair in pairs]
+            identity["reference"] = sha256_bytes(msgspec.json.encode(names))
+        super().__init__(name, threshold=f"{self._threshold:.6f}", **identity)
+
+    @abstractmethod
+    def describe(self, grey: Grey) -> _T:
+        """What is kept of a picture."""
+
+    @abstractmethod
+    def compare(self, one: _T, other: _T) -> float:
+        """How alike two pictures are, 0 to 1."""
+
+    def declines(self, request: Request) -> str:
+        """Everything but pairs of its own tasks."""
+        if not request.candidate or len(request.images) != 2:
+            return f"{self.name} compares two pictures"
+        if request.task not in self._tasks:
+            return f"{self.name} compares pictures of {' and '.join(sorted(self._tasks))}"
+        return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """A probability with six digits, or Yes or No.
+
+        Raises:
+            AskError: an image can't be read.
+        """
+        likeness = self._likeness(request, images)
+        if request.form == "probability":
+            return Answer(text=f"{likeness:.6f}")
+        return Answer(text="Yes" if likeness >= self._threshold else "No")
+
+    def _likeness(self, request: Request, images: Sequence[bytes]) -> float:
+        one, other = (self._descriptor(request, images, index) for index in range(2))
+        return self.compare(one, other)
+
+    def _descriptor(self, request: Request, images: Sequence[bytes], index: int) -> _T:
+        return self._kept.get(
+            request.images[index].sha256,
+            lambda: self.describe(grey_image(request, images, index)),
+        )
+
+    def _learn(self, pairs: Sequence[_Pair], options: ModelOptions) -> float | None:
+        same = np.array([pair.same for pair in pairs], dtype=bool)
+        if options.images_of is None or not same.any() or same.all():
+            return None
+        alike = np.array(
+            [self._likeness(each.request, options.images_of(each.request.images)) for each in pairs]
+        )
+        return best_threshold(alike[same], alike[~same])
+
+    def _known(self, reference: Sequence[Item]) -> Iterator[_Pair]:
+        """Pairs of the reference split that are known to belong together or not."""
+        crops = []
+        for item in reference:
+            if item.task not in self._tasks:
+                continue
+            for place in range(1, len(item.images) if item.relevant else 0):
+                refs = (item.images[0], item.images[place])
+                yield _Pair(_request(item, refs), place in item.relevant)
+            if len(item.images) == 1 and item.answer:
+                crops.append(item)
+        # Of n crops, n (n - 1) / 2 pairs can be made.
+        few = crops[:: max(1, len(crops) // int((2 * LEARNT_PAIRS) ** 0.5))]
+        for one, other in combinations(few, 2):
+            refs = (one.images[0], other.images[0])
+            yield _Pair(_request(one, refs), one.answer == other.answer)
+
+
+def best_threshold(
+    same: np.ndarray[tuple[int], np.dtype[np.float64]],
+    different: np.ndarray[tuple[int], np.dtype[np.float64]],
+) -> float:
+    """The threshold of greatest balanced accuracy between two samples, midway in its gap.
+
+    Args:
+        same: likenesses of pairs that belong together, one or more.
+        different: those of pairs that don't, one or more.
+    """
+    cuts = np.unique(np.concatenate([same, different]))
+    kept = 1 - np.searchsorted(np.sort(same), cuts) / len(same)
+    refused = np.searchsorted(np.sort(different), cuts) / len(different)
+    best = int(np.argmax(kept + refused))
+    return float((cuts[max(best - 1, 0)] + cuts[best]) / 2)
+
+
+def _request(item: Item, refs: tuple[ImageRef, ImageRef]) -> Request:
+    return Request(
+        item=item.id,
+        benchmark=item.benchmark,
+        task=item.task,
+        form="probability",
+        prompt="",
+        images=refs,
+        candidate=1,
+    )

@@ -1,0 +1,45 @@
+"""What a request asks in words of its own, and whether it comes with a text."""
+
+from __future__ import annotations
+
+import re
+
+from keju.benchmarks import Query, task
+from keju.items import Request
+from keju.text import counted
+
+NO_TEXT = "no text is given to it: use --setting gold-ocr, or ocr+llm:ENGINE+baseline:NAME"
+
+_BLANK = re.compile(r"\{[a-z_]+\}")
+_QUESTION = "{question}"
+
+
+def has_text(request: Request) -> bool:
+    """Whether a text is given in place of the images, or will be."""
+    return bool(request.source) or request.setting == "gold-ocr"
+
+
+def wording(request: Request) -> str:
+    """The prompt without the text that it shows before the question."""
+    shown = request.source
+    return request.prompt.rpartition(shown)[2] if shown else request.prompt
+
+
+def asks_a_question(request: Request) -> bool:
+    """Whether items of the task differ in what they ask."""
+    query = _query(request)
+    return query is not None and _QUESTION in query.template
+
+
+def own_words(request: Request) -> str:
+    """The question without the words that all items of its task share, as `counted`."""
+    words = counted(wording(request))
+    query = _query(request)
+    for shared in _BLANK.split(query.template) if query else ():
+        words = words.replace(counted(shared), "")
+    return words
+
+
+def _query(request: Request) -> Query | None:
+    queries = task(request.task).queries
+    return next((query for query in queries if query.name == request.query), None)

@@ -1,0 +1,90 @@
+"""``shuffled:MODEL``: a model that is shown another item's image."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.files import sha256_bytes
+from keju.items import ImageRef, Request
+from keju.models.base import Answer, AskError, ModelOptions, Shown
+from keju.models.baselines.wrapped import Wrapped
+
+_Images = tuple[ImageRef, ...]
+
+
+class Shuffled(Wrapped):
+    """Puts the same prompt to a model with the images of another group of the same task.
+
+    Beside `blind` it tells what a picture of the right kind brings, whatever is on it. The groups
+    of a task stand in a ring, in an order drawn with the seed over the dataset's whole test split:
+    each takes the images of the next one that shows others, so every image is shown about as often
+    as before. Of a pair only the picture asked about is another; the candidate stays.
+    """
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        super().__init__("shuffled", spec, options, roles=("model", "engine"))
+        self._images_of = options.images_of
+        self._shown = other_images(options.shown, options.seed)
+        names = [(item, [ref.sha256 for ref in refs]) for item, refs in self._shown.items()]
+        self._order = sha256_bytes(msgspec.json.encode(sorted(names)))
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The model's, and the hash of which item is shown what."""
+        return {**super().identity, "shown": self._order}
+
+    def declines(self, request: Request) -> str:
+        """As others, and where the task has one group only."""
+        if request.item not in self._shown:
+            return "the task has no image of another group to show"
+        return super().declines(request)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The model's answer about the other images.
+
+        Raises:
+            AskError: no answer came.
+        """
+        del images
+        if self._images_of is None:
+            raise AskError("bad-request", "shuffled: was opened without a dataset")
+        refs = self._shown[request.item]
+        if request.candidate:
+            refs = (refs[0], *request.images[1:])
+        return await self.model.answer(replace(request, images=refs), self._images_of(refs))
+
+
+def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:
+    """For each item the images of an item of another group of its task; without it, there is none.
+
+    Args:
+        shown: the items and their images.
+        seed: draws the order of the groups.
+    """
+    tasks: dict[tuple[str, str], dict[str, list[Shown]]] = {}
+    for each in shown:
+        groups = tasks.setdefault((each.benchmark, each.task), {})
+        groups.setdefault(each.group, []).append(each)
+    found: dict[str, _Images] = {}
+    for place, groups in tasks.items():
+        names = sorted(groups)
+        draw = sha256_bytes(msgspec.json.encode([seed, place]))
+        random.Random(draw).shuffle(names)  # noqa: S311
+        ring = [groups[name] for name in names]
+        for at, group in enumerate(ring):
+            for turn, item in enumerate(group):
+                others = (ring[(at + step) % len(ring)] for step in range(1, len(ring)))
+                if images := _first_other(item, others, turn):
+                    found[item.item] = images
+    return found
+
+
+def _first_other(item: Shown, others: Iterable[Sequence[Shown]], turn: int) -> _Images:
+    """The images of the next group that shows another first picture than the item does."""
+    candidates = (group[turn % len(group)].images for group in others)
+    own = item.images[0].sha256
+    return next((images for images in candidates if images[0].sha256 != own), ())

@@ -1,0 +1,143 @@
+"""``baseline:udpipe``: punctuation and names from a UDPipe model of Classical Chinese, offline."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from keju.errors import PrerequisiteError
+from keju.files import sha256_file
+from keju.items import Request
+from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.baselines.base import Baseline
+from keju.models.baselines.question import NO_TEXT, has_text
+
+_INSTALL = "pip install 'keju[udpipe]'"
+_FILE = "ud-kanbun.udpipe"
+_SAYS = ("曰", "云")
+_FAMILY, _GIVEN = "Sur", "Giv"
+_NAMES = "NameType="
+
+
+class Word(NamedTuple):
+    """A word, and the kind of name it is (``Sur``, ``Giv``, ``Prs``, ``Geo``, ``Nat``), if any."""
+
+    form: str
+    name: str = ""
+
+
+class UDPipe(Baseline):
+    """Divides a text into clauses, or lists its names, with the model that udkanbun carries.
+
+    The model (UDPipe, trained on UD Classical Chinese Kyoto) is read from that package's file;
+    none of the package's own code is run. It knows where clauses end, not which mark stands there:
+    every clause is given ， but 曰 and 云 are given ： and the last clause is given 。. Names are
+    its proper nouns (NameType), a family name joined with the given name after it, each once.
+
+    The text is what the setting supplies or what an engine read before.
+
+    Raises:
+        PrerequisiteError: ufal.udpipe or udkanbun is not installed.
+    """
+
+    def __init__(self, options: ModelOptions) -> None:
+        del options
+        self._file = _model_file()
+        identity = {"udkanbun": version("udkanbun"), "model": sha256_file(self._file)}
+        super().__init__("udpipe", **{"ufal.udpipe": version("ufal.udpipe")}, **identity)
+
+    def declines(self, request: Request) -> str:
+        """Everything but punctuation and names of a text that is given."""
+        if request.form not in {"punctuated", "entities"}:
+            return f"udpipe punctuates and finds names, no answer of the form {request.form}"
+        return "" if has_text(request) else NO_TEXT
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The text with marks, or its names with 、 between them.
+
+        Raises:
+            AskError: UDPipe broke, or lost characters.
+        """
+        del images
+        text = "".join(request.source.split())
+        clauses = await asyncio.to_thread(self._clauses, text, tag=request.form == "entities")
+        if request.form == "entities":
+            said = "、".join(dict.fromkeys(name for clause in clauses for name in names(clause)))
+        else:
+            said = punctuated(["".join(word.form for word in clause) for clause in clauses])
+        return Answer(text=said, status="answered" if said else "empty")
+
+    def _clauses(self, text: str, *, tag: bool) -> list[list[Word]]:
+        from ufal import udpipe  # noqa: PLC0415 - an extra
+
+        tagging = udpipe.Pipeline.DEFAULT if tag else udpipe.Pipeline.NONE
+        pipeline = udpipe.Pipeline(
+            self._model, "tokenizer", tagging, udpipe.Pipeline.NONE, "conllu"
+        )
+        problem = udpipe.ProcessingError()
+        said = pipeline.process(text, problem)
+        if problem.occurred():
+            raise AskError("engine", f"UDPipe: {problem.message}")
+        clauses = list(_read(said))
+        if "".join(word.form for clause in clauses for word in clause) != text:
+            raise AskError("engine", "UDPipe did not give back the text that it was given")
+        return clauses
+
+    @cached_property
+    def _model(self) -> Any:  # noqa: ANN401 - SWIG's class has no types
+        from ufal import udpipe  # noqa: PLC0415 - an extra
+
+        model = udpipe.Model.load(str(self._file))
+        if model is None:
+            raise AskError("engine", f"UDPipe cannot read {self._file.name}")
+        return model
+
+
+def punctuated(clauses: Sequence[str]) -> str:
+    """Clauses with a mark after each."""
+    marks = ["：" if clause.endswith(_SAYS) else "，" for clause in clauses]
+    return "".join(
+        f"{clause}{mark}"
+        for clause, mark in zip(clauses, [*marks[:-1], "。"] if clauses else [], strict=True)
+    )
+
+
+def names(clause: Sequence[Word]) -> Iterator[str]:
+    """The names in a clause, a family name and the given name after it as one."""
+    family = ""
+    for word in [*clause, Word("")]:
+        if family and word.name != _GIVEN:
+            yield family
+            family = ""
+        if word.name == _FAMILY:
+            family = word.form
+        elif word.name:
+            yield f"{family}{word.form}"
+            family = ""
+
+
+def _read(conllu: str) -> Iterator[list[Word]]:
+    """The words of each sentence of a CoNLL-U text: form in column 2, features in column 6."""
+    for sentence in conllu.split("\n\n"):
+        rows = (row.split("\t") for row in sentence.split("\n") if row and row[0] != "#")
+        words = [Word(row[1], _name(row[5])) for row in rows if row[0].isdecimal()]
+        if words:
+            yield words
+
+
+def _name(features: str) -> str:
+    kinds = (part for part in features.split("|") if part.startswith(_NAMES))
+    return next(kinds, "").removeprefix(_NAMES)
+
+
+def _model_file() -> Path:
+    spec = find_spec("udkanbun")
+    file = Path(spec.origin).parent / _FILE if spec and spec.origin else None
+    if file is None or not file.is_file():
+        raise PrerequisiteError("the model 'baseline:udpipe'", _INSTALL)
+    return file

@@ -1,0 +1,59 @@
+"""What the baselines share that ask another model, but show it other images."""
+
+from __future__ import annotations
+
+from keju.errors import UsageError
+from keju.items import Request
+from keju.models.base import Model, ModelOptions
+from keju.models.opening import Role, open_model, role_of
+
+
+class Wrapped:
+    """Another model, with a name and an identity that say how it is asked.
+
+    Args:
+        kind: how the wrapping is spelled, before the colon.
+        spec: the model that is asked, as the user spells it.
+        options: for that model.
+        roles: what it may be.
+
+    Raises:
+        UsageError: no such model, or one of another role.
+        PrerequisiteError: it needs something that is not installed.
+    """
+
+    def __init__(
+        self, kind: str, spec: str, options: ModelOptions, *, roles: tuple[Role, ...]
+    ) -> None:
+        if not spec:
+            raise UsageError(f"{kind}: needs a model after it, as in {kind}:openai:MODEL")
+        role = role_of(spec)
+        if role is not None and role not in roles:
+            raise UsageError(f"{kind}:{spec}: asks a {' or an '.join(roles)}, not {role}")
+        self._kind = kind
+        self.model: Model = open_model(spec, options)
+
+    @property
+    def name(self) -> str:
+        """``KIND:MODEL``."""
+        return f"{self._kind}:{self.model.name}"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The model's, and how it is asked."""
+        return {**self.model.identity, "baseline": self._kind}
+
+    @property
+    def concurrency(self) -> int:
+        """The model's."""
+        return self.model.concurrency
+
+    def declines(self, request: Request) -> str:
+        """What shows no image anyway, and what the model declines."""
+        if not request.images or request.setting != "image":
+            return f"{self._kind} changes the images, and in this setting none is shown"
+        return self.model.declines(request)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self.model.close()

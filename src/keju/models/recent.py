@@ -1,0 +1,31 @@
+"""A window of things that were worked out lately, bounded in number."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+_T = TypeVar("_T")
+
+
+class Recent(Generic[_T]):
+    """Keeps the last `capacity` things that were asked for, by key.
+
+    A gallery shows the same picture to every query, and several questions are asked about one
+    page: what was worked out of it is kept, the picture is not.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._kept: OrderedDict[Hashable, _T] = OrderedDict()
+
+    def get(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
+        """The thing of that key; `work_out` is called only if it is not kept."""
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        self._kept[key] = found = work_out()
+        if len(self._kept) > self._capacity:
+            self._kept.popitem(last=False)
+        return found
