@@ -33,6 +33,7 @@ DEFAULTS = {
     "slow": 1.0,  # seconds that a slow body takes
     "hang": 30.0,  # seconds that a hang takes
     "images": False,  # look at the images and note their hashes
+    "says": "",  # what it says to all, if anything
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
 
@@ -138,7 +139,7 @@ class ChatServer:
     def reply(self, item: str, body: bytes) -> web.Response:
         """By rule where there are rules: a text, or a message's fields."""
         if not self.plan["replies"]:
-            return web.json_response(completion(f"answer to {item}"))
+            return web.json_response(completion(self.plan["says"] or f"answer to {item}"))
         content = json.loads(body)["messages"][0]["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         prompt = "".join(part.get("text", "") for part in parts)
