@@ -46,7 +46,8 @@ def make_silk(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> P
     weave = field(rng, shape, 1.6, stretch=3) - 0.5
     broken = ramp(field(rng, shape, 1.5, stretch=14), 0.90, 0.99) * wear.age
     light = 1 + 0.030 * warp + 0.035 * weft + 0.035 * weave - 0.16 * broken
-    return (cloth * light[..., None]).astype(np.float32)
+    cloth *= light[..., None]
+    return cloth
 
 
 def _rim(shape: tuple[int, int], rng: np.random.Generator) -> Plane:

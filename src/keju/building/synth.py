@@ -10,6 +10,8 @@ import numpy as np
 import PIL
 
 from keju.benchmarks import tasks
+from keju.building.bones.family import BONES
+from keju.building.calligraphy.family import draw_calligraphy
 from keju.building.fonts import FontRecord
 from keju.building.pages import draw_pages
 from keju.building.recipe import FORMAT, Recipe, read_recipe
@@ -27,7 +29,9 @@ MAKING = "making.json"
 FAMILIES: Mapping[str, Family] = {
     "pages": draw_pages,
     "sheets": draw_sheets,
+    "calligraphy": draw_calligraphy,
     "seals": draw_seals,
+    **BONES,
 }
 """Who draws which section of a recipe, in the order in which they are drawn."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from keju.building.camera import expose
-from keju.building.noise import Plane, field, ramp, unit
+from keju.building.noise import Plane, field, ramp, to_image, unit
 from keju.building.paper import Picture, add_foxing, add_stains, make_paper, make_silk
 from keju.building.seals.cutting import Cut, cut_seal
 from keju.building.wear import Wear
@@ -28,6 +28,7 @@ _PASTES = (
 
 _MOST_TURN = 0.045
 _FILLED = 0.74
+_LARGER = 4
 
 
 class Impression(NamedTuple):
@@ -71,13 +72,33 @@ def press_seal(
     return Impression(image, tuple(_turned(p, turn, width, height) for p in corners))
 
 
-def lay_paste(
-    page: Picture, mask: Image.Image, *, worn: float, rng: np.random.Generator
-) -> Picture:
-    """A picture with seal paste where `mask` is white.
+class Paste(NamedTuple):
+    """Seal paste as it lies: how much (0..1), and its colour."""
 
-    Paste is squeezed out at the edges of what is cut, thin where the hand pressed less, and
-    leaves the hollows of the ground bare; `worn` in 0..1 is how much of that.
+    cover: Plane
+    tone: Picture
+
+    def on(self, page: Picture) -> Picture:
+        """A picture of the same size with the paste on it.
+
+        Paste darkens what is beneath instead of hiding it, so writing shows through a seal.
+        """
+        cover = self.cover[..., None]
+        seen = page * (1 - cover) + (page * 0.55 + 0.45) * self.tone * cover
+        return seen.astype(np.float32)
+
+    def smaller(self, scale: int) -> Paste:
+        """The same paste at a `scale` times smaller size."""
+        cover = to_image(self.cover).reduce(scale)
+        tone = Image.fromarray((np.clip(self.tone, 0, 1) * 255 + 0.5).astype(np.uint8))
+        return Paste(unit(cover), unit(tone.reduce(scale)))
+
+
+def spread_paste(mask: Image.Image, *, worn: float, rng: np.random.Generator) -> Paste:
+    """Paste where `mask` is white.
+
+    It is squeezed out at the edges of what is cut, thin where the hand pressed less, and leaves
+    the hollows of the ground bare; `worn` in 0..1 is how much of that.
     """
     shape = (mask.height, mask.width)
     size = max(1.0, mask.height / 380)
@@ -90,13 +111,67 @@ def lay_paste(
     grain = field(rng, shape, 1.8 * size) * 0.5 + field(rng, shape, 4.5 * size) * 0.5
     bare = ramp(grain + (0.62 - pressure) * (0.35 + 0.5 * worn), 0.66 - 0.10 * worn, 0.92)
     density = 0.80 + 0.18 * rim - 0.22 * worn * (1 - pressure)
-    alpha = ink * (1 - bare * (0.35 + 0.6 * worn)) * density
-    paste = _PASTES[int(rng.integers(0, len(_PASTES)))]
-    tone = paste * (1.04 - 0.16 * rim - 0.10 * field(rng, shape, 20 * size))[..., None]
-    cover: Plane = alpha[..., None]
-    # Paste darkens what is beneath instead of hiding it, so that writing shows through a seal.
-    return (page * (1 - cover) + page * tone * cover * 0.55 + tone * cover * 0.45).astype(
-        np.float32
+    colour = _PASTES[int(rng.integers(0, len(_PASTES)))]
+    tone = colour * (1.04 - 0.16 * rim - 0.10 * field(rng, shape, 20 * size))[..., None]
+    return Paste(ink * (1 - bare * (0.35 + 0.6 * worn)) * density, tone)
+
+
+def lay_paste(
+    page: Picture, mask: Image.Image, *, worn: float, rng: np.random.Generator
+) -> Picture:
+    """A picture with paste where a mask of its size is white (see `spread_paste`)."""
+    return spread_paste(mask, worn=worn, rng=rng).on(page)
+
+
+def press_on(
+    page: Picture, cut: Cut, middle: Point, height: int, *, worn: float, rng: np.random.Generator
+) -> tuple[Picture, tuple[Point, ...]]:
+    """Press a seal on a picture; small seals stay sharp, as they are cut and pressed larger.
+
+    Args:
+        page: the picture.
+        cut: the seal.
+        middle: where it comes to stand, in pixels.
+        height: of the seal in pixels.
+        worn: 0..1, how unevenly the paste lies.
+        rng: where chance comes from.
+
+    Returns:
+        The picture with the seal, and the seal's outline in pixels, cut to the picture.
+    """
+    high, wide = page.shape[:2]
+    stamp = cut_seal(cut, height * _LARGER, rng)
+    rim = height // 12 * _LARGER
+    whole = Image.new("L", (_even(stamp.width + 2 * rim), _even(stamp.height + 2 * rim)), 0)
+    whole.paste(stamp, (rim, rim))
+    whole = whole.rotate((float(rng.random()) - 0.5) * 4, Image.Resampling.BICUBIC)
+    paste = spread_paste(whole, worn=worn, rng=rng).smaller(_LARGER)
+    down, across = paste.cover.shape
+    left, top = round(middle[0] - across / 2), round(middle[1] - down / 2)
+    rows = slice(max(0, top), min(high, top + down))
+    columns = slice(max(0, left), min(wide, left + across))
+    inside = (
+        slice(rows.start - top, rows.stop - top),
+        slice(columns.start - left, columns.stop - left),
+    )
+    page = page.copy()
+    part = Paste(paste.cover[inside], paste.tone[inside])
+    page[rows, columns] = part.on(page[rows, columns])
+    half_x, half_y = stamp.width / _LARGER / 2, height / 2
+    corners = ((-half_x, -half_y), (half_x, -half_y), (half_x, half_y), (-half_x, half_y))
+    outline = tuple(_held(middle[0] + x, middle[1] + y, wide, high) for x, y in corners)
+    return page, outline
+
+
+def _even(side: int) -> int:
+    return -(-side // _LARGER) * _LARGER
+
+
+def _held(x: float, y: float, width: int, height: int) -> Point:
+    """A point moved into the picture."""
+    return (
+        round(min(max(x, 0.0), float(width)), 2),
+        round(min(max(y, 0.0), float(height)), 2),
     )
 
 
@@ -133,7 +208,5 @@ def _turned(point: Point, turn: float, width: int, height: int) -> Point:
     """Where a point of the flat picture lies after the turn (counter-clockwise as one looks)."""
     x, y = point[0] - width / 2, point[1] - height / 2
     level = math.sqrt(1 - turn * turn)
-    return (
-        round(min(max(width / 2 + x * level + y * turn, 0.0), float(width)), 2),
-        round(min(max(height / 2 - x * turn + y * level, 0.0), float(height)), 2),
-    )
+    x, y = x * level + y * turn, y * level - x * turn
+    return _held(width / 2 + x, height / 2 + y, width, height)
