@@ -12,6 +12,7 @@ import PIL
 from keju.benchmarks import tasks
 from keju.building.bones.family import BONES
 from keju.building.calligraphy.family import draw_calligraphy
+from keju.building.bones.family import BONES
 from keju.building.fonts import FontRecord
 from keju.building.pages import draw_pages
 from keju.building.recipe import FORMAT, Recipe, read_recipe
@@ -31,6 +32,7 @@ FAMILIES: Mapping[str, Family] = {
     "sheets": draw_sheets,
     "calligraphy": draw_calligraphy,
     "seals": draw_seals,
+    **BONES,
     **BONES,
 }
 """Who draws which section of a recipe, in the order in which they are drawn."""

@@ -78,8 +78,11 @@ def photo(
     tone = float(rng.random())
     brown = ramp(cloud + (fibre - 0.5) * 0.30 + 0.35 * tone + 0.25 * wear - 0.30, 0.15, 0.95)
     body: Picture = _BONE * (1 - brown[..., None]) + _BROWN * brown[..., None]
-    stains = ramp(field(rng, shape, 26 * grain) * 0.6 + field(rng, shape, 8 * grain) * 0.4,
-                  0.80 - 0.18 * wear, 0.95)
+    stains = ramp(
+        field(rng, shape, 26 * grain) * 0.6 + field(rng, shape, 8 * grain) * 0.4,
+        0.80 - 0.18 * wear,
+        0.95,
+    )
     body = body * (1 - 0.75 * stains[..., None]) + _LOAM * 0.75 * stains[..., None]
     body = body * (0.93 + 0.10 * fine + 0.06 * (fibre - 0.5))[..., None]
     body = _cut_into(body, piece, fine, wear, grain, filling)
