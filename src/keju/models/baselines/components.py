@@ -21,7 +21,7 @@ _BOARD = 0.25
 _SPECK, _CRACK = 0.012, 0.5
 """Of the board's side: what is no longer than that on its longer side is dirt, what is longer is a
 crack or the board's rim."""
-_GAP = 0.2
+_GAP = 0.25
 """Of a component's usual side: strokes as near as that are of one character."""
 _CONVENTION = "xyxy"
 

@@ -91,25 +91,33 @@ def outline(grey: Grey) -> Curve:
 
 
 def evidence(one: Curve, other: Curve) -> float:
-    """The evidence of the best fit between two outlines; 0 where nothing fits.
-
-    Takes the square of `POINTS` steps whatever a stretch's length: the products of the points of
-    both curves are summed along, and a stretch's sum is the difference of two of those.
-    """
+    """The evidence of the best fit between two outlines; 0 where nothing fits."""
     if min(len(one), len(other)) < _FEWEST:
         return 0.0
     apart = max(length(one), length(other)) / POINTS
-    left, right = _even(one, apart), _even(other, apart)[::-1]
-    sizes = [max(_FEWEST, int(share * min(len(left), len(right)))) for share in SHARES]
-    count = len(left)
-    # A row a shift of the second curve against the first; both are closed.
-    along = np.append(left, np.resize(left, max(sizes)))
-    shifted = _shifts(right, len(along)).conj() * along
-    sums = np.cumsum(np.pad(shifted, ((0, 0), (1, 0))), axis=1)
-    worn = (_WEAR * apart) ** 2
+    return best_fit(_even(one, apart), _even(other, apart)[::-1], worn=(_WEAR * apart) ** 2)
+
+
+def best_fit(one: Curve, other: Curve, *, worn: float) -> float:
+    """The evidence of the best fit between two closed curves that are run the same way.
+
+    Takes the square of their numbers of points whatever a stretch's length: the products of the
+    points are summed along both curves, and a stretch's sum is the difference of two of those.
+
+    Args:
+        one: its points, evenly apart.
+        other: its points, as far apart.
+        worn: the mean square of what edges have lost, in squares of the unit of the points.
+    """
+    sizes = [max(_FEWEST, int(share * min(len(one), len(other)))) for share in SHARES]
+    count = len(one)
+    along = np.append(one, np.resize(one, max(sizes)))
+    # A row a shift of the second curve against the first.
+    products = _shifts(other, len(along)).conj() * along
+    sums = np.cumsum(np.pad(products, ((0, 0), (1, 0))), axis=1)
     found = 0.0
     for size in sizes:
-        a, b = _stretches(left, size), _stretches(right, size)
+        a, b = _stretches(one, size), _stretches(other, size)
         product = (sums[:, size : size + count] - sums[:, :count]) / size
         turned = np.abs(product - a.middle * _shifts(b.middle, count).conj())
         misfit = np.maximum((a.spread + _shifts(b.spread, count)) / 2 - turned, 0)

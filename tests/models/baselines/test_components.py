@@ -1,0 +1,118 @@
+"""Joined ink as characters: real oracle-bone crops laid on boards, and odd boards."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from showing import Crops, Grey, oracle_crops, said, stored
+
+from keju.items import AnswerForm, Request
+from keju.metrics.boxes import box_hits
+from keju.models import ModelOptions, open_model
+
+cv2 = pytest.importorskip("cv2", reason="components are found with OpenCV")
+
+Box = tuple[int, int, int, int]
+
+
+def request(board: Grey, form: AnswerForm = "boxes", convention: str = "xyxy") -> Request:
+    return Request(
+        item="b", benchmark="OBI-Bench", task="recognition", form=form, prompt="?",
+        images=(stored(board).ref,), box_convention=convention if form == "boxes" else "",
+    )  # fmt: skip
+
+
+def found(board: Grey) -> list[Box]:
+    model = open_model("baseline:components", ModelOptions())
+    return [tuple(box) for box in json.loads(said(model, request(board), [stored(board).data]))]
+
+
+def written(*boxes: Box, ink: int = 20, ground: int = 230, side: int = 200) -> Grey:
+    board = np.full((side, side), ground, np.uint8)
+    for x0, y0, x1, y1 in boxes:
+        board[y0:y1, x0:x1] = ink
+    return board
+
+
+@pytest.mark.parametrize(("ink", "ground"), [(20, 230), (240, 10)])
+def test_boxes_are_those_of_the_ink_from_top_to_bottom(ink: int, ground: int):
+    boxes = [(20, 30, 50, 70), (120, 30, 150, 60), (60, 110, 90, 150)]
+    assert found(written(*boxes[::-1], ink=ink, ground=ground)) == boxes
+
+
+def test_strokes_of_one_character_are_one_box():
+    two, other = [(20, 30, 50, 40), (20, 43, 50, 53)], (120, 100, 150, 140)
+    assert found(written(*two, other)) == [(20, 30, 50, 53), other]
+
+
+def test_dirt_is_no_character_and_a_crack_is_none():
+    character, dirt, crack = (60, 60, 90, 95), (10, 10, 11, 12), (5, 150, 195, 152)
+    assert found(written(character, dirt, crack)) == [character]
+
+
+def test_only_what_is_written_on_the_bone_counts():
+    board = np.full((400, 400), 255, np.uint8)
+    cv2.ellipse(board, (200, 200), (180, 150), 0, 0, 360, 120, -1)
+    board[150:190, 150:180] = 235
+    board[5:25, 5:25] = 0
+    assert found(board) == [(150, 150, 180, 190)]
+
+
+@pytest.mark.parametrize("board", [np.full((50, 60), 7, np.uint8), np.zeros((1, 1), np.uint8)])
+def test_a_blank_board_has_none(board: Grey):
+    assert found(board) == []
+    model = open_model("baseline:components", ModelOptions())
+    assert said(model, request(board, "number"), [stored(board).data]) == "0"
+
+
+def test_it_counts_what_it_finds_and_looks_once():
+    board = written((20, 30, 50, 70), (120, 30, 150, 60))
+    model = open_model("baseline:components", ModelOptions())
+    said(model, request(board), [stored(board).data])
+    assert said(model, request(board, "number"), ()) == "2"
+
+
+def test_it_declines_other_answers_and_other_conventions():
+    model, board = open_model("baseline:components", ModelOptions()), written()
+    assert "of the form text" in model.declines(request(board, "text"))
+    assert model.declines(request(board, convention="yxyx")) == (
+        "components gives boxes as xyxy, not yxyx"
+    )
+
+
+@pytest.fixture(scope="module")
+def crops(shared: Path) -> Crops:
+    return oracle_crops(shared)
+
+
+def laid_out(draw: np.random.Generator, crops: Crops) -> tuple[Grey, list[Box]]:
+    """Thirty crops at random sizes and places in the cells of a board, and the boxes of their ink."""
+    board, boxes = np.full((600, 720), 12, np.uint8), []
+    for cell in range(30):
+        side = int(draw.integers(44, 72))
+        crop = Image.fromarray(crops.pictures[draw.integers(len(crops.pictures))])
+        pixels = np.asarray(crop.resize((side, side), Image.Resampling.BICUBIC))
+        x = int(cell % 6 * 120 + draw.uniform(10, 110 - side))
+        y = int(cell // 6 * 120 + draw.uniform(10, 110 - side))
+        board[y : y + side, x : x + side] = np.maximum(board[y : y + side, x : x + side], pixels)
+        rows, columns = np.nonzero(pixels > 90)
+        boxes.append(
+            (x + columns.min(), y + rows.min(), x + columns.max() + 1, y + rows.max() + 1)
+        )
+    return np.clip(board + draw.normal(0, 6, board.shape), 0, 255).astype(np.uint8), boxes
+
+
+def test_real_characters_on_boards_are_found(crops: Crops):
+    draw = np.random.default_rng(4)
+    hits = truth = predicted = 0
+    for number in range(4):
+        board, boxes = laid_out(draw, crops)
+        counted = box_hits(boxes, found(255 - board if number % 2 else board))
+        hits, truth = hits + counted.hits[0], truth + counted.truth
+        predicted += counted.predicted
+    # F1 at an IoU of .5; the boards are easier than real ones, where characters touch.
+    assert 2 * hits / (truth + predicted) > 0.85
