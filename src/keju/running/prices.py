@@ -1,0 +1,79 @@
+"""What tokens cost, by a file that the user edits: vendors' prices change too often to be ours."""
+
+from __future__ import annotations
+
+import tomllib
+from fnmatch import fnmatchcase
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+
+from keju.errors import DataError, UsageError
+
+EXAMPLE = "example"
+"""Given in place of a file, it means the one that ships, which says when it was last compared."""
+
+_SHIPPED = "prices.toml"
+_MILLION = 1_000_000
+
+
+class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a million tokens cost of the models whose names fit a pattern."""
+
+    names: tuple[str, ...]
+    input: float
+    output: float
+
+    def of(self, input_tokens: int, output_tokens: int) -> float:
+        """The price of so many tokens."""
+        return (self.input * input_tokens + self.output * output_tokens) / _MILLION
+
+
+class Prices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A price file: its currency, the day or month when it was looked up, and the prices."""
+
+    currency: str
+    seen: str = ""
+    models: tuple[Price, ...] = ()
+
+    def price(self, model: str) -> Price | None:
+        """The price of a model, or None where the file has none for it."""
+        name = model.rpartition("/")[2].casefold()
+        return next(
+            (
+                price
+                for price in self.models
+                if any(fnmatchcase(name, each.casefold()) for each in price.names)
+            ),
+            None,
+        )
+
+
+def read_prices(path: Path) -> Prices:
+    """Read a price file; ``example`` means the one that ships.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is not a price file, or a price is below 0.
+    """
+    shipped = str(path) == EXAMPLE
+    if not shipped and not path.is_file():
+        raise UsageError(f"{path}: no such price file. See an example with: --prices {EXAMPLE}")
+    source = files("keju.running").joinpath(_SHIPPED) if shipped else path
+    try:
+        found = msgspec.convert(tomllib.loads(source.read_text("utf-8")), Prices)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise DataError(
+            f"not a price file: {error}",
+            file=path,
+            mend=f"Its form is that of keju/running/{_SHIPPED}",
+        ) from None
+    for price in found.models:
+        if not (0 <= price.input < _MILLION and 0 <= price.output < _MILLION):
+            raise DataError(
+                "a price must be 0 or more for a million tokens",
+                file=path,
+                item=", ".join(price.names),
+            )
+    return found
