@@ -1,0 +1,63 @@
+"""docs/ledger.md is what the code makes, and its answers earn what they should."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from specimens import SPECIMENS, scores_of
+
+from keju.benchmarks import task, tasks
+from keju.scoring import TaskDifference, differences
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "ledger.md"
+PAIRS = [(each, query) for each in tasks() for query in each.queries if query.strict]
+
+
+@pytest.mark.xdist_group("ledger page")
+def test_the_page_is_the_one_that_the_code_makes():
+    path = ROOT / "tools" / "make_ledger.py"
+    spec = importlib.util.spec_from_file_location("make_ledger", path)
+    tool = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tool)
+    assert PAGE.read_text("utf-8") == tool.page(), f"make it: python {path.name} > {PAGE.name}"
+
+
+def test_every_task_and_way_of_asking_has_its_row():
+    lines = PAGE.read_text("utf-8").splitlines()
+    rows = [line.split("|")[1].strip() for line in lines if line.startswith("| ")]
+    names = [f"{each.id}/{query.name}" if query.name else each.id for each, query in PAIRS]
+    assert [row for row in rows if row in set(names)] == names
+    assert len({name.split("/")[0] for name in names}) == 55
+
+
+def found(task_id: str, specimen: str, query: str = "") -> TaskDifference:
+    declared = task(task_id)
+    asked = next(each for each in declared.queries if each.name == query)
+    (only,) = differences(scores_of(declared, asked, specimen))
+    return only
+
+
+@pytest.mark.parametrize("specimen", ["the answer", "after reasoning"])
+@pytest.mark.parametrize("task_id", ["T1", "T2", "T3", "T4", "T5", "T21", "T6", "reasoning_qa"])
+def test_strict_pays_the_answer_in_full_with_reasoning_before_it_or_without(task_id, specimen):
+    assert found(task_id, specimen).strict == pytest.approx(1)
+
+
+@pytest.mark.parametrize("specimen", ["all options", "the prompt", "three times", "nothing"])
+def test_strict_pays_no_choice_for_all_of_them(specimen):
+    assert found("T5", specimen).strict == 0
+
+
+def test_short_pages_lose_more_by_a_sentence_around_them_than_long_ones():
+    losses = [found(each, "in a sentence").strict for each in ("T28", "T8", "T26", "T1")]
+    assert losses == sorted(losses)
+    assert losses[0] == 0
+    assert losses[-1] > 0.98
+
+
+def test_each_answer_is_another_text():
+    made = [make("天地玄黄", "宇宙洪荒", "？") for make in SPECIMENS.values()]
+    assert len(set(made)) == len(made)

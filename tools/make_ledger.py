@@ -1,0 +1,129 @@
+"""Print docs/ledger.md: per task where the two protocols part, and by how much.
+
+    python tools/make_ledger.py > docs/ledger.md
+
+The sentences are those of src/keju/scoring/rules.toml, the answers those of
+tests/support/specimens.py.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from specimens import ITEMS, SPECIMENS, scores_of
+
+from keju.benchmarks import Query, Task, tasks
+from keju.items import Protocol
+from keju.reporting.labels import metric_label
+from keju.scoring import PROTOCOLS, TaskDifference, counting, differences, parting_steps
+
+APART = 0.02
+
+_INTRODUCTION = f"""\
+# Ledger: where `official` and `strict` part
+
+Made by `tools/make_ledger.py`; the test suite holds this page to its output. For a run of yours,
+`keju ledger RUN` says the same of the answers in it, item by item.
+
+The first tables give the size: each row is a task (OBI-Bench: one way of asking), each column an
+answer given to {ITEMS} small items of it, whose true answers are as long as the task's own
+(MCS-Bench Table 5; 200 characters where no length is printed). A cell is *official → strict*, task
+values × 100 of the metrics named in the row, bold where they are 2 points or more apart on one
+scale (an error ↓ counts as 1 - error there). Where a main metric needs an encoder's weights, the
+first beside it that needs none stands in its place, in italics; where there is none, the cells hold
+a dash.
+
+The sections below say where the difference comes from, step by step.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    listed = [(each, query) for each in tasks() for query in each.queries if query.strict]
+    parts = [_INTRODUCTION, "## By how much\n"]
+    for benchmark in dict.fromkeys(each.benchmark for each, _ in listed):
+        parts += [
+            f"### {benchmark}\n",
+            _sizes(pair for pair in listed if pair[0].benchmark == benchmark),
+        ]
+    parts.append("## Where\n")
+    families: dict[tuple[object, ...], list[tuple[Task, Query]]] = {}
+    for each, query in listed:
+        key = (each.benchmark, query.form, query.official, query.strict)
+        families.setdefault(key, []).append((each, query))
+    parts += map(_family, families.values())
+    return "\n".join(parts)
+
+
+def _name(task: Task, query: Query) -> str:
+    return f"{task.id}/{query.name}" if query.name else task.id
+
+
+def _sizes(listed: Iterable[tuple[Task, Query]]) -> str:
+    lines = [
+        "| task | official | strict | " + " | ".join(SPECIMENS) + " |",
+        "|---|---|---|" + "---:|" * len(SPECIMENS),
+    ]
+    for task, query in listed:
+        found = [next(iter(differences(scores_of(task, query, name))), None) for name in SPECIMENS]
+        known = next((each for each in found if each), None)
+        heads = [_head(task, query, protocol, known) for protocol in PROTOCOLS]
+        cells = [_cell(each) for each in found]
+        lines.append("| " + " | ".join([_name(task, query), *heads, *cells]) + " |")
+    return "\n".join([*lines, ""])
+
+
+def _head(task: Task, query: Query, protocol: Protocol, known: TaskDifference | None) -> str:
+    main = getattr(query, protocol)[0]
+    used = getattr(known, f"{protocol}_metric") if known else main
+    label = metric_label(task.id, query.name, protocol, used).replace("|", "\\|")
+    return label if used == main else f"*{label}*"
+
+
+def _cell(found: TaskDifference | None) -> str:
+    if found is None:
+        return "–"
+    text = f"{_percent(found.official)} → {_percent(found.strict)}"
+    return f"**{text}**" if abs(found.difference) >= APART else text
+
+
+def _percent(value: float) -> str:
+    text = f"{100 * value:,.0f}"
+    return "0" if text == "-0" else text
+
+
+def _family(members: Sequence[tuple[Task, Query]]) -> str:
+    task, query = members[0]
+    names = ", ".join(_name(*each) for each in members)
+    main = (query.official[0], query.strict[0])
+    rows = [
+        f"| {each.step} | {each.official} | {each.strict} |"
+        for each in parting_steps(task, query, main)
+    ]
+    heads = [
+        f"| step | official {_escaped(main[0])} | strict {_escaped(main[1])} |",
+        "|---|---|---|",
+    ]
+    same = [f"Both take {_escaped(main[0])} alike."]
+    lines = [f"### {task.benchmark}: {names}\n", *([*heads, *rows] if rows else same), ""]
+    for protocol in PROTOCOLS:
+        beside = getattr(query, protocol)[1:]
+        rules = [
+            f"**{_escaped(metric)}**, {counting(protocol, task.benchmark, query.form, metric)}"
+            for metric in beside
+        ]
+        if rules:
+            lines += [f"Beside it in {protocol}: " + "; ".join(rules) + ".\n"]
+    return "\n".join(lines)
+
+
+def _escaped(metric: str) -> str:
+    return metric.replace("|", "\\|")
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
