@@ -10,7 +10,7 @@ import math
 import tomllib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -44,6 +44,7 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rules: tuple[dict[str, Any], ...]
 
 
+@lru_cache(maxsize=4096)
 def text_tokens(text: str) -> int:
     """An estimate of the tokens of a text: see `TEXT_RULE`."""
     han = sum(map(is_han, text))
