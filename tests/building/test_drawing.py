@@ -27,7 +27,7 @@ def kai():
 def drawn(font, *, vary: float, chips: float = 0.0):
     """The same character twice, each in its half of the picture."""
     glyphs = [Glyph("書", x, 60, 100, "h") for x in (60, 180)]
-    layout = Layout(240, 120, Rect(0, 0, 240, 120), glyphs, [], [], [], [], [], [])
+    layout = Layout(240, 120, Rect(0, 0, 240, 120), glyphs, [], [], [], [], [])
     hand = HandSpec(**SPEC, sway=0.0, vary=vary)
     mask = draw_glyphs(layout, {"h": (hand, font)}, generator(1, "a"), ink="black", chips=chips)
     return [mask["h"].crop(box) for box in ((0, 0, 240, 240), (240, 0, 480, 240))]

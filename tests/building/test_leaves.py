@@ -9,7 +9,9 @@ import pytest
 from keju.building.composing import READ
 from keju.building.leaves import compose_page
 from keju.building.page_spec import HeadNoteSpec, PageSpec, pictures_of
-from keju.building.recipe import HandSpec, SealSpec
+from keju.building.plates import SealSpec
+from keju.building.recipe import HandSpec
+from keju.building.seals.cutting import Cut
 from keju.building.texts import load_passages
 
 HAND = HandSpec(family="f", style="s", licence="l", forms={"說": "説"})
@@ -63,25 +65,23 @@ def test_truth_follows_the_form_that_the_hand_writes():
     assert "說" not in text
 
 
-def test_head_notes_stand_above_the_frame_and_seals_keep_their_legend():
-    layout = compose(
-        head_notes=(HeadNoteSpec(text="此章言學", column=3),),
-        seals=(SealSpec(legend="藏書", at=(0.5, 0.5)),),
-    )
+def test_head_notes_stand_above_the_frame():
+    layout = compose(head_notes=(HeadNoteSpec(text="此章言學", column=3),))
     top = min(bar.y0 for bar in layout.bars)
     head = [line for line in layout.lines if line.kind == "head"]
     assert "".join(line.text for line in head) == "此章言學"
     assert all(0 <= line.box.y0 < line.box.y1 < top for line in head)
-    assert [(line.kind, line.text) for line in layout.lines][-1] == ("seal", "藏書")
 
 
 @pytest.mark.parametrize("form", ["half-a", "half-b", "sheet", "opening"])
 def test_two_pictures_go_on_where_the_first_one_ends(form: str):
     spec = PageSpec(
         id="a", passage="p", hand="h", asks=(), difficulty=0.0, form=form, rows=8, columns=5,
-        pictures=2, leaf=3, seals=(SealSpec(legend="藏書", at=(0.5, 0.5)),),
+        pictures=2, leaf=3, seals=(SealSpec(cut=Cut(legend="藏書"), at=(0.5, 0.5)),),
     )  # fmt: skip
-    first, second = (compose_page(each, PASSAGE, lambda _: HAND) for each in pictures_of(spec))
+    seen = list(pictures_of(spec))
+    assert [bool(each.seals) for each in seen] == [True, False]
+    first, second = (compose_page(each, PASSAGE, lambda _: HAND) for each in seen)
     long = compose_page(
         PageSpec(id="a", passage="p", hand="h", asks=(), difficulty=0.0, rows=8,
                  columns=10 if form in {"half-a", "half-b"} else 20),
@@ -92,8 +92,6 @@ def test_two_pictures_go_on_where_the_first_one_ends(form: str):
         for layout in (first, second, long)
     ]
     assert read[0] + read[1] == read[2]
-    assert first.marks
-    assert not second.marks
     numbers = [[n.text for n in each.lines if n.kind == "number"] for each in (first, second)]
     assert numbers[0] != numbers[1] or form == "half-a", "front and back are one leaf"
 

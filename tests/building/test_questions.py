@@ -28,8 +28,7 @@ def test_an_answer_that_is_no_letter_of_an_option_is_refused(tmp_path):
 def test_questions_are_about_known_passages_and_options_are_distinct(questions: Questions):
     known: dict[str, Passage] = load_passages()
     for section in questions.__struct_fields__:
-        if section != "scripts":
-            assert {one.passage for one in getattr(questions, section)} <= set(known), section
+        assert {one.passage for one in getattr(questions, section)} <= set(known), section
     for choice in (*questions.words, *questions.sources):
         assert len(set(choice.options)) == len(choice.options) == 4
 

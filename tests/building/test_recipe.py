@@ -68,7 +68,7 @@ def test_a_page_too_large_to_draw_is_named():
     spec = PageSpec(
         id="a", passage="p", hand="h", asks=(), difficulty=0.5, height=6000, columns=100
     )
-    passage = load_passages()["luzhai"]
+    passage = load_passages()["sunzi-ji"]
     with pytest.raises(DataError, match="a: 100 columns of 18 rows at height 6000"):
         compose_page(spec, passage, lambda _: HandSpec(family="f", style="s", licence="l"))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
-from string import ascii_uppercase
 
 import msgspec
 
@@ -164,19 +163,6 @@ def _choice(plate: Plate, task_id: str, choice: Choice, number: int = 0) -> Item
     )
 
 
-def _scripts(plate: Plate, questions: Questions) -> Iterator[Item]:
-    options = questions.scripts.options
-    if plate.script not in options:
-        raise DataError(f"the script {plate.script} is not among the options", item=plate.id)
-    yield _answered(
-        _base(plate, "T13"),
-        ascii_uppercase[options.index(plate.script)],
-        question="这幅书法使用了哪种字体？",
-        options=options,
-        transcription=plate.text,
-    )
-
-
 MAKERS: Mapping[str, Maker] = {
     "T1": _reading("T1"),
     "T2": _translation("T2"),
@@ -185,7 +171,6 @@ MAKERS: Mapping[str, Maker] = {
     "T5": _words,
     "T6": _open("T6", "comprehension"),
     "T7": _sources,
-    "T13": _scripts,
     "page_level_ocr": _reading("page_level_ocr"),
     "vernacular_translation": _translation("vernacular_translation"),
     "reasoning_qa": _open("reasoning_qa", "reasoning"),

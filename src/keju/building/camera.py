@@ -22,13 +22,12 @@ _MAT = np.array([0.21, 0.20, 0.19], np.float32)
 class Layers(NamedTuple):
     """What lies on the sheet, each 0..1 and of the picture's size.
 
-    `black` and `red` are ink, `seals` seal paste, `behind` the ink of the other side, `holes`
-    where the paper is gone, `sheet` where there is paper at all.
+    `black` and `red` are ink, `behind` the ink of the other side, `holes` where the paper is gone,
+    `sheet` where there is paper at all.
     """
 
     black: Plane
     red: Plane
-    seals: Plane
     behind: Plane
     holes: Plane
     sheet: Plane
@@ -39,9 +38,6 @@ def compose(paper: Picture, layers: Layers, wear: Wear) -> Picture:
     page = paper * (1 - (layers.behind * wear.show * 0.55)[..., None] * (1 - _INK))
     page = _over(page, layers.red * (1 - 0.5 * wear.fade), _CINNABAR)
     page = _over(page, layers.black * (1 - wear.fade), _INK)
-    # Seal paste is thick: it dulls the black that it covers and lets the paper through a little.
-    page = _over(page, layers.seals * 0.80 * (1 - 0.35 * wear.fade) * (1 - 0.55 * layers.black),
-                 _CINNABAR)  # fmt: skip
     page = _over(page, layers.holes, _through_holes(paper, layers.holes))
     return _over(np.broadcast_to(_MAT, page.shape), layers.sheet, page)
 

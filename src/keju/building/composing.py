@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from keju.building.recipe import HandSpec, SealSpec
+from keju.building.recipe import HandSpec
 from keju.items import LineKind, Point
 
 Ink = Literal["black", "red"]
@@ -44,15 +44,6 @@ class PlacedLine(NamedTuple):
     box: Rect
 
 
-class Mark(NamedTuple):
-    """A seal: its legend, where it stands, and how it is cut."""
-
-    legend: str
-    box: Rect
-    white: bool
-    round: bool
-
-
 class Layout(NamedTuple):
     """A composed picture.
 
@@ -69,7 +60,6 @@ class Layout(NamedTuple):
     bars: list[Rect]
     rules: list[Rect]
     shapes: list[list[Point]]
-    marks: list[Mark]
     gutters: list[float]
     line_ink: Ink = "black"
 
@@ -105,16 +95,6 @@ def column_of(
     bottom = top + setting.pitch * len(text)
     box = Rect(x - half, top + slack, x + half, bottom - slack)
     return glyphs, PlacedLine(kind, text, box)
-
-
-def add_seal(layout: Layout, seal: SealSpec) -> None:
-    """Put a seal on a layout, with its legend among the lines."""
-    x, y = seal.at[0] * layout.width, seal.at[1] * layout.height
-    half = seal.size * layout.height / 2
-    box = Rect(x - half, y - half, x + half, y + half)
-    mark = Mark(seal.legend, box, white=seal.style == "baiwen", round=seal.shape == "round")
-    layout.marks.append(mark)
-    layout.lines.append(PlacedLine("seal", seal.legend, mark.box))
 
 
 def needed_characters(layout: Layout) -> dict[str, str]:

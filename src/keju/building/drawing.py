@@ -1,14 +1,13 @@
-"""Characters, frames and seals drawn as clean masks, white on black, at twice the final size."""
+"""Characters and frames drawn as clean masks, white on black, at twice the final size."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
 from PIL import Image, ImageDraw
 
-from keju.building.composing import Glyph, Ink, Layout, Mark, Rect
+from keju.building.composing import Glyph, Ink, Layout, Rect
 from keju.building.fonts import Font, load_face
 from keju.building.recipe import HandSpec
 
@@ -17,6 +16,8 @@ SCALE = 2
 
 _BASELINE = 0.38
 """From the middle of a CJK em down to the baseline: the em reaches from .88 above to .12 below."""
+
+_MOST_CHIPS = 8
 
 Fonts = Mapping[str, tuple[HandSpec, Font]]
 
@@ -76,15 +77,18 @@ def _stamp(
 
 
 def _chip(tile: Image.Image, em: int, chips: float, rng: np.random.Generator) -> None:
-    """Break the strokes of the character in a tile, as worn or ill-cut wood has it."""
+    """Break the strokes of the character in a tile, as worn or ill-cut wood has it.
+
+    The breaks of little wear are among those of more.
+    """
     pen = ImageDraw.Draw(tile)
-    count = int(chips * 2 * float(rng.random()) + float(rng.random()))
-    for _ in range(count):
-        x, y = (em // 2 + int(rng.integers(0, em)) for _ in range(2))
-        reach = max(2, em // 11)
-        dx, dy = (int(rng.integers(-reach, reach + 1)) for _ in range(2))
-        wide = int(rng.integers(max(1, em // 45), max(2, em // 18) + 1))
-        pen.line((x, y, x + dx, y + dy), fill=0, width=wide)
+    reach = max(2, em // 11)
+    for _ in range(_MOST_CHIPS):
+        x, y, dx, dy, wide, chance = rng.random(6)
+        if chance * _MOST_CHIPS < chips:
+            left, top = round(em * (0.5 + x)), round(em * (0.5 + y))
+            end = (left + round((dx * 2 - 1) * reach), top + round((dy * 2 - 1) * reach))
+            pen.line((left, top, *end), fill=0, width=max(1, round(em * (0.02 + 0.035 * wide))))
 
 
 def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Image:
@@ -97,72 +101,33 @@ def _pulled(tile: Image.Image, far: float, rng: np.random.Generator) -> Image.Im
     return tile.transform(tile.size, Image.Transform.QUAD, quad, Image.Resampling.BICUBIC)
 
 
-def draw_frame(layout: Layout) -> tuple[Image.Image, Image.Image]:
-    """The strong parts of the frame, and the thin rules."""
+def draw_frame(layout: Layout, rng: np.random.Generator) -> tuple[Image.Image, Image.Image]:
+    """The strong parts of the frame, and the thin rules; none is quite straight."""
     strong, thin = blank(layout), blank(layout)
     pen, fine = ImageDraw.Draw(strong), ImageDraw.Draw(thin)
     for bar in layout.bars:
-        pen.rectangle(_scaled(bar), fill=255)
+        pen.polygon(_wavering(bar, layout.height, rng), fill=255)
     for shape in layout.shapes:
         pen.polygon([(round(x * SCALE), round(y * SCALE)) for x, y in shape], fill=255)
     for rule in layout.rules:
-        fine.rectangle(_scaled(rule), fill=255)
+        fine.polygon(_wavering(rule, layout.height, rng), fill=255)
     return strong, thin
 
 
-def _scaled(rect: Rect) -> tuple[int, int, int, int]:
+def _wavering(rect: Rect, height: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+    """The outline of a bar whose long sides waver, as a graver's hand does."""
     x0, y0, x1, y1 = (round(value * SCALE) for value in rect)
-    return x0, y0, max(x0, x1 - 1), max(y0, y1 - 1)
-
-
-def draw_seal(mask: Image.Image, mark: Mark, font: Font) -> None:
-    """Cut a seal into a mask: characters fill their cells, columns from right to left."""
-    x0, y0, x1, y1 = (round(value * SCALE) for value in mark.box)
-    side = x1 - x0
-    tile = Image.new("L", (side, y1 - y0), 0)
-    pen = ImageDraw.Draw(tile)
-    outline = pen.ellipse if mark.round else pen.rounded_rectangle
-    edge = max(2, side // 22)
-    whole = (0, 0, tile.width - 1, tile.height - 1)
-    if mark.white:
-        outline(whole, fill=255)
-    else:
-        outline(whole, outline=255, width=edge)
-    inset = side * (0.17 if mark.round else 0.09)
-    for sign, cell in zip(mark.legend, _cells(len(mark.legend), side, inset), strict=True):
-        shape = _filled(sign, cell, font)
-        at = (round(cell.x0), round(cell.y0))
-        tile.paste(0 if mark.white else 255, at, shape)
-    mask.paste(255, (x0, y0), tile)
-
-
-def _cells(count: int, side: float, inset: float) -> list[Rect]:
-    """Cells in reading order: top to bottom, columns from right to left."""
-    columns = 1 if count <= 2 else math.ceil(math.sqrt(count) - 0.3)
-    rows = math.ceil(count / columns)
-    wide = (side - 2 * inset) / columns
-    cells = []
-    for place in range(count):
-        column, row = divmod(place, rows)
-        in_column = min(rows, count - column * rows)
-        high = (side - 2 * inset) / in_column
-        x, y = side - inset - wide * (column + 1), inset + high * row
-        gap = side * 0.018
-        cells.append(Rect(x + gap, y + gap, x + wide - gap, y + high - gap))
-    return cells
-
-
-def _filled(sign: str, cell: Rect, font: Font) -> Image.Image:
-    em, most = 160, 1.5
-    tile = Image.new("L", (2 * em, 2 * em), 0)
-    face = load_face(font.path, font.face, em)
-    ImageDraw.Draw(tile).text((em // 2, em + 60), sign, fill=255, font=face, anchor="ls")
-    shape = tile.crop(tile.getbbox())
-    wide, high = cell.x1 - cell.x0, cell.y1 - cell.y0
-    # Flat and narrow characters are stretched only so far and keep to the middle of their cell.
-    grow = min(wide / shape.width, high / shape.height) * most
-    size = (round(min(wide, shape.width * grow)), round(min(high, shape.height * grow)))
-    whole = Image.new("L", (round(wide), round(high)), 0)
-    at = ((whole.width - size[0]) // 2, (whole.height - size[1]) // 2)
-    whole.paste(shape.resize(size, Image.Resampling.BOX), at)
-    return whole
+    upright = y1 - y0 > x1 - x0
+    low, high, near, far = (y0, y1, x0, x1) if upright else (x0, x1, y0, y1)
+    far = max(near, far - 1)
+    reach, steps = max(1, round(height * 0.0009 * SCALE)), max(1, (high - low) // 60)
+    along = [low + (high - low) * step // steps for step in range(steps + 1)]
+    drift, off = 0, []
+    for _ in along:
+        drift = max(-reach, min(reach, drift + int(rng.integers(-1, 2))))
+        off.append(drift)
+    ragged = [int(rng.integers(0, 2)) for _ in along]
+    one = [(near + d, at) for at, d in zip(along, off, strict=True)]
+    other = [(far + d + r, at) for at, d, r in zip(along, off, ragged, strict=True)]
+    outline = [*one, *reversed(other)]
+    return outline if upright else [(at, across) for across, at in outline]

@@ -11,7 +11,6 @@ from keju.building.composing import (
     PlacedLine,
     Rect,
     Setting,
-    add_seal,
     column_of,
     hand_em,
     written,
@@ -89,7 +88,6 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
         bars=[],
         rules=[],
         shapes=[],
-        marks=[],
         gutters=plan.gutters,
         line_ink=spec.line_ink,
     )
@@ -97,8 +95,6 @@ def compose_page(spec: PageSpec, passage: Passage, hand_of: Callable[[str], Hand
     for centre in plan.centres:
         _set_centre(layout, spec, passage, hand_of, centre, top, bottom)
     _set_head_notes(layout, spec, plan, hand_of, top)
-    for seal in spec.seals:
-        add_seal(layout, seal)
     return layout
 
 

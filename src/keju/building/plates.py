@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from PIL import Image, ImageDraw
 
 from keju.building.bending import Bend
 from keju.building.camera import Layers, compose, encode, expose, shade
 from keju.building.composing import READ, Ink, Layout, needed_characters
-from keju.building.drawing import SCALE, Fonts, blank, draw_frame, draw_glyphs, draw_seal
-from keju.building.fonts import Font
+from keju.building.drawing import SCALE, Fonts, blank, draw_frame, draw_glyphs
 from keju.building.noise import Plane, generator, unit
-from keju.building.paper import add_foxing, add_stains, make_paper, worm_holes
-from keju.building.printing import crack, press, stamp
-from keju.building.recipe import Amount, Difficulty, PictureSpec, Scan, SealSpec, Split
+from keju.building.paper import Picture, add_foxing, add_stains, make_paper, worm_holes
+from keju.building.printing import crack, press
+from keju.building.recipe import Amount, Difficulty, PictureSpec, Scan, Split
+from keju.building.seals.cutting import Cut
+from keju.building.seals.pressing import press_on
 from keju.building.studio import Studio
 from keju.building.texts import Passage
 from keju.building.wear import Wear, wear_at
-from keju.errors import DataError
-from keju.items import ImageRef, Line
+from keju.items import ImageRef, Line, Point, Record
+
+
+class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A seal on a picture.
+
+    `at` is its middle in parts of the picture's width and height, `size` its height in parts of
+    the picture's.
+    """
+
+    cut: Cut
+    at: tuple[float, float]
+    size: Annotated[float, Meta(gt=0, le=1)] = 0.08
 
 
 class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -36,7 +49,6 @@ class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     hand: str
     asks: tuple[str, ...]
     difficulty: Difficulty
-    seal_hand: str = ""
     seals: tuple[SealSpec, ...] = ()
     wear: dict[str, Amount] = msgspec.field(default_factory=dict)
 
@@ -71,10 +83,10 @@ class Drawn(NamedTuple):
 
 
 class Style(NamedTuple):
-    """How a layout is drawn: fonts by hand, the font of its seals, wear, scan, print or brush."""
+    """How a layout is drawn: fonts by hand, seals, wear, scan, print or brush."""
 
     fonts: Fonts
-    seal_font: Font | None
+    seals: tuple[SealSpec, ...]
     wear: Wear
     scan: Scan
     quality: int
@@ -110,8 +122,8 @@ def make_plate(
     for number, layout in enumerate(layouts, start=1):
         for name, characters in needed_characters(layout).items():
             studio.font(name, characters, spec.id)
-        seal_font = _seal_font(studio, spec, layout)
-        style = Style(studio.fonts, seal_font, wear, scan, studio.quality, brushed)
+        seals = spec.seals if number == 1 else ()
+        style = Style(studio.fonts, seals, wear, scan, studio.quality, brushed)
         name = spec.id if number == 1 else f"{spec.id}-{number}"
         drawn = draw_plate(layout, style, studio.recipe.seed, name)
         images.append(studio.add_image(drawn.data, name))
@@ -139,16 +151,6 @@ def make_plate(
     )
 
 
-def _seal_font(studio: Studio, spec: PlateSpec, layout: Layout) -> Font | None:
-    if not layout.marks:
-        return None
-    if spec.seal_hand not in studio.fonts:
-        raise DataError(
-            f"no hand '{spec.seal_hand}' for the seals", item=spec.id, mend="Set seal_hand"
-        )
-    return studio.font(spec.seal_hand, "".join(mark.legend for mark in layout.marks), spec.id)
-
-
 def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
     """Draw a layout; the same arguments give the same bytes.
 
@@ -168,18 +170,35 @@ def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
     layers = Layers(
         black=_bent(black, bend),
         red=_bent(_all_ink(layout, style, rng, "red"), bend),
-        seals=_bent(_seals(layout, style, rng), bend),
         behind=_bent(turned, bend),
-        holes=worm_holes(shape, wear, rng),
+        holes=worm_holes(shape, wear, generator(seed, name, "worms")),
         sheet=_bent(unit(_sheet(layout, rng)), bend),
     )
     paper = make_paper(shape, wear, rng)
-    add_foxing(paper, wear, rng)
-    add_stains(paper, wear, rng)
+    # Chance of their own: what harms a page a little stands among what harms it more.
+    add_foxing(paper, wear, generator(seed, name, "foxing"))
+    add_stains(paper, wear, generator(seed, name, "stains"))
+    page, seals = _sealed(compose(paper, layers, wear), style, generator(seed, name, "seals"))
     rng = generator(seed, name, "scan")
-    page = shade(compose(paper, layers, wear), layers.sheet, layout.gutters, rng)
+    page = shade(page, layers.sheet, layout.gutters, rng)
     image = expose(page, wear, style.scan, rng)
-    return Drawn(encode(image, style.quality), _truth(layout, bend))
+    return Drawn(encode(image, style.quality), _truth(layout, bend, seals))
+
+
+def _sealed(
+    page: Picture, style: Style, rng: np.random.Generator
+) -> tuple[Picture, list[tuple[str, tuple[Point, ...]]]]:
+    """The page with its seals, and each seal's legend and outline."""
+    high, wide = page.shape[:2]
+    placed = []
+    for seal in style.seals:
+        middle = (seal.at[0] * wide, seal.at[1] * high)
+        worn = min(1.0, 0.25 + style.wear.starve)
+        page, outline = press_on(
+            page, seal.cut, middle, round(seal.size * high), worn=worn, rng=rng
+        )
+        placed.append((seal.cut.legend, outline))
+    return page, placed
 
 
 def _bend(size: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Bend:
@@ -195,7 +214,7 @@ def _all_ink(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -
     if layout.line_ink != ink or not (layout.bars or layout.rules):
         return whole
     u = _unit_size(layout)
-    strong, thin = draw_frame(layout)
+    strong, thin = draw_frame(layout, rng)
     worn, worse = _worse(style.wear, 0.12), _worse(style.wear, 0.45)
     whole = np.maximum(whole, press(strong, worn, rng, unit_size=u, weight=0.05))
     whole = np.maximum(whole, press(thin, worse, rng, unit_size=u, weight=0.10))
@@ -218,7 +237,7 @@ def _characters(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink
 def _of_a_brush(wear: Wear) -> Wear:
     """Wear of what was written and not printed: no breaks, and ink that runs rather than fails."""
     return msgspec.structs.replace(
-        wear, chips=0.0, rough=wear.rough * 0.55, starve=wear.starve * 0.6, bleed=wear.bleed * 1.2
+        wear, chips=0.0, rough=wear.rough * 0.6, starve=wear.starve * 0.9, bleed=wear.bleed * 1.3
     )
 
 
@@ -229,14 +248,6 @@ def _unit_size(layout: Layout) -> float:
 def _worse(wear: Wear, starve: float) -> Wear:
     """Wear of the frame, which stands at the block's edge and takes ink badly."""
     return msgspec.structs.replace(wear, starve=wear.starve + starve, rough=wear.rough + 0.12)
-
-
-def _seals(layout: Layout, style: Style, rng: np.random.Generator) -> Plane:
-    mask = blank(layout)
-    if style.seal_font is not None:
-        for mark in layout.marks:
-            draw_seal(mask, mark, style.seal_font)
-    return stamp(mask, rng, worn=min(1.0, 0.25 + style.wear.starve))
 
 
 def _sheet(layout: Layout, rng: np.random.Generator) -> Image.Image:
@@ -261,15 +272,14 @@ def _bent(plane: Plane, bend: Bend) -> Plane:
     return unit(bend.picture(image, scale=SCALE).reduce(SCALE))
 
 
-def _truth(layout: Layout, bend: Bend) -> tuple[Line, ...]:
+def _truth(
+    layout: Layout, bend: Bend, seals: list[tuple[str, tuple[Point, ...]]]
+) -> tuple[Line, ...]:
     placed = [line for line in layout.lines if line.kind in READ]
     placed += [line for line in layout.lines if line.kind not in READ]
+    lines = [Line(id="", text=p.text, polygon=bend.outline(p.box), kind=p.kind) for p in placed]
+    lines += [Line(id="", text=text, polygon=ring, kind="seal") for text, ring in seals]
     return tuple(
-        Line(
-            id=f"l{number:03d}",
-            text=line.text,
-            polygon=bend.outline(line.box),
-            kind=line.kind,
-        )
-        for number, line in enumerate(placed, start=1)
+        msgspec.structs.replace(line, id=f"l{number:03d}")
+        for number, line in enumerate(lines, start=1)
     )

@@ -66,14 +66,3 @@ def crack(ink: Plane, count: int, rng: np.random.Generator) -> None:
         last = int(rng.integers(steps // 2, steps + 1))
         pen.line(points[first : last + 1], fill=255, width=int(rng.integers(3, 8)))
     ink *= 1 - unit(mask.filter(ImageFilter.GaussianBlur(1)))
-
-
-def stamp(mask: Image.Image, rng: np.random.Generator, *, worn: float) -> Plane:
-    """Print a seal: the paste lies unevenly and its edges are nibbled."""
-    shape = (mask.height, mask.width)
-    soft = unit(mask.filter(ImageFilter.GaussianBlur(1.6)))
-    edge = field(rng, shape, 4) * 0.4 + field(rng, shape, 15) * 0.6 - 0.5
-    ink = ramp(soft + edge * (0.45 + 0.4 * worn) - 0.48, -0.12, 0.12)
-    gaps = ramp(field(rng, shape, 5) * 0.6 + field(rng, shape, 16) * 0.4, 0.72, 0.9)
-    ink *= 1 - gaps * (0.5 + 0.5 * worn)
-    return ink * (0.55 + 0.45 * field(rng, shape, 36))

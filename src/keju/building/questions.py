@@ -44,12 +44,6 @@ class OpenQuestion(Record, frozen=True, kw_only=True, forbid_unknown_fields=True
     kind: str = ""
 
 
-class Scripts(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The script styles that a question about calligraphy offers."""
-
-    options: tuple[str, ...]
-
-
 class Questions(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known to ask about the passages."""
 
@@ -61,7 +55,6 @@ class Questions(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     reasoning: tuple[OpenQuestion, ...]
     knowledge: tuple[OpenQuestion, ...]
     linguistic: tuple[OpenQuestion, ...]
-    scripts: Scripts
 
 
 @lru_cache(maxsize=1)

@@ -75,20 +75,6 @@ class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     forms: dict[str, str] = field(default_factory=dict)
 
 
-class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A seal: its legend in reading order, and where it stands.
-
-    `at` is its centre in parts of the picture's width and height, `size` its side in parts of the
-    height. ``zhuwen`` has red characters, ``baiwen`` white ones on red.
-    """
-
-    legend: str
-    at: tuple[float, float]
-    size: float = 0.06
-    style: Literal["zhuwen", "baiwen"] = "zhuwen"
-    shape: Literal["square", "round"] = "square"
-
-
 class _Head(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     format: str
     name: str

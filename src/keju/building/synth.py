@@ -12,12 +12,10 @@ import PIL
 from keju.benchmarks import tasks
 from keju.building.bones.family import BONES
 from keju.building.calligraphy.family import draw_calligraphy
-from keju.building.bones.family import BONES
 from keju.building.fonts import FontRecord
 from keju.building.pages import draw_pages
 from keju.building.recipe import FORMAT, Recipe, read_recipe
 from keju.building.seals.family import draw_seals
-from keju.building.sheets import draw_sheets
 from keju.building.studio import Family, Studio
 from keju.building.texts import load_passages
 from keju.datasets.store import DatasetManifest, DatasetWriter
@@ -29,10 +27,8 @@ MAKING = "making.json"
 
 FAMILIES: Mapping[str, Family] = {
     "pages": draw_pages,
-    "sheets": draw_sheets,
     "calligraphy": draw_calligraphy,
     "seals": draw_seals,
-    **BONES,
     **BONES,
 }
 """Who draws which section of a recipe, in the order in which they are drawn."""

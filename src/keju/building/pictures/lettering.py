@@ -6,7 +6,9 @@ import numpy as np
 from msgspec import structs
 
 from keju.building.composing import (
+    Glyph,
     Layout,
+    PlacedLine,
     Rect,
     Setting,
     column_of,
@@ -19,7 +21,7 @@ from keju.building.pictures.works import DrawnSpec, Work, Writing
 from keju.building.printing import press
 from keju.building.studio import Studio
 from keju.building.wear import Wear
-from keju.items import Line
+from keju.items import Line, LineKind
 
 
 def set_writings(
@@ -44,7 +46,7 @@ def set_writings(
         DataError: no such hand, or a character that it cannot write.
     """
     wide, high = size
-    layout = Layout(wide, high, Rect(0, 0, wide, high), [], [], [], [], [], [], [])
+    layout = Layout(wide, high, Rect(0, 0, wide, high), [], [], [], [], [], [])
     for writing in work.writings:
         name = spec.label_hand if writing.label else spec.hand
         hand = studio.hand(name, asked_by=spec.id)
@@ -58,7 +60,8 @@ def set_writings(
         for column in writing.text.splitlines():
             text = written(column, hand)
             setting = Setting(pitch, em * hand.fill, name)
-            glyphs, line = column_of(text, writing.kind, x, top, setting)
+            set_line = row_of if writing.across else column_of
+            glyphs, line = set_line(text, writing.kind, x, top, setting)
             layout.glyphs.extend(glyphs)
             layout.lines.append(line)
             x -= em * writing.leading
@@ -67,15 +70,29 @@ def set_writings(
     return layout
 
 
+def row_of(
+    text: str, kind: LineKind, x: float, top: float, setting: Setting
+) -> tuple[list[Glyph], PlacedLine]:
+    """One row of characters from right to left, the first one around `x`, and its line."""
+    half, y = setting.em / 2, top + setting.pitch / 2
+    glyphs = [
+        Glyph(sign, x - setting.pitch * 1.06 * place, y, setting.em, setting.hand)
+        for place, sign in enumerate(text)
+    ]
+    return glyphs, PlacedLine(kind, text, Rect(glyphs[-1].x - half, y - half, x + half, y + half))
+
+
 def box_of(writing: Writing, place: Rect) -> Rect:
     """The frame around a boxed writing, in pixels of the picture."""
     columns = writing.text.splitlines()
+    longest = max(len(column) for column in columns)
+    down, over = (1, longest) if writing.across else (longest, len(columns))
+    pitch = 1.145 if writing.across else writing.leading
+    em = writing.em
     x = place.x0 + writing.at[0] * (place.x1 - place.x0)
     top = place.y0 + writing.at[1] * (place.y1 - place.y0)
-    left = x - writing.em * (writing.leading * (len(columns) - 1) + 0.72)
-    longest = max(len(column) for column in columns)
-    return Rect(left, top - writing.em * 0.24, x + writing.em * 0.72,
-                top + writing.em * (1.08 * longest + 0.24))  # fmt: skip
+    left = x - em * (pitch * (over - 1) + 0.72)
+    return Rect(left, top - em * 0.24, x + em * 0.72, top + em * (1.08 * down + 0.24))
 
 
 def ink_of(layout: Layout, studio: Studio, wear: Wear, rng: np.random.Generator) -> Plane:
