@@ -162,30 +162,43 @@ def hold_pole(pen: Pen, f: Frame, held: Held, w: float) -> None:
             f((0.275, -1.0), (0.36, -0.98), (0.40, -0.90)), w * 5, tone=0.9, profile=(0.6, 1.0, 1.3)
         )
     elif held == "blade":
-        back = ((0.275, -1.0), (0.245, -1.12), (0.262, -1.26), (0.34, -1.40))
-        edge = ((0.34, -1.40), (0.395, -1.25), (0.385, -1.10), (0.30, -1.0))
-        outline = smooth(f(*back)) + smooth(f(*edge))
-        pen.cover(outline)
-        pen.stroke([*outline, outline[0]], w * 1.6, tone=0.9, profile=EVEN)
-        pen.stroke(f((0.29, -1.06), (0.285, -1.20), (0.33, -1.34)), w, tone=0.8, profile=THREAD)
-        pen.stroke(
-            f((0.255, -1.13), (0.20, -1.15), (0.245, -1.19)), w * 1.6, tone=0.9, profile=EVEN
-        )
-        for dx in (-0.03, 0.0, 0.03):
-            pen.stroke(f((0.275, -1.0), (0.275 + dx, -0.93)), w * 1.4, tone=0.9)
+        _crescent(pen, f, w)
     elif held == "halberd":
-        tip = f((0.252, -1.05), (0.275, -1.32), (0.298, -1.05))
-        pen.cover(tip)
-        pen.stroke([tip[0], tip[1]], w * 1.5, tone=0.9, profile=EVEN)
-        pen.stroke([tip[1], tip[2]], w * 1.5, tone=0.9, profile=EVEN)
-        moon = smooth(f((0.345, -1.20), (0.395, -1.11), (0.345, -1.02))) + smooth(
-            f((0.345, -1.02), (0.362, -1.11), (0.345, -1.20))
-        )
-        pen.area(moon, tone=0.9)
-        for py in (-1.09, -1.13):
-            pen.stroke(f((0.285, py), (0.372, py)), w * 1.6, tone=0.9, profile=EVEN)
-        for dx in (-0.03, 0.0, 0.03):
-            pen.stroke(f((0.275, -1.02), (0.275 + dx, -0.94)), w * 1.4, tone=0.9)
+        _prongs(pen, f, w)
+
+
+def _crescent(pen: Pen, f: Frame, w: float) -> None:
+    """The blade of a 偃月刀: broad, bent back at its point, with a hook behind."""
+    back = ((0.262, -0.98), (0.225, -1.10), (0.238, -1.22), (0.275, -1.30), (0.255, -1.40))
+    edge = ((0.255, -1.40), (0.385, -1.37), (0.432, -1.22), (0.405, -1.08), (0.288, -0.98))
+    outline = smooth(f(*back)) + smooth(f(*edge))
+    pen.cover(outline)
+    pen.stroke([*outline, outline[0]], w * 1.8, tone=0.9, profile=EVEN)
+    inner = ((0.300, -1.03), (0.375, -1.12), (0.385, -1.24), (0.340, -1.33))
+    pen.stroke(f(*inner), w, tone=0.8, profile=THREAD)
+    hook = ((0.232, -1.12), (0.175, -1.15), (0.200, -1.19), (0.234, -1.18))
+    pen.stroke(f(*hook), w * 1.8, tone=0.9, profile=EVEN)
+    _tassel(pen, f, -0.98, w)
+
+
+def _prongs(pen: Pen, f: Frame, w: float) -> None:
+    """The head of a 方天畫戟: a point, and a moon-shaped blade at its side."""
+    tip = smooth(f((0.275, -0.99), (0.248, -1.10), (0.275, -1.33), (0.302, -1.10), (0.275, -0.99)))
+    pen.cover(tip)
+    pen.stroke(tip, w * 1.5, tone=0.9, profile=EVEN)
+    moon = smooth(f((0.355, -1.23), (0.415, -1.11), (0.355, -0.99)))
+    moon += smooth(f((0.355, -0.99), (0.378, -1.11), (0.355, -1.23)))
+    pen.area(moon, tone=0.9)
+    for py in (-1.08, -1.14):
+        pen.stroke(f((0.297, py), (0.384, py)), w * 1.6, tone=0.9, profile=EVEN)
+    _tassel(pen, f, -0.99, w)
+
+
+def _tassel(pen: Pen, f: Frame, y: float, w: float) -> None:
+    for dx in (-0.030, -0.018, 0.018, 0.030):
+        way = ((0.275, y), (0.275 + dx, y + 0.05), (0.275 + dx * 0.7, y + 0.11))
+        pen.stroke(f(*way), w * 1.3, tone=0.9, profile=EVEN)
+    pen.stroke(f((0.250, y), (0.300, y)), w * 2.4, tone=0.9, profile=EVEN)
 
 
 def hold_fan(pen: Pen, f: Frame, held: Held, w: float) -> None:

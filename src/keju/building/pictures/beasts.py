@@ -88,13 +88,13 @@ def fox(pen: Pen, x: float, y: float, size: float, tails: int) -> None:
     """A fox with `tails` tails spread behind it; it looks to the right."""
     f = Frame(x, y, size)
     for k in range(tails):
-        angle = 172 + 104 * k / max(1, tails - 1)
+        angle = 160 + 128 * k / max(1, tails - 1)
         dx, dy = heading(angle)
         bx, by = heading(angle + 24)
         tip = (-0.42 + dx * 0.72, -0.02 + dy * 0.72)
         middle = (-0.42 + bx * 0.40, -0.02 + by * 0.40)
-        outer = (-0.42 + dx * 0.50 + by * 0.07, -0.02 + dy * 0.50 - bx * 0.07)
-        inner = (-0.42 + dx * 0.52 - by * 0.06, -0.02 + dy * 0.52 + bx * 0.06)
+        outer = (-0.42 + dx * 0.50 + by * 0.085, -0.02 + dy * 0.50 - bx * 0.085)
+        inner = (-0.42 + dx * 0.52 - by * 0.06, -0.02 + dy * 0.52 + bx * 0.075)
         tail = smooth(f((-0.42, -0.02), middle, outer, tip)) + smooth(f(tip, inner, (-0.38, 0.02)))
         pen.cover(tail)
         pen.stroke(tail, 1.8, tone=0.8, profile=EVEN)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from keju.building.pictures.brush import (
     EVEN,
-    INK,
     NAIL,
-    TAPER,
     THREAD,
     Colour,
     Frame,
@@ -300,12 +298,14 @@ def boat(
     return f
 
 
-def war_boat(pen: Pen, x: float, y: float, size: float, dummies: int, arrows: int) -> None:
-    """A boat hung with straw figures and stuck with arrows (草船)."""
+def war_boat(
+    pen: Pen, x: float, y: float, size: float, dummies: int, arrows: int, *, stern: float = -0.36
+) -> None:
+    """A boat lined from `stern` to bow with straw figures, stuck with arrows (草船)."""
     f = Frame(x, y, size)
     w = 1.0 + size * 0.005
     for k in range(dummies):
-        px = -0.36 + 0.72 * k / max(1, dummies - 1)
+        px = stern + (0.36 - stern) * k / max(1, dummies - 1)
         straw = smooth(
             f(
                 (px - 0.045, -0.04),
@@ -328,7 +328,7 @@ def war_boat(pen: Pen, x: float, y: float, size: float, dummies: int, arrows: in
     pen.stroke([*hull, hull[0]], w * 1.7, tone=0.9, profile=EVEN)
     pen.stroke(f((-0.46, 0.0), (0.0, 0.04), (0.46, 0.0)), w, tone=0.8, profile=EVEN)
     for k in range(arrows):
-        px = -0.42 + 0.84 * (k + 0.5) / arrows
+        px = stern - 0.06 + (0.48 - stern) * (k + 0.5) / arrows
         py = -0.14 + 0.09 * ((k * 5) % 3 - 1)
         pen.stroke(f((px, py), (px + 0.15, py - 0.10)), w, tone=0.9, profile=EVEN)
         for dx in (0.0, 0.02):
@@ -419,21 +419,3 @@ def bed(pen: Pen, x: float, foot: float, wide: float) -> None:
     _box(pen, f((-0.58, -0.06), (-0.58, -0.12), (0.58, -0.12), (0.58, -0.06)), 2.0)
     for px in (-0.54, 0.50):
         _box(pen, f((px, 0.0), (px, -0.06), (px + 0.05, -0.06), (px + 0.05, 0.0)), 1.8)
-
-
-__all__ = [
-    "INK",
-    "TAPER",
-    "bed",
-    "boat",
-    "bridge",
-    "eaves",
-    "gate_roof",
-    "hut",
-    "lute",
-    "pagoda",
-    "pavilion",
-    "tower",
-    "war_boat",
-    "wheel",
-]

@@ -63,10 +63,18 @@ def person(
         _sleeve(
             pen,
             f,
-            ((-0.10, -0.76), (-0.22, -0.84), (-0.24, -0.96), (-0.14, -0.94), (-0.06, -0.70)),
+            (
+                (-0.11, -0.72),
+                (-0.20, -0.82),
+                (-0.25, -0.98),
+                (-0.16, -1.01),
+                (-0.10, -0.88),
+                (-0.03, -0.78),
+            ),
             who,
             w,
         )
+        _hand(pen, f.at(-0.215, -1.03), f.long(0.038), w)
     else:
         _sleeve(
             pen,
@@ -339,7 +347,16 @@ def seated(
     pen.cover(body)
     pen.area(body, tone=0.22 if robe is None else 0.7, colour=robe or INK, soft=0.8)
     pen.stroke([*body, body[0]], w * 1.3, tone=0.85, profile=EVEN)
-    pen.stroke(f((0.02, -0.58), (0.16, -0.34), (0.30, -0.30)), w * 1.2, tone=0.8)
+    sleeve = smooth(f((-0.06, -0.60), (-0.20, -0.38), (-0.06, -0.20), (0.20, -0.22), (0.24, -0.32)))
+    pen.stroke(sleeve, w * 1.2, tone=0.8, profile=EVEN)
+    for fold in (
+        ((-0.02, -0.64), (0.08, -0.50), (0.10, -0.42)),
+        ((-0.28, -0.10), (0.0, -0.12), (0.30, -0.08)),
+        ((-0.10, -0.52), (-0.10, -0.40), (0.0, -0.30)),
+        ((0.12, -0.18), (0.30, -0.16), (0.38, -0.10)),
+    ):
+        pen.stroke(f(*fold), w, tone=0.8)
+    _hand(pen, f.at(0.25, -0.27), f.long(0.045), w * 0.8)
     g = Frame(*f.at(0.0, 0.95), size * 1.75, flip=flip)
     _head(pen, g, Person(hat=hat), w)
 

@@ -48,8 +48,12 @@ def mount(form: Form, wide: int, high: int) -> Mount:
         return Mount(wide + 2 * side, high + top + 96, Rect(side, top, side + wide, top + high),
                      Rect(wide + side + 13, top, wide + side + 43, top + 292))  # fmt: skip
     side, top = 30, 26
-    return Mount(wide + side + 84, high + 2 * top, Rect(side, top, side + wide, top + high),
-                 Rect(wide + side + 24, top + 8, wide + side + 60, top + 8 + high * 0.72))  # fmt: skip
+    return Mount(
+        wide + side + 84,
+        high + 2 * top,
+        Rect(side, top, side + wide, top + high),
+        Rect(wide + side + 24, top + 8, wide + side + 60, top + 8 + high * 0.72),
+    )
 
 
 def lay_ground(

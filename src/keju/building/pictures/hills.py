@@ -6,12 +6,11 @@ from typing import Literal, NamedTuple
 
 from keju.building.pictures.brush import (
     EVEN,
-    INK,
-    TAPER,
     THREAD,
     Colour,
     Pen,
     Profile,
+    heading,
     shaky,
     smooth,
 )
@@ -199,28 +198,24 @@ def bank(pen: Pen, points: list[Point], manner: Manner) -> None:
 
 
 def cloud(pen: Pen, x: float, y: float, wide: float) -> None:
-    """A cloud of scrolls, outlined (雲紋): three to five curls over a flat foot."""
+    """A cloud of scrolls, outlined (雲紋): a row of round heads, each with its curl, and a tail."""
     rng = pen.rng
-    curls = 3 + int(rng.integers(0, 3))
-    knots: list[Point] = [(x - wide / 2, y)]
-    for curl in range(curls):
-        cx = x - wide / 2 + wide * (curl + 0.5) / curls
-        tall = wide * (0.10 + 0.10 * float(rng.random())) * (1.3 if 0 < curl < curls - 1 else 0.8)
-        knots += [(cx - wide * 0.4 / curls, y - tall * 0.7), (cx, y - tall)]
-        knots += [(cx + wide * 0.4 / curls, y - tall * 0.55)]
-    line = smooth([*knots, (x + wide / 2, y)])
-    pen.cover(line)
-    pen.stroke(line, 1.8, tone=0.6, profile=EVEN)
-    pen.stroke(((x - wide / 2, y), (x + wide * 0.1, y + 3), (x + wide / 2, y)), 1.6, tone=0.5,
-               profile=TAPER)  # fmt: skip
-    for curl in range(curls):
-        cx = x - wide / 2 + wide * (curl + 0.5) / curls
-        r = wide * 0.05
-        way = ((cx - r, y - r * 0.6), (cx, y - r * 1.5), (cx + r, y - r * 0.8), (cx, y - r * 0.3))
-        pen.stroke(way, 1.4, tone=0.5, profile=EVEN)
-
-
-__all__ = [
-    "AZURITE", "INK", "MALACHITE", "OCHRE", "Manner", "Texture", "bank", "cloud", "far_range",
-    "mass", "mountain", "ripples", "rock",
-]  # fmt: skip
+    heads = 3 + int(rng.integers(0, 3))
+    pitch = wide / heads
+    sizes = [pitch * (0.50 + 0.22 * float(rng.random())) for _ in range(heads)]
+    sizes[heads // 2] *= 1.3
+    for head in sorted(range(heads), key=lambda k: sizes[k], reverse=True):
+        cx, r = x - wide / 2 + pitch * (head + 0.5), sizes[head]
+        arc = [(cx + r * c, y + r * 0.72 * s) for c, s in map(heading, range(165, 376, 15))]
+        pen.cover([*arc, (cx + r, y), (cx - r, y)])
+        pen.stroke(arc, 1.8, tone=0.6, profile=EVEN)
+        turns = range(190, 560, 30)
+        curl = [
+            (cx + r * (0.62 - 0.042 * k) * c, y - r * 0.10 + r * (0.52 - 0.035 * k) * s)
+            for k, (c, s) in enumerate(map(heading, turns))
+        ]
+        pen.stroke(curl, 1.5, tone=0.5, profile=EVEN)
+    for drop, reach in ((0.0, 0.56), (0.045, 0.40)):
+        tail = ((x - wide * reach, y + wide * drop), (x, y + wide * (drop + 0.02)),
+                (x + wide * (reach + 0.12), y + wide * (drop - 0.01)))  # fmt: skip
+        pen.stroke(tail, 1.7, tone=0.5, profile=THREAD)

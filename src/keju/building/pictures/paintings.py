@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from msgspec import structs
 
 from keju.building.camera import expose
 from keju.building.composing import READ
@@ -101,7 +102,7 @@ def _painted(studio: Studio, spec: DrawnSpec, work: Painting, examiner: Examiner
     counts = SCENES[work.scene](brush)
     rng = studio.rng(spec.id, "ground")
     sheet = lay_ground(work.ground, (high, wide), wear, rng)
-    add_stains(sheet, wear, rng)
+    add_stains(sheet, structs.replace(wear, stains=wear.stains * 0.4), rng)
     add_foxing(sheet, wear, rng)
     place = mount(work.form, wide, high)
     page = hang(sheet * _rubbed(brush.light, wear, rng), work.form, place, rng)

@@ -36,8 +36,9 @@ class Writing(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Text in a picture, in columns from right to left (a newline begins a column).
 
     `at` is the middle of the first column's top in parts of the picture's field, `em` the size of
-    a character in pixels, `leading` from column to column in ems. `boxed` stands in a frame of its
-    own. A `label` is written in the other hand and, on a mounting, on the slip.
+    a character in pixels, `leading` from column to column in ems. `across` sets each line as a row
+    from right to left. `boxed` stands in a frame of its own. A `label` is written in the other hand
+    and, on a mounting, on the slip.
     """
 
     text: str
@@ -46,6 +47,7 @@ class Writing(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     em: float = 24.0
     leading: float = 1.3
     label: bool = False
+    across: bool = False
     boxed: bool = False
 
 
