@@ -47,6 +47,11 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
+    def shown(self) -> list[str]:
+        """The settings in which items are asked; the image where the manifest names none."""
+        return self.settings.get("settings", "image").split(",")
+
+    @property
     def rounds(self) -> int:
         """How often each item is asked; 1 where the settings name no number."""
         said = self.settings.get("rounds", "")

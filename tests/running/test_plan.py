@@ -124,9 +124,9 @@ def test_a_dataset_of_reference_items_only_has_nothing_to_ask(tmp_path: Path):
 def test_prompts_can_be_asked_in_the_other_script(tmp_path: Path):
     path = make_dataset(tmp_path / "d", [choice("q", transcription="後世之書")])
     asked = {
-        wording: next(requests(Dataset.open(path), Selection(wording=wording, setting="gold-ocr")))[
-            1
-        ]
+        wording: next(
+            requests(Dataset.open(path), Selection(wording=wording, settings=("gold-ocr",)))
+        )[1]
         for wording in ("released", "simplified", "traditional")
     }
     assert "孰為真" in asked["released"].prompt
@@ -137,7 +137,7 @@ def test_prompts_can_be_asked_in_the_other_script(tmp_path: Path):
 
 def test_gold_ocr_shows_the_transcription_in_place_of_the_image(tmp_path: Path):
     path = make_dataset(tmp_path / "d", [choice("q", transcription="天地{prompt}玄黃")])
-    [(_, request)] = requests(Dataset.open(path), Selection(setting="gold-ocr"))
+    [(_, request)] = requests(Dataset.open(path), Selection(settings=("gold-ocr",)))
     assert request.images == ()
     assert request.source == "天地{prompt}玄黃"
     assert "天地{prompt}玄黃" in request.prompt
@@ -146,14 +146,14 @@ def test_gold_ocr_shows_the_transcription_in_place_of_the_image(tmp_path: Path):
 
 def test_gold_ocr_names_the_items_without_a_transcription(mixed: Dataset):
     with pytest.raises(DataError, match=r"q2, q3, q4, …: 4 items have no transcription.*--task"):
-        names(mixed, setting="gold-ocr")
+        names(mixed, settings=("gold-ocr",))
 
 
 def test_gold_ocr_never_asks_for_the_transcription_it_shows(tmp_path: Path):
     items = [page_item("p", transcription="天"), choice("q", transcription="地")]
     dataset = Dataset.open(make_dataset(tmp_path / "d", items))
-    assert names(dataset, setting="gold-ocr") == ["q"]
-    plan = estimate(dataset, [model("baseline:copy")], Selection(setting="gold-ocr"))
+    assert names(dataset, settings=("gold-ocr",)) == ["q"]
+    plan = estimate(dataset, [model("baseline:copy")], Selection(settings=("gold-ocr",)))
     reasons = {row.task: row.declined for row in plan.rows}
     assert reasons["T1"] == {"with gold-ocr the prompt would hold the answer": 1}
 

@@ -14,10 +14,11 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item
 from keju.models import ModelOptions, open_model
-from keju.running import Policy, Selection, run
+from keju.reporting.gather import gather
+from keju.running import Policy, Selection, requests, run
 from keju.running.requests import SOURCE_PROMPT
 from keju.runs import RunFolder
-from keju.scoring import score_run
+from keju.scoring import aggregate, score_run
 
 T1 = task("T1").queries[0].template
 READ = "天地玄黃，{prompt}宇宙洪荒。{source}"
@@ -59,7 +60,7 @@ def go(dataset: Path, out: Path, chat: Chat, model: str, setting: str = "image",
         dataset,
         [model],
         out,
-        selection=Selection(setting=setting),
+        selection=Selection(settings=(setting,)),
         options=ModelOptions(base_url=chat.url),
         policy=Policy(first_wait=0.02, **policy),
     )
@@ -131,10 +132,44 @@ def test_each_round_has_a_reading_of_its_own_but_an_engine_reads_once(dataset, t
         dataset,
         ["openai:served"],
         tmp_path / "run",
-        selection=Selection(setting="own-ocr", rounds=3),
+        selection=Selection(settings=("own-ocr",), rounds=3),
         options=ModelOptions(base_url=chat.url),
     )
     assert chat.stats()["requests"] == 3 * (2 + 3)
+
+
+def test_several_settings_are_one_run_and_one_comparison(dataset, tmp_path, chat):
+    """Shown the page, and later its own reading of it, into the same run."""
+    known = rules(dataset)
+    opened = Dataset.open(dataset)
+    for item in opened.items():
+        pages = [opened.image_bytes(ref) for ref in item.images]
+        known[asked_for(prompt_of(item), pages)] = READ if item.task == "T1" else "天"
+    chat.plan(replies=known)
+    for settings in (("image",), ("image", "own-ocr")):
+        summary = run(
+            dataset,
+            ["openai:served"],
+            tmp_path / "run",
+            selection=Selection(tasks=("T6",), settings=settings),
+            options=ModelOptions(base_url=chat.url),
+        )
+        assert summary.complete
+    assert chat.stats()["requests"] == 3 + 2 + 3
+    folder = RunFolder.open(tmp_path / "run")
+    results = aggregate(score_run(folder, ("strict",)))
+    assert [(each.setting, each.tasks[0].metrics[1].value) for each in results] == [
+        ("image", 1.0),
+        ("own-ocr", 0.0),
+    ]
+    gathered = gather([folder.path], picture_bytes=1000)
+    assert gathered.models == ["openai:served · image", "openai:served · own-ocr"]
+
+
+@pytest.mark.parametrize("settings", [("gold",), ("image", "image")])
+def test_settings_that_make_no_sense(dataset, settings):
+    with pytest.raises(UsageError, match=r"no setting .gold.|--setting is given twice"):
+        list(requests(Dataset.open(dataset), Selection(settings=settings)))
 
 
 @pytest.mark.parametrize("spec", ["ocr+llm:", "ocr+llm:ppocr", "ocr+llm:+openai:m"])

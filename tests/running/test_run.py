@@ -238,8 +238,8 @@ def test_another_dataset_or_setting_is_refused(chat: Chat, tmp_path: Path, out: 
     go(first, out, chat.url)
     with pytest.raises(UsageError, match="the dataset \\(small"):
         go(second, out, chat.url)
-    with pytest.raises(UsageError, match=r"--setting \(image, now gold-ocr\)"):
-        go(first, out, chat.url, selection=Selection(setting="gold-ocr"))
+    with pytest.raises(UsageError, match=r"--setting \(image is not asked now\)"):
+        go(first, out, chat.url, selection=Selection(settings=("gold-ocr",)))
 
 
 def test_an_answer_to_another_prompt_is_not_taken_for_this_one(

@@ -20,7 +20,7 @@ from keju.cli.options import (
     Sample,
     ScriptName,
     Seed,
-    SettingName,
+    SettingNames,
     TaskIds,
 )
 
@@ -35,18 +35,39 @@ def plan(
     seed: Seed = 0,
     rounds: Rounds = None,
     preset: PresetName = "",
-    setting: SettingName = "image",
+    setting: SettingNames = None,
     script: ScriptName = "released",
     boxes: BoxConvention = "",
     base_url: BaseUrl = "",
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--out", metavar="DIR", help="A run to go on with: what it holds is not counted."
+        ),
+    ] = None,
+    prices: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A price file; 'example' is the one that ships."),
+    ] = None,
+    per_minute: Annotated[
+        float | None,
+        typer.Option(metavar="N", min=0.001, help="Requests a minute that a model takes."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the calls, images and bytes that a run would take. Asks nobody."""
+    """Count the calls, images, tokens, money and hours that a run would take. Asks nobody.
+
+    Tokens of images follow the vendors' published rules, those of text a stated one; what is not
+    known is said, not guessed. Where images are read first (own-ocr, ocr+llm), that is a row too.
+    """
     from keju.datasets.store import Dataset
     from keju.models import ModelOptions, open_model
-    from keju.reporting.terminal import plan_table, print_json
+    from keju.reporting.planning import plan_notes, plan_table, totals_table
+    from keju.reporting.terminal import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
+    from keju.running.prices import read_prices
+    from keju.runs import RunFolder
 
     opened = Dataset.open(dataset)
     items = opened.items()
@@ -57,16 +78,25 @@ def plan(
         limit=limit,
         sample=sample,
         seed=seed,
-        setting=setting,
+        settings=tuple(setting or ["image"]),
         wording=script,
         boxes=boxes,
         rounds=as_in.rounds or 1 if rounds is None else rounds,
     )
-    found = estimate(opened, [open_model(name, options) for name in model], selection)
+    found = estimate(
+        opened,
+        [open_model(name, options) for name in model],
+        selection,
+        folder=RunFolder.open(folder) if folder else None,
+        prices=read_prices(prices) if prices else None,
+        per_minute=per_minute,
+    )
     if as_json:
         print_json(found)
-    else:
-        out.print(plan_table(found))
+        return
+    out.print(plan_table(found), totals_table(found))
+    for line in plan_notes(found):
+        say(line)
 
 
 @app.command()
@@ -83,7 +113,7 @@ def run(
     seed: Seed = 0,
     rounds: Rounds = None,
     preset: PresetName = "",
-    setting: SettingName = "image",
+    setting: SettingNames = None,
     script: ScriptName = "released",
     boxes: BoxConvention = "",
     base_url: BaseUrl = "",
@@ -132,7 +162,7 @@ def run(
             limit=limit,
             sample=sample,
             seed=seed,
-            setting=setting,
+            settings=tuple(setting or ["image"]),
             wording=script,
             boxes=boxes,
             rounds=as_in.rounds or 1 if rounds is None else rounds,

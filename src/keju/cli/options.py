@@ -41,11 +41,13 @@ PresetName = Annotated[
         "--preset", metavar="NAME", help="Ask as a paper did: mcs-bench (decoding) or obi-bench."
     ),
 ]
-SettingName = Annotated[
-    Literal["image", "own-ocr", "gold-ocr"],
+SettingNames = Annotated[
+    list[str] | None,
     typer.Option(
-        help="What is shown: the image, the model's own transcription of it, made first "
-        "(own-ocr), or the true one (gold-ocr)."
+        "--setting",
+        metavar="SETTING",
+        help="What is shown; may be given several times: the image (by default), the model's own "
+        "transcription of it, made first (own-ocr), or the true one (gold-ocr).",
     ),
 ]
 ScriptName = Annotated[

@@ -8,55 +8,45 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from keju.reporting.terminal import plain_table
-from keju.running import Plan, PlanRow
+from keju.running import Plan
 
 _UNKNOWN = "?"
 
 
 def plan_table(plan: Plan) -> Table:
-    """What a run would take, one row a model and task, and a sum for each model.
-
-    Columns that would be empty throughout are left out: what is there already, tokens where
-    nothing leaves this machine, money without prices, hours without a rate.
-    """
-    shown = {
-        "there": any(row.stored for row in plan.rows),
-        "tokens": any(row.input_tokens or row.input_tokens is None for row in plan.rows),
-        "money": bool(plan.currency),
-        "hours": any(total.hours is not None for total in plan.totals),
-    }
-    columns = {
-        "model": "", "task": "", "calls": "", "there already": "there", "images": "",
-        "image MB": "", "MB sent": "", "tokens in": "tokens", "of images": "tokens",
-        "tokens out": "tokens", plan.currency or "money": "money", "hours": "hours",
-        "not asked": "",
-    }  # fmt: skip
-    kept = [name for name, needs in columns.items() if not needs or shown[needs]]
-    right = [place for place, name in enumerate(kept) if name not in {"model", "task", "not asked"}]
-    table = plain_table(*kept, right=right)
+    """What a run would ask, one row a model and task; what is there already, if anything is."""
+    there = any(row.stored for row in plan.rows)
+    columns = ["model", "task", "calls", "images", "image MB", "MB sent", "not asked"]
+    if there:
+        columns.insert(3, "there already")
+    table = plain_table(*columns, right=range(2, len(columns) - 1))
     for row in plan.rows:
-        cells = dict(zip(columns, _row_cells(row), strict=True))
-        table.add_row(*(cells[name] for name in kept))
-    table.add_section()
+        cells = [row.model, row.task, f"{row.calls:,}", f"{row.images:,}"]
+        if there:
+            cells.insert(3, f"{row.stored:,}")
+        declined = "; ".join(f"{count}: {why}" for why, count in row.declined.items())
+        table.add_row(*cells, _megabytes(row.image_bytes), _megabytes(row.wire_bytes), declined)
+    return table
+
+
+def totals_table(plan: Plan) -> Table:
+    """What each model takes in all; money only with prices, hours only at a rate."""
+    columns = ["model", "calls", "MB sent", "tokens in", "of images", "tokens out"]
+    timed = any(total.hours is not None for total in plan.totals)
+    columns += [plan.currency] * bool(plan.currency) + ["hours"] * timed
+    table = plain_table(*columns, right=range(1, len(columns)))
     for total in plan.totals:
-        of_model = [row for row in plan.rows if row.model == total.model]
-        images = [row.image_tokens for row in of_model]
-        cells = dict(
-            zip(
-                columns,
-                [
-                    total.model, "all", f"{total.calls:,}", f"{total.stored:,}",
-                    f"{sum(row.images for row in of_model):,}",
-                    _megabytes(sum(row.image_bytes for row in of_model)),
-                    _megabytes(total.wire_bytes), _count(total.input_tokens),
-                    _count(None if None in images else sum(each or 0 for each in images)),
-                    _count(total.output_tokens), _money(total.money, total.calls),
-                    "" if total.hours is None else f"{total.hours:.1f}", "",
-                ],
-                strict=True,
-            )
-        )  # fmt: skip
-        table.add_row(*(cells[name] for name in kept))
+        cells = [
+            total.model,
+            f"{total.calls:,}",
+            _megabytes(total.wire_bytes),
+            _count(total.input_tokens),
+            _count(total.image_tokens),
+            _count(total.output_tokens),
+        ]
+        cells += [_money(total.money)] * bool(plan.currency)
+        cells += ["" if total.hours is None else f"{total.hours:,.1f}"] * timed
+        table.add_row(*cells)
     return table
 
 
@@ -79,25 +69,6 @@ def plan_notes(plan: Plan) -> Iterator[str]:
         yield f"Prices as of {plan.prices_seen or 'a day that the file does not say'}: check them"
 
 
-def _row_cells(row: PlanRow) -> list[str]:
-    declined = "; ".join(f"{count}: {why}" for why, count in row.declined.items())
-    return [
-        row.model,
-        row.task,
-        f"{row.calls:,}",
-        f"{row.stored:,}",
-        f"{row.images:,}",
-        _megabytes(row.image_bytes),
-        _megabytes(row.wire_bytes),
-        _count(row.input_tokens),
-        _count(row.image_tokens),
-        _count(row.output_tokens),
-        _money(row.money, row.calls),
-        "",
-        declined,
-    ]
-
-
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.1f}"
 
@@ -106,7 +77,7 @@ def _count(tokens: int | None) -> str:
     return _UNKNOWN if tokens is None else f"{tokens:,}"
 
 
-def _money(money: float | None, calls: int) -> str:
+def _money(money: float | None) -> str:
     if money is None:
-        return _UNKNOWN if calls else ""
+        return _UNKNOWN
     return f"{money:,.2f}" if money >= 1 or not money else f"{money:.4f}"

@@ -156,7 +156,8 @@ def unfinished_lines(path: Path) -> Iterator[str]:
     """For each model of a run that has not answered everything yet, how far it is."""
     folder = RunFolder.open(path)
     manifest = folder.manifest()
-    requests = sum(map(request_count, folder.items())) * manifest.rounds
+    ways = len(manifest.shown) * manifest.rounds
+    requests = sum(map(request_count, folder.items())) * ways
     there = Counter(response.model for response in folder.responses())
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())

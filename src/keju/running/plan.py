@@ -2,41 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 from msgspec import field
 
+from keju.benchmarks import task
 from keju.datasets.store import Dataset
-from keju.items import Record, Request
+from keju.items import Item, Record, Request
 from keju.models import Model
-from keju.running.requests import requests_for
-from keju.running.selecting import Selection, refusal, select
+from keju.running.keys import request_key
+from keju.running.prices import Prices
+from keju.running.reading import Reader, reader_of, reading_requests
+from keju.running.requests import request_for, requests_for
+from keju.running.selecting import Selection, Way, refusal, select
+from keju.running.store import ResponseStore, Slot
+from keju.running.tokens import TEXT_RULE, image_rule, text_tokens
+from keju.runs import RunFolder
+
+READING = "(reading)"
+"""The task of the first of two phases: what is read of the images, before models are asked."""
+
+OUTPUT_RULE = "an answer as long as the true one; thinking is not counted"
+
+UNREAD = "texts that are yet to be read, of unknown length"
+NO_RULE = "images, which no known rule counts for this model"
 
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
+_A_BOX = "[0000, 0000, 0000, 0000],"
+_YES_OR_SHARE = "Yes"
 
 
 class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What one model will be asked of one task.
+    """What one model will be asked of one task, or is to read before (task `READING`).
 
-    `calls` are requests over all rounds, `image_bytes` the bytes of the images as stored and
-    `wire_bytes` what is sent, images in base64; 0 where nothing leaves this machine. `declined`
-    maps reasons to counts.
+    `calls` are requests over all rounds that have no response yet, `stored` those that have.
+    `image_bytes` are the bytes of the images as stored and `wire_bytes` what is sent, images in
+    base64; 0 where nothing leaves this machine, and then there are no tokens either.
+    `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
+    where the rule of the model's vendor is not known. `money` is None without prices, and where a
+    price or a count is not known.
+    `declined` maps reasons to counts; `unknown` says what the estimate could not take in.
     """
 
     model: str
     task: str
     calls: int = 0
+    stored: int = 0
     images: int = 0
     image_bytes: int = 0
     wire_bytes: int = 0
+    text_tokens: int = 0
+    image_tokens: int | None = 0
+    input_tokens: int | None = 0
+    output_tokens: int = 0
+    money: float | None = None
     declined: dict[str, int] = field(default_factory=dict)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+
+class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What one model takes in all. `hours` is at the rate that was given, else None.
+
+    `counted_by` is the source of the rule by which its images are counted, empty where none is
+    known or nothing leaves this machine.
+    """
+
+    model: str
+    calls: int
+    stored: int
+    wire_bytes: int
+    image_tokens: int | None
+    input_tokens: int | None
+    output_tokens: int
+    money: float | None
+    hours: float | None
+    counted_by: str
 
 
 class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What a run would ask, one row for each model and task."""
+    """What a run would ask, one row for each model and task, and the sum for each model.
+
+    `text_rule` and `output_rule` say how tokens were estimated; `currency` and `prices_seen` are
+    the price file's.
+    """
 
     items: int
     rows: tuple[PlanRow, ...]
+    totals: tuple[PlanTotal, ...] = ()
+    text_rule: str = TEXT_RULE
+    output_rule: str = OUTPUT_RULE
+    currency: str = ""
+    prices_seen: str = ""
 
     @property
     def calls(self) -> int:
@@ -49,54 +106,218 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
         return sum(row.wire_bytes for row in self.rows)
 
 
-def estimate(dataset: Dataset, models: Sequence[Model], selection: Selection) -> Plan:
-    """Count what a run would ask of each model.
+def estimate(
+    dataset: Dataset,
+    models: Sequence[Model],
+    selection: Selection,
+    *,
+    folder: RunFolder | None = None,
+    prices: Prices | None = None,
+    per_minute: float | None = None,
+) -> Plan:
+    """Count what a run would ask of each model, and what its tokens come to.
+
+    Args:
+        dataset: what is asked.
+        models: who is asked.
+        selection: which items, and how.
+        folder: the run that this would go on with: what it holds is not asked again.
+        prices: a price file's prices.
+        per_minute: how many requests a model takes a minute.
 
     Raises:
         UsageError: see `select`.
         DataError: see `select` and `request_for`.
     """
     items = select(dataset.items(), selection, dataset.path)
-    counts: dict[tuple[str, str], _Count] = {}
-    for item in items:
-        why = refusal(item, selection.setting)
-        for request in requests_for(item, selection):
-            for model in models:
-                count = counts.setdefault((model.name, item.task), _Count())
-                count.add(request, why or model.declines(request), selection.rounds, model)
-    order = {model.name: place for place, model in enumerate(models)}
-    places = sorted(counts, key=lambda place: order[place[0]])
-    return Plan(items=len(items), rows=tuple(counts[place].row(*place) for place in places))
-
-
-class _Count:
-    def __init__(self) -> None:
-        self.calls = self.images = self.image_bytes = self.wire_bytes = 0
-        self.declined: dict[str, int] = {}
-
-    def add(self, request: Request, declined: str, rounds: int, model: Model) -> None:
-        if declined:
-            self.declined[declined] = self.declined.get(declined, 0) + rounds
-            return
-        self.calls += rounds
-        self.images += rounds * len(request.images)
-        self.image_bytes += rounds * sum(ref.size for ref in request.images)
-        if "endpoint" in model.identity:
-            self.wire_bytes += rounds * wire_size(request)
-
-    def row(self, model: str, task_id: str) -> PlanRow:
-        return PlanRow(
-            model=model,
-            task=task_id,
-            calls=self.calls,
-            images=self.images,
-            image_bytes=self.image_bytes,
-            wire_bytes=self.wire_bytes,
-            declined=self.declined,
-        )
+    there = folder if folder is not None and folder.exists() else None
+    rows = [
+        *_reading_rows(models, items, selection, there),
+        *(row for model in models for row in _rows(model, items, selection, there)),
+    ]
+    priced = tuple(each.row(prices) for each in rows)
+    return Plan(
+        items=len(items),
+        rows=priced,
+        totals=tuple(_totals(rows, priced, per_minute)),
+        currency=prices.currency if prices else "",
+        prices_seen=prices.seen if prices else "",
+    )
 
 
 def wire_size(request: Request) -> int:
     """Bytes that a request takes on the wire, near enough: base64 is 4 bytes for each 3."""
     images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.images)
     return images + len(request.prompt.encode())
+
+
+def _rows(
+    model: Model, items: Sequence[Item], selection: Selection, folder: RunFolder | None
+) -> Iterator[_Count]:
+    """What a model is asked, task by task in the items' order."""
+    known = ResponseStore(folder).known(model.name) if folder else {}
+    counts: dict[str, _Count] = {}
+    for item in items:
+        count = counts.setdefault(item.task, _Count(model, item.task))
+        answer = _answer_tokens(item)
+        for way in selection.ways:
+            why = refusal(item, way.setting)
+            reads = not why and reader_of(model, way.setting) is not None
+            first = request_for(item, way) if reads else None
+            reading = (item.transcription or "") if reads else None
+            for request in requests_for(item, way, reading=reading):
+                if said := why or model.declines(first or request):
+                    count.decline(said)
+                    continue
+                there = _slot(request) in known
+                count.add(request, answer, there=there)
+                if reads and item.transcription is None and not there:
+                    count.leave_out(UNREAD)
+    yield from counts.values()
+
+
+def _reading_rows(
+    models: Sequence[Model], items: Sequence[Item], selection: Selection, folder: RunFolder | None
+) -> Iterator[_Count]:
+    """What is read of the images before, one row a reader: two models may share one."""
+    readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Item, Way]]]] = {}
+    for model in models:
+        for way in selection.ways:
+            if reader := reader_of(model, way.setting):
+                place = (reader.model.name, reader.every_round)
+                turns = readers.setdefault(place, (reader, []))[1]
+                turns += [(item, way) for item in items if _is_asked(model, item, way)]
+    for reader, turns in readers.values():
+        stored = {each.key for each in folder.readings(reader.model.name)} if folder else set()
+        count = _Count(reader.model, READING)
+        texts = {item.images: item.transcription for item, _ in turns}
+        for request in reading_requests(reader, turns):
+            text = texts.get(request.images)
+            there = request_key(request, reader.model.identity) in stored
+            count.add(request, text_tokens(text or ""), there=there)
+            if text is None and not there:
+                count.leave_out(UNREAD)
+        yield count
+
+
+def _is_asked(model: Model, item: Item, way: Way) -> bool:
+    return not refusal(item, way.setting) and not model.declines(request_for(item, way))
+
+
+def _slot(request: Request) -> Slot:
+    return Slot(request.item, request.query, request.setting, request.round, request.candidate)
+
+
+def _answer_tokens(item: Item) -> int:
+    """About how long an answer is: see `OUTPUT_RULE`."""
+    if item.boxes:
+        return len(item.boxes) * text_tokens(_A_BOX)
+    if task(item.task).of_pairs:
+        return text_tokens(_YES_OR_SHARE)
+    return max(1, text_tokens(item.answer))
+
+
+class _Count:
+    """The sums of one row."""
+
+    def __init__(self, model: Model, task_id: str) -> None:
+        self.model, self.task = model, task_id
+        self.paid = "endpoint" in model.identity
+        self.vendors_name = model.identity.get("model", "") if self.paid else ""
+        self.rule = image_rule(self.vendors_name)
+        self.calls = self.stored = self.images = self.image_bytes = self.wire_bytes = 0
+        self.text_tokens = self.image_tokens = self.output_tokens = 0
+        self.declined: dict[str, int] = {}
+        self.unknown: dict[str, int] = {}
+
+    def decline(self, why: str) -> None:
+        self.declined[why] = self.declined.get(why, 0) + 1
+
+    def leave_out(self, what: str, times: int = 1) -> None:
+        if self.paid:
+            self.unknown[what] = self.unknown.get(what, 0) + times
+
+    def add(self, request: Request, answer_tokens: int, *, there: bool) -> None:
+        if there:
+            self.stored += 1
+            return
+        self.calls += 1
+        self.images += len(request.images)
+        self.image_bytes += sum(ref.size for ref in request.images)
+        if not self.paid:
+            return
+        self.wire_bytes += wire_size(request)
+        self.text_tokens += text_tokens(request.prompt)
+        self.output_tokens += answer_tokens
+        if self.rule is not None:
+            sizes = [(ref.width, ref.height) for ref in request.images]
+            self.image_tokens += sum(_tokens(self.vendors_name, *size) for size in sizes)
+        elif request.images:
+            self.leave_out(NO_RULE, len(request.images))
+
+    def row(self, prices: Prices | None) -> PlanRow:
+        """The row, with what it costs where that can be said."""
+        known = self.rule is not None or not self.paid or not self.images
+        total = self.text_tokens + self.image_tokens
+        return PlanRow(
+            model=self.model.name,
+            task=self.task,
+            calls=self.calls,
+            stored=self.stored,
+            images=self.images,
+            image_bytes=self.image_bytes,
+            wire_bytes=self.wire_bytes,
+            text_tokens=self.text_tokens,
+            image_tokens=self.image_tokens if known else None,
+            input_tokens=total if known else None,
+            output_tokens=self.output_tokens,
+            money=self._money(prices, total if known else None),
+            declined=self.declined,
+            unknown=self.unknown,
+        )
+
+    def _money(self, prices: Prices | None, input_tokens: int | None) -> float | None:
+        if prices is None or (input_tokens is None and self.calls):
+            return None
+        if not self.paid or not self.calls:
+            return 0.0
+        price = prices.price(self.vendors_name)
+        return price.of(input_tokens or 0, self.output_tokens) if price else None
+
+
+@cache
+def _tokens(model: str, width: int, height: int) -> int:
+    rule = image_rule(model)
+    return rule.tokens(width, height) if rule else 0
+
+
+def _totals(
+    counts: Sequence[_Count], rows: Sequence[PlanRow], per_minute: float | None
+) -> Iterator[PlanTotal]:
+    """The sum for each model; a sum of which a part is unknown is unknown."""
+    for name in dict.fromkeys(row.model for row in rows):
+        of_model = [row for row in rows if row.model == name]
+        count = next(each for each in counts if each.model.name == name)
+        calls = sum(row.calls for row in of_model)
+        yield PlanTotal(
+            model=name,
+            calls=calls,
+            stored=sum(row.stored for row in of_model),
+            wire_bytes=sum(row.wire_bytes for row in of_model),
+            image_tokens=_sum(row.image_tokens for row in of_model),
+            input_tokens=_sum(row.input_tokens for row in of_model),
+            output_tokens=sum(row.output_tokens for row in of_model),
+            money=_money(of_model),
+            hours=calls / per_minute / 60 if per_minute and count.paid else None,
+            counted_by=count.rule.source if count.rule else "",
+        )
+
+
+def _sum(values: Iterable[int | None]) -> int | None:
+    found = list(values)
+    return None if None in found else sum(value or 0 for value in found)
+
+
+def _money(rows: Sequence[PlanRow]) -> float | None:
+    found = [row.money for row in rows]
+    return None if None in found else sum(value or 0.0 for value in found)

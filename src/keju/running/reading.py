@@ -16,6 +16,7 @@ from keju.files import sha256_bytes
 from keju.items import Failure, ImageRef, Item, Request, Response, Setting
 from keju.models import Model, Pipeline
 from keju.running.keys import request_key
+from keju.running.selecting import Way
 
 _READING = task("T1")
 NO_READING = "no-reading"
@@ -53,15 +54,14 @@ def reader_of(model: Model, setting: Setting) -> Reader | None:
     return Reader(model, every_round=True) if setting == "own-ocr" else None
 
 
-def reading_requests(reader: Reader, items: Iterable[Item], rounds: int) -> Iterator[Request]:
+def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Iterator[Request]:
     """What a reader is asked for these items: each image, or row of pages, once a round."""
     seen: set[tuple[str, int]] = set()
-    for item in items:
-        for round_ in range(1, (rounds if reader.every_round else 1) + 1):
-            request = reader.request(item.images, round_)
-            if (request.item, round_) not in seen:
-                seen.add((request.item, round_))
-                yield request
+    for item, way in turns:
+        request = reader.request(item.images, way.round)
+        if (request.item, request.round) not in seen:
+            seen.add((request.item, request.round))
+            yield request
 
 
 class Readings:
@@ -71,9 +71,9 @@ class Readings:
         self.reader = reader
         self._stored = {response.key: response for response in stored}
 
-    def of(self, item: Item, round_: int) -> Response | None:
+    def of(self, item: Item, way: Way) -> Response | None:
         """What was read of an item's images, or None if that was not asked yet."""
-        return self._stored.get(self.reader.key(item.images, round_))
+        return self._stored.get(self.reader.key(item.images, way.round))
 
 
 def failure_of(reading: Response) -> Failure | None:

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from keju.benchmarks import Query, choices_of, prompt_of, query_of, task
 from keju.datasets.store import Dataset
 from keju.items import ImageRef, Item, Request
-from keju.running.selecting import Selection, refusal, select
+from keju.running.selecting import Selection, Way, refusal, select
 from keju.text import in_script
 
-AS_RELEASED = Selection()
-"""The image, once, in the words of the benchmark."""
+PLAINLY = Way()
+"""The image, in the words of the benchmark."""
 
 SOURCE_PROMPT = "以下是圖中的文字：\n{source}\n\n{prompt}"
 """How a transcription is shown in place of the image: the true one (``gold-ocr``), the model's own
@@ -21,19 +21,17 @@ SOURCE_PROMPT = "以下是圖中的文字：\n{source}\n\n{prompt}"
 
 
 def request_count(item: Item) -> int:
-    """How many requests an item makes in each round."""
+    """How many requests an item makes each time it is asked."""
     return max(1, len(item.images) - 1) if task(item.task).of_pairs else 1
 
 
-def requests_for(
-    item: Item, how: Selection = AS_RELEASED, round_: int = 1, reading: str | None = None
-) -> Iterator[Request]:
+def requests_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> Iterator[Request]:
     """The requests that an item makes, one after the other: one, or one for each candidate.
 
     Raises:
         DataError: the prompt cannot be made of the item.
     """
-    first = request_for(item, how, round_, reading)
+    first = request_for(item, way, reading)
     if not first.candidate:
         yield first
         return
@@ -41,15 +39,12 @@ def requests_for(
         yield replace(first, candidate=candidate, images=_pair(item, candidate))
 
 
-def request_for(
-    item: Item, how: Selection = AS_RELEASED, round_: int = 1, reading: str | None = None
-) -> Request:
+def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> Request:
     """The first request that an item makes; it holds no answer.
 
     Args:
         item: what is asked.
-        how: the setting, which says what is shown, and the wording.
-        round_: the how-manieth asking.
+        way: what is shown, and in which words.
         reading: what was read of the images, which is then shown in their place; ``gold-ocr``
             shows the item's transcription.
 
@@ -57,8 +52,8 @@ def request_for(
         DataError: the prompt cannot be made of the item.
     """
     query = query_of(item)
-    prompt, source, images, candidate = _prompt(item, how), "", item.images, 0
-    shown = item.transcription if how.setting == "gold-ocr" else reading
+    prompt, source, images, candidate = _prompt(item, way), "", item.images, 0
+    shown = item.transcription if way.setting == "gold-ocr" else reading
     if task(item.task).of_pairs:
         candidate, images = 1, _pair(item, 1)
     elif shown is not None:
@@ -75,9 +70,9 @@ def request_for(
         images=images,
         choices=choices_of(item),
         source=source,
-        setting=how.setting,
-        round=round_,
-        box_convention=_convention(item, query, how),
+        setting=way.setting,
+        round=way.round,
+        box_convention=_convention(item, query, way),
         candidate=candidate,
     )
 
@@ -86,26 +81,29 @@ def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
     return (item.images[0], *item.images[candidate : candidate + 1])
 
 
-def requests(dataset: Dataset, how: Selection = AS_RELEASED) -> Iterator[tuple[Item, Request]]:
-    """Stream the items that are asked, each with its requests, round by round within an item.
+def requests(
+    dataset: Dataset, selection: Selection | None = None
+) -> Iterator[tuple[Item, Request]]:
+    """Stream the items that are asked, each with its requests, way by way within an item.
 
     Raises:
         UsageError: see `select`.
         DataError: see `select` and `request_for`.
     """
-    for item in select(dataset.items(), how, dataset.path):
-        if not refusal(item, how.setting):
-            for round_ in range(1, how.rounds + 1):
-                for request in requests_for(item, how, round_):
+    selection = selection or Selection()
+    for item in select(dataset.items(), selection, dataset.path):
+        for way in selection.ways:
+            if not refusal(item, way.setting):
+                for request in requests_for(item, way):
                     yield item, request
 
 
-def _convention(item: Item, query: Query, how: Selection) -> str:
+def _convention(item: Item, query: Query, way: Way) -> str:
     """A question that is asked as released says itself how it wants its boxes."""
-    turned = query.box_convention and how.boxes and not item.verbatim
-    return how.boxes if turned else query.box_convention
+    turned = query.box_convention and way.boxes and not item.verbatim
+    return way.boxes if turned else query.box_convention
 
 
-def _prompt(item: Item, how: Selection) -> str:
-    prompt = prompt_of(item, how.boxes)
-    return prompt if how.wording == "released" else in_script(prompt, how.wording)
+def _prompt(item: Item, way: Way) -> str:
+    prompt = prompt_of(item, way.boxes)
+    return prompt if way.wording == "released" else in_script(prompt, way.wording)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from keju.benchmarks import query_of, task
 from keju.errors import DataError, UsageError
@@ -16,6 +16,8 @@ from keju.metrics.boxes import box_convention
 Wording = Literal["released", "simplified", "traditional"]
 """In which characters Chinese prompts are asked: as the benchmark released them, or turned."""
 
+_SETTINGS: tuple[Setting, ...] = get_args(Setting)
+
 MOST_ROUNDS = 1000
 """More is a slip of the hand: the papers ask 5 times."""
 
@@ -25,26 +27,47 @@ _ANSWER_SHOWN = {
 }
 
 
+class Way(Record, frozen=True, kw_only=True):
+    """One way of asking an item: what is shown, in which words, for the how-manieth time.
+
+    `wording` turns Chinese prompts into one script; the text of a page is shown as it stands there.
+    `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
+    benchmark's own.
+    """
+
+    setting: Setting = "image"
+    wording: Wording = "released"
+    boxes: str = ""
+    round: int = 1
+
+
 class Selection(Record, frozen=True, kw_only=True):
-    """Which items of a dataset are asked, and how they are asked.
+    """Which items of a dataset are asked, and in which ways.
 
     Only the test split is ever asked. `tasks` are the ids of the tasks, None for all. `limit` is
     the number of items of each task, from its first on. `sample` is the number of items in all:
     tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
-    sample with the same seed is a part of a larger one. `limit` goes before `sample`. `wording`
-    turns Chinese prompts into one script; the text of a page is shown as it stands there.
-    `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
-    benchmark's own.
+    sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
+    asked in each of the `settings`, so many `rounds` each; `wording` and `boxes` are as in `Way`.
     """
 
     tasks: tuple[str, ...] | None = None
     limit: int | None = None
     sample: int | None = None
     seed: int = 0
-    setting: Setting = "image"
+    settings: tuple[str, ...] = ("image",)
     wording: Wording = "released"
     boxes: str = ""
     rounds: int = 1
+
+    @property
+    def ways(self) -> list[Way]:
+        """Every way in which each item is asked, setting by setting and round by round."""
+        return [
+            Way(setting=_setting(setting), wording=self.wording, boxes=self.boxes, round=number)
+            for setting in self.settings
+            for number in range(1, self.rounds + 1)
+        ]
 
 
 def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
@@ -65,7 +88,7 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
         chosen = _sampled(chosen, selection.sample, selection.seed)
     if not chosen:
         raise UsageError(f"{dataset}: no items to ask (the test split is empty)")
-    if selection.setting == "gold-ocr":
+    if "gold-ocr" in selection.settings:
         _check_transcriptions(chosen, dataset)
     return chosen
 
@@ -90,10 +113,21 @@ def _check(selection: Selection) -> None:
             raise UsageError(f"--{name} must be 1 or more, not {number}")
     if selection.rounds > MOST_ROUNDS:
         raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
+    for setting in selection.settings:
+        _setting(setting)
+    if len(set(selection.settings)) < len(selection.settings):
+        raise UsageError(f"--setting is given twice: {', '.join(selection.settings)}")
     if selection.boxes:
         box_convention(selection.boxes)
     for each in selection.tasks or ():
         task(each)
+
+
+def _setting(name: str) -> Setting:
+    for known in _SETTINGS:
+        if name == known:
+            return known
+    raise UsageError(f"no setting {name!r}. Settings: {', '.join(_SETTINGS)}")
 
 
 def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[Item]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from keju import __version__
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.items import Item, Record, Request, Response
+from keju.items import Item, Record, Request, Response, Setting
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
 from keju.running.keys import request_key
@@ -29,7 +29,7 @@ from keju.running.reading import (
     reading_requests,
 )
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import Selection, refusal
+from keju.running.selecting import Selection, Way, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 
@@ -38,7 +38,7 @@ class _Place(NamedTuple):
     """A request that is still to be made."""
 
     item: Item
-    round: int
+    way: Way
     candidate: int
 
 
@@ -128,27 +128,29 @@ class Session:
         known = self.store.known(model.name)
         declined = self.declined.setdefault(model.name, Counter())
         standing = self.standing.setdefault(model.name, [])
-        readings = self._readings(model)
+        shown = dict.fromkeys(way.setting for way in self.selection.ways)
+        readings = {setting: self._readings(model, setting) for setting in shown}
         todo: list[_Place] = []
         planned = unread = 0
-        for item, round_ in self._turns():
-            if why := refusal(item, self.selection.setting):
+        for item, way in self._turns():
+            if why := refusal(item, way.setting):
                 declined[why] += request_count(item)
                 continue
-            reading = readings.of(item, round_) if readings else None
-            asked = request_for(item, self.selection, round_) if readings else None
-            for request in requests_for(item, self.selection, round_, _text(reading)):
+            read = readings[way.setting]
+            reading = read.of(item, way) if read else None
+            asked = request_for(item, way) if read else None
+            for request in requests_for(item, way, _text(reading)):
                 if why := model.declines(asked or request):
                     declined[why] += 1
                     continue
                 planned += 1
-                if readings and reading is None:
+                if read and reading is None:
                     unread += 1
                     continue
                 stored = known.get(_slot(request))
                 self._check_prompt(stored, request, model)
                 if stored is None or (policy.retry_failed and stored.status == "failed"):
-                    todo.append(_Place(item, request.round, request.candidate))
+                    todo.append(_Place(item, way, request.candidate))
                 else:
                     standing.append(stored)
         self.planned[model.name] = planned
@@ -161,40 +163,40 @@ class Session:
 
     def reading_lanes(self, policy: Policy) -> list[Lane]:
         """What is to be read of the images before models are asked, one lane a reader."""
-        items: dict[tuple[str, bool], dict[str, Item]] = {}
         readers: dict[tuple[str, bool], Reader] = {}
+        turns: dict[tuple[str, bool], list[tuple[Item, Way]]] = {}
         for model in self.models:
-            if reader := reader_of(model, self.selection.setting):
-                place = (reader.model.name, reader.every_round)
-                readers.setdefault(place, reader)
-                wanted = items.setdefault(place, {})
-                wanted.update({item.id: item for item in self.items if self._is_asked(model, item)})
+            for item, way in self._turns():
+                reader = reader_of(model, way.setting)
+                if reader and self._is_asked(model, item, way):
+                    place = (reader.model.name, reader.every_round)
+                    readers.setdefault(place, reader)
+                    turns.setdefault(place, []).append((item, way))
         lanes = [
-            self._reading_lane(reader, items[place].values(), policy)
-            for place, reader in readers.items()
+            self._reading_lane(reader, turns[place], policy) for place, reader in readers.items()
         ]
         return [lane for lane in lanes if lane.total]
 
-    def _reading_lane(self, reader: Reader, items: Iterable[Item], policy: Policy) -> Lane:
+    def _reading_lane(
+        self, reader: Reader, turns: Iterable[tuple[Item, Way]], policy: Policy
+    ) -> Lane:
         model = reader.model
         stored = {each.key: each.status for each in self.store.folder.readings(model.name)}
         again = {"failed"} if policy.retry_failed else set()
         jobs = [
             Job(request, key)
-            for request in reading_requests(reader, items, self.selection.rounds)
+            for request in reading_requests(reader, turns)
             for key in [request_key(request, model.identity)]
             if key not in stored or stored[key] in again
         ]
         ceiling = policy.concurrency or model.concurrency
         return Lane(model, iter(jobs), total=len(jobs), ceiling=ceiling, doing="(reading)")
 
-    def _is_asked(self, model: Model, item: Item) -> bool:
-        if refusal(item, self.selection.setting):
-            return False
-        return not model.declines(request_for(item, self.selection))
+    def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
+        return not refusal(item, way.setting) and not model.declines(request_for(item, way))
 
-    def _readings(self, model: Model) -> Readings | None:
-        reader = reader_of(model, self.selection.setting)
+    def _readings(self, model: Model, setting: Setting) -> Readings | None:
+        reader = reader_of(model, setting)
         if reader is None:
             return None
         return Readings(reader, self.store.folder.readings(reader.model.name))
@@ -227,22 +229,24 @@ class Session:
         )
 
     def _jobs(
-        self, model: Model, todo: Sequence[_Place], readings: Readings | None
+        self, model: Model, todo: Sequence[_Place], readings: Mapping[Setting, Readings | None]
     ) -> Iterator[Job]:
-        """Requests are made when it is their turn, those of one item and round after each other."""
-        for (_, round_), places in groupby(todo, key=lambda place: (id(place.item), place.round)):
+        """Requests are made when it is their turn, those of one turn after each other."""
+        for _, places in groupby(todo, key=lambda place: (id(place.item), id(place.way))):
             wanted = list(places)
-            item, missing = wanted[0].item, {place.candidate for place in wanted}
-            reading = readings.of(item, round_) if readings else None
+            item, way, missing = *wanted[0][:2], {place.candidate for place in wanted}
+            read = readings[way.setting]
+            reading = read.of(item, way) if read else None
             failure = failure_of(reading) if reading else None
-            for request in requests_for(item, self.selection, round_, _text(reading)):
+            for request in requests_for(item, way, _text(reading)):
                 if request.candidate in missing:
                     yield Job(request, request_key(request, model.identity), failure)
 
-    def _turns(self) -> Iterator[tuple[Item, int]]:
+    def _turns(self) -> Iterator[tuple[Item, Way]]:
+        ways = self.selection.ways
         for item in self.items:
-            for round_ in range(1, self.selection.rounds + 1):
-                yield item, round_
+            for way in ways:
+                yield item, way
 
     def _check_prompt(self, stored: Stored | None, request: Request, model: Model) -> None:
         if stored is None or stored.kind == NO_READING:
@@ -273,10 +277,6 @@ class Session:
         )
 
 
-_UNSAID = {"setting": "image", "wording": "released", "boxes": ""}
-"""What a run that says nothing of a setting was asked with."""
-
-
 def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
     """Refuse to go on with a run of another dataset, setting or model."""
     differing = []
@@ -285,14 +285,12 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
             f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
             f"now {now.dataset} {now.dataset_hash[:8]})"
         )
-    for name, option in (
-        ("setting", "--setting"),
-        ("wording", "--script"),
-        ("boxes", "--boxes"),
-    ):
-        before, after = (each.settings.get(name, _UNSAID[name]) for each in (earlier, now))
+    for name, option in (("wording", "--script"), ("boxes", "--boxes")):
+        before, after = earlier.settings.get(name, ""), now.settings.get(name, "")
         if before != after:
-            differing.append(f"{option} ({before}, now {after})")
+            differing.append(f"{option} ({before or 'none'}, now {after or 'none'})")
+    if gone := [each for each in earlier.shown if each not in now.shown]:
+        differing.append(f"--setting ({', '.join(gone)} is not asked now)")
     if earlier.rounds > now.rounds:
         differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
     for name, identity in now.models.items():
