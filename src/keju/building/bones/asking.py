@@ -101,7 +101,7 @@ def sign_items(
             yield examiner.reading(exhibit, name, ())
         elif name == "T29" and sign.explains:
             char = official_convert(sign.char)
-            item = examiner.telling(exhibit, name, sign.explains)
+            item = examiner.telling(exhibit, name, official_convert(sign.explains))
             question = item.question.replace("{character}", char)
             yield structs.replace(item, question=question, fields={"character": char})
         elif name == "deciphering" and sign.shows:

@@ -14,6 +14,7 @@ from keju.building.bones.inscribing import compose
 from keju.building.bones.pieces import Piece, PieceKind, blank_piece
 from keju.building.bones.signs import load_signs
 from keju.building.noise import Plane, to_image, unit
+from keju.building.paper import make_paper
 from keju.building.pictures.birds import standing_crane
 from keju.building.pictures.brush import Brush
 from keju.building.seals.cutting import Cut
@@ -123,6 +124,7 @@ def strange_picture(
     width = round(height * 0.8)
     pen = Brush(width, height, rng)
     standing_crane(pen, width * 0.5, height * 0.9, height * 0.62)
-    paper = np.array([0.90, 0.86, 0.77], np.float32)
-    light = np.clip(pen.light * paper, 0, 1)
+    light = np.clip(
+        make_paper((height, width), wear_at(0.4, {}, item=thing), rng) * pen.light, 0, 1
+    )
     return Image.fromarray((light * 255 + 0.5).astype(np.uint8))

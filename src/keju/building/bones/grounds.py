@@ -38,7 +38,7 @@ def rubbing(
     fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
     coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
     # Pits lie thick in some places and thin in others.
-    many = (damp - 0.5) * (0.30 + 0.40 * wear) - 0.07 * wear - 0.05 * lift
+    many = (damp - 0.5) * (0.30 + 0.40 * wear) + 0.13 * wear * wear
     pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86)
     rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
     strokes = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
@@ -87,7 +87,7 @@ def photo(
     body = body * (0.93 + 0.10 * fine + 0.06 * (fibre - 0.5))[..., None]
     body = _cut_into(body, piece, fine, wear, grain, filling)
     swell = _soft(piece.mask, 16 * grain)
-    height = swell * 2.4 + field(rng, shape, 50 * grain) * 0.5 + fibre * 0.05
+    height = swell * 2.4 + field(rng, shape, 70 * grain) * 0.3 + fibre * 0.05
     light = 0.97 + _slope(height, 3) * 2.6
     body = body * np.clip(light, 0.45, 1.22)[..., None]
     body = body * (0.62 + 0.38 * ramp(_soft(piece.mask, 2.2 * grain), 0.5, 0.95))[..., None]

@@ -13,6 +13,9 @@ from keju.building.bones.pieces import inner
 from keju.building.noise import Plane, unit
 from keju.items import Box
 
+_TRIES = 240
+"""Places that a passage is tried at before it is said to find no room."""
+
 
 class Inscription(NamedTuple):
     """Writing on a ground: its strokes, and the box of each crop in the order of the crops.
@@ -34,92 +37,120 @@ def compose(
     gap: float = 0.16,
     keep_off: Plane | None = None,
 ) -> Inscription | None:
-    """Set passages of crops in columns, each passage beginning a new column.
+    """Set passages of crops in columns, each passage in a block of its own.
 
     Args:
         passages: masks of characters, white strokes on black, as large as they are to be.
         ground: where there is room, 0..1; crops keep off its edge.
         rng: where chance comes from.
         leftwards: columns follow from right to left, else from left to right.
-        gap: least distance of crops, in parts of the largest crop's side.
+        gap: mean distance of crops, in parts of the largest crop's side.
         keep_off: places to leave empty, 0..1.
 
     Returns:
         The writing, or None where the crops do not all find room at their size.
     """
     crops = [crop for passage in passages for crop in passage]
-    if not crops:
-        return Inscription(np.zeros_like(ground), (), ())
-    side = max(max(crop.size) for crop in crops)
-    room = _Room(ground, side * 0.2, keep_off)
     board = np.zeros_like(ground)
+    if not crops:
+        return Inscription(board, (), ())
+    side = max(max(crop.size) for crop in crops)
+    free = inner(ground, side * 0.2) > 0.5
+    if keep_off is not None:
+        free &= keep_off < 0.3
     boxes: list[Box] = []
     columns: list[tuple[int, ...]] = []
-    step = side * (1 + gap)
-    width = ground.shape[1]
-    x = side * (0.5 + 0.4 * float(rng.random()))
     for passage in passages:
-        left = list(range(len(boxes), len(boxes) + len(passage)))
-        while left:
-            if x > width - side / 2:
-                return None
-            middle = width - x if leftwards else x
-            put = _column(crops, left, room, middle, side * gap, rng)
-            if len(put) >= min(2, len(left)):
-                boxes += [_stamp(board, crops[number], at) for number, at in put]
-                columns.append(tuple(number for number, _ in put))
-                left = left[len(put) :]
-            x += step if put else side * 0.25
-        x += side * gap
+        block = _find_room(passage, free, rng, side * gap, leftwards=leftwards)
+        if block is None:
+            return None
+        for column in block:
+            columns.append(tuple(range(len(boxes), len(boxes) + len(column))))
+            boxes += [_stamp(board, passage[number], at) for number, at in column]
+            for number, (x, y) in column:
+                wide, high = passage[number].size
+                around = round(side * gap)
+                free[max(0, y - around) : y + high + around,
+                     max(0, x - around) : x + wide + around] = False  # fmt: skip
     return Inscription(board, tuple(boxes), tuple(columns))
+
+
+At = tuple[int, int]
+Block = list[list[tuple[int, At]]]
+"""Columns of crops, each with its number and the place of its upper left corner."""
+
+
+def _find_room(
+    passage: Sequence[Image.Image],
+    free: NDArray[np.bool_],
+    rng: np.random.Generator,
+    gap: float,
+    *,
+    leftwards: bool,
+) -> Block | None:
+    """A place where the whole passage stands on free ground, tried with longer columns first."""
+    room = _Room(free)
+    if room.width < 1 or not free.any():
+        return None
+    longest = len(passage)
+    for attempt in range(_TRIES):
+        most = max(2, longest - attempt * longest // _TRIES)
+        x, y = float(rng.random()) * room.width, float(rng.random()) * room.height * 0.8
+        block = _block(passage, (x, y), most, gap, rng, leftwards=leftwards)
+        if all(room.holds(at, passage[number].size) for column in block for number, at in column):
+            return block
+    return None
+
+
+def _block(
+    passage: Sequence[Image.Image],
+    corner: tuple[float, float],
+    most: int,
+    gap: float,
+    rng: np.random.Generator,
+    *,
+    leftwards: bool,
+) -> Block:
+    """Columns of about equal length, `most` at the longest, from the upper corner onwards."""
+    columns = -(-len(passage) // most)
+    lengths = [
+        len(passage) * (n + 1) // columns - len(passage) * n // columns for n in range(columns)
+    ]
+    block: Block = []
+    x, first = corner[0], 0
+    for length in lengths:
+        numbers = range(first, first + length)
+        wide = max(passage[number].width for number in numbers)
+        middle = x - wide / 2 if leftwards else x + wide / 2
+        y = corner[1] + gap * float(rng.random())
+        column = []
+        for number in numbers:
+            crop = passage[number]
+            sway = (float(rng.random()) - 0.5) * gap
+            column.append((number, (round(middle - crop.width / 2 + sway), round(y))))
+            y += crop.height + gap * (0.6 + 0.8 * float(rng.random()))
+        block.append(column)
+        x += (wide + 1.4 * gap) * (-1 if leftwards else 1)
+        first += length
+    return block
 
 
 class _Room:
     """Answers quickly whether a rectangle is free, from sums over the upper left."""
 
-    def __init__(self, ground: Plane, margin: float, keep_off: Plane | None) -> None:
-        free = inner(ground, margin) > 0.5
-        if keep_off is not None:
-            free &= keep_off < 0.3
+    def __init__(self, free: NDArray[np.bool_]) -> None:
         self.height, self.width = free.shape
         self._sums: NDArray[np.int64] = np.zeros((self.height + 1, self.width + 1), np.int64)
         self._sums[1:, 1:] = free.cumsum(axis=0, dtype=np.int64).cumsum(axis=1)
 
-    def holds(self, x: int, y: int, size: tuple[int, int]) -> bool:
-        x1, y1 = x + size[0], y + size[1]
-        if x < 0 or y < 0 or x1 > self.width or y1 > self.height:
+    def holds(self, at: At, size: tuple[int, int]) -> bool:
+        """Whether all pixels of a rectangle are free."""
+        (x0, y0), (wide, high) = at, size
+        x1, y1 = x0 + wide, y0 + high
+        if x0 < 0 or y0 < 0 or x1 > self.width or y1 > self.height:
             return False
         s = self._sums
-        return int(s[y1, x1] - s[y, x1] - s[y1, x] + s[y, x]) == size[0] * size[1]
-
-
-At = tuple[int, int]
-
-
-def _column(
-    crops: Sequence[Image.Image],
-    left: Sequence[int],
-    room: _Room,
-    middle: float,
-    gap: float,
-    rng: np.random.Generator,
-) -> list[tuple[int, At]]:
-    """As many of the crops as find room one below the other around `middle`."""
-    put: list[tuple[int, At]] = []
-    y = float(rng.random()) * gap
-    for number in left:
-        crop = crops[number]
-        sway = (float(rng.random()) - 0.5) * gap
-        x = round(middle - crop.width / 2 + sway)
-        while y + crop.height <= room.height and not room.holds(x, round(y), crop.size):
-            if put and y > put[-1][1][1] + crops[put[-1][0]].height + 4 * gap:
-                return put
-            y += max(2.0, gap / 3)
-        if y + crop.height > room.height:
-            break
-        put.append((number, (x, round(y))))
-        y = round(y) + crop.height + gap * (0.7 + 0.6 * float(rng.random()))
-    return put
+        return int(s[y1, x1] - s[y0, x1] - s[y1, x0] + s[y0, x0]) == wide * high
 
 
 def _stamp(board: Plane, crop: Image.Image, at: At) -> Box:

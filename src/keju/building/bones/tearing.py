@@ -222,7 +222,12 @@ def worn_part(
     nibbled = field(rng, shape, max(2.0, depth * 0.7)) - 0.5
     chips = ramp(field(rng, shape, depth * 4), 0.55, 0.80)
     limit = 0.34 + 0.16 * nibbled - 0.26 * chips
-    return _largest_region(own & (near < limit))
+    kept = own & (near < limit)
+    # Splinters that nothing holds break off.
+    firm = unit(
+        Image.fromarray(kept.astype(np.uint8) * 255).filter(ImageFilter.GaussianBlur(depth))
+    )
+    return _largest_region(kept & (firm > 0.45))
 
 
 def fragment(
