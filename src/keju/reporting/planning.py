@@ -45,7 +45,7 @@ def totals_table(plan: Plan) -> Table:
             _count(total.output_tokens),
         ]
         cells += [_money(total.money)] * bool(plan.currency)
-        cells += ["" if total.hours is None else f"{total.hours:,.1f}"] * timed
+        cells += ["" if total.hours is None else f"{total.hours:,.2f}"] * timed
         table.add_row(*cells)
     return table
 
@@ -56,7 +56,7 @@ def plan_notes(plan: Plan) -> Iterator[str]:
         return
     yield f"Estimates: {plan.text_rule}; {plan.output_rule}"
     for total in plan.totals:
-        if total.counted_by:
+        if total.counted_by and total.image_tokens:
             yield f"Images of {total.model}: {total.counted_by}"
     for model in dict.fromkeys(row.model for row in plan.rows):
         unknown: Counter[str] = Counter()

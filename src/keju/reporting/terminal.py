@@ -21,7 +21,7 @@ from keju.errors import printable, shortened
 from keju.items import Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
-from keju.running import Plan, RunSummary, request_count
+from keju.running import RunSummary, request_count
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
 
@@ -95,27 +95,6 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
     for kind in kinds:
         ready = Text("ready", "green") if not kind.missing else f"needs: {kind.missing}"
         table.add_row(kind.spelling, kind.what, ready)
-    return table
-
-
-def plan_table(plan: Plan) -> Table:
-    """What a run would take, one row a model and task."""
-    table = plain_table(
-        "model", "task", "calls", "images", "image MB", "MB sent", "not asked", right=[2, 3, 4, 5]
-    )
-    for row in plan.rows:
-        declined = "; ".join(f"{count}: {why}" for why, count in row.declined.items())
-        table.add_row(
-            row.model,
-            row.task,
-            f"{row.calls:,}",
-            f"{row.images:,}",
-            f"{row.image_bytes / 1e6:.1f}",
-            f"{row.wire_bytes / 1e6:.1f}",
-            declined,
-        )
-    table.add_section()
-    table.add_row("all", "", f"{plan.calls:,}", "", "", f"{plan.wire_bytes / 1e6:.1f}", "")
     return table
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 from msgspec import field
+from msgspec.structs import replace
 
 from keju.benchmarks import task
 from keju.datasets.store import Dataset
@@ -223,6 +224,7 @@ class _Count:
     def __init__(self, model: Model, task_id: str) -> None:
         self.model, self.task = model, task_id
         self.paid = "endpoint" in model.identity
+        self.blind = model.identity.get("baseline") == "blind"
         self.vendors_name = model.identity.get("model", "") if self.paid else ""
         self.rule = image_rule(self.vendors_name)
         self.calls = self.stored = self.images = self.image_bytes = self.wire_bytes = 0
@@ -241,6 +243,8 @@ class _Count:
         if there:
             self.stored += 1
             return
+        if self.blind:
+            request = replace(request, images=())
         self.calls += 1
         self.images += len(request.images)
         self.image_bytes += sum(ref.size for ref in request.images)
