@@ -221,13 +221,13 @@ def worn_part(
     shape = (own.shape[0], own.shape[1])
     nibbled = field(rng, shape, max(2.0, depth * 0.7)) - 0.5
     chips = ramp(field(rng, shape, depth * 4), 0.55, 0.80)
-    limit = 0.34 + 0.16 * nibbled - 0.26 * chips
+    limit = np.maximum(0.34 + 0.16 * nibbled - 0.26 * chips, 0.03)
     kept = own & (near < limit)
     # Splinters that nothing holds break off.
     firm = unit(
         Image.fromarray(kept.astype(np.uint8) * 255).filter(ImageFilter.GaussianBlur(depth))
     )
-    return _largest_region(kept & (firm > 0.45))
+    return _largest_region(kept & ((firm > 0.45) | (near < 0.02)))
 
 
 def fragment(
