@@ -63,7 +63,7 @@ def fish(
             dry=0.3,
         )
     for k in range(6 if bold else 4):
-        root = (0.16 - 0.085 * k, -back * (0.98 - 0.06 * k))
+        root = (0.16 - 0.085 * k, -back * (0.90 - 0.075 * k))
         pen.stroke(f(root, (root[0] - 0.07, root[1] - 0.11)), 1.8, tone=0.8, profile=NAIL)
     pen.stroke(f((0.18, 0.08), (0.06, 0.22), (-0.04, 0.25)), f.long(0.06), tone=0.6, profile=LEAF)
     pen.stroke(f((0.28, -0.13), (0.22, 0.0), (0.27, 0.11)), 1.6, tone=0.7, profile=EVEN)

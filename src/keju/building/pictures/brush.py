@@ -92,6 +92,12 @@ def heading(degrees: float) -> Point:
     return round(math.cos(angle), 9), round(math.sin(angle), 9)
 
 
+def away(x: float, y: float, degrees: float, reach: float) -> Point:
+    """The point `reach` from (x, y) in a direction."""
+    dx, dy = heading(degrees)
+    return x + dx * reach, y + dy * reach
+
+
 def ring(x: float, y: float, wide: float, high: float, *, turn: float = 0.0) -> list[Point]:
     """The outline of an ellipse of these half-widths, turned by `turn` degrees."""
     along, across = heading(turn)

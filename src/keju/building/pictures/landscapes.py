@@ -5,7 +5,7 @@ from __future__ import annotations
 from keju.building.pictures.beasts import donkey
 from keju.building.pictures.birds import goose
 from keju.building.pictures.brush import INK, THREAD, Brush, Colour, smooth
-from keju.building.pictures.dwellings import boat, bridge, hut, pavilion
+from keju.building.pictures.dwellings import bridge, hut, pavilion
 from keju.building.pictures.figures import Person, person, rod, seated
 from keju.building.pictures.hills import (
     AZURITE,
@@ -19,6 +19,7 @@ from keju.building.pictures.hills import (
     ripples,
     rock,
 )
+from keju.building.pictures.implements import boat
 from keju.building.pictures.plants import bare_tree, grove, leafy, pine, reeds
 
 Counts = dict[str, int]
@@ -161,7 +162,10 @@ def cloud_peaks(b: Brush) -> Counts:
         for k in range(4):
             x0 = w * (0.06 + 0.24 * k + 0.05 * float(b.rng.random()))
             way = [
-                (x0 + w * 0.05 * j, h * (y + amp * (1 if j % 2 else -1) * float(b.rng.random())))
+                (
+                    x0 + w * 0.05 * j,
+                    h * (y + 0.5 * amp * (1 if j % 2 else -1) * float(b.rng.random())),
+                )
                 for j in range(5)
             ]
             b.stroke(way, 1.6, tone=0.30, profile=THREAD)

@@ -7,10 +7,7 @@ from keju.building.pictures.birds import crane, standing_crane
 from keju.building.pictures.brush import Brush, Colour, smooth
 from keju.building.pictures.dwellings import gate_roof
 from keju.building.pictures.figures import Person, person
-from keju.building.pictures.hills import Manner, rock
-from keju.building.pictures.landscapes import Counts
-from keju.building.pictures.plants import (
-    bamboo,
+from keju.building.pictures.flowers import (
     blossom,
     branch,
     bud,
@@ -22,6 +19,9 @@ from keju.building.pictures.plants import (
     stem,
     vine_leaf,
 )
+from keju.building.pictures.hills import Manner, rock
+from keju.building.pictures.landscapes import Counts
+from keju.building.pictures.plants import bamboo
 
 _PINK: Colour = (0.93, 0.45, 0.52)
 _GREEN: Colour = (0.42, 0.58, 0.36)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from keju.building.pictures.beasts import tiger
 from keju.building.pictures.birds import far_bird
 from keju.building.pictures.brush import EVEN, THREAD, Pen, ring, smooth
-from keju.building.pictures.dwellings import bed, boat, bridge, pagoda, tower, war_boat
+from keju.building.pictures.dwellings import bridge, pagoda, tower
 from keju.building.pictures.figures import Person, person, rod, seated
 from keju.building.pictures.hills import Manner, bank, cloud, mass, mountain, ripples, rock
+from keju.building.pictures.implements import bed, boat, war_boat
 from keju.building.pictures.landscapes import Counts
 from keju.building.pictures.plants import bamboo, bare_tree, leafy, pine
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from keju.building.pictures.beasts import fox
 from keju.building.pictures.brush import EVEN, LEAF, THREAD, Pen, heading, ring, smooth
-from keju.building.pictures.dwellings import lute, pavilion, wheel
+from keju.building.pictures.dwellings import pavilion
+from keju.building.pictures.flowers import lotus, lotus_leaf, stem
 from keju.building.pictures.hills import Manner, bank, ripples, rock
+from keju.building.pictures.implements import lute, wheel
 from keju.building.pictures.landscapes import Counts
-from keju.building.pictures.plants import leafy, lotus, lotus_leaf, stem
+from keju.building.pictures.plants import leafy
 
 _CUT = Manner("plain", tone=0.8, shade=0.0, moss=0.6)
 

@@ -17,6 +17,8 @@ from keju.building.seals.pressing import lay_paste
 from keju.errors import DataError
 from keju.items import Item, Line, LineKind, Point, Record
 
+_ENLARGED = 4
+
 
 class DrawnSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A picture of a recipe: which known work it shows, in which hands, for which tasks.
@@ -143,13 +145,32 @@ def press_seals(
         mask = cut_seal(seal.cut, seal.size, rng)
         x = round(corner[0] + seal.at[0] * work.size[0] - mask.width / 2)
         y = round(corner[1] + seal.at[1] * work.size[1] - mask.height / 2)
-        whole = Image.new("L", (page.shape[1], page.shape[0]), 0)
-        whole.paste(mask, (x, y))
-        page = lay_paste(page, whole, worn=worn, rng=rng)
         x1, y1 = x + mask.width, y + mask.height
+        _press(page, mask, (x, y), rng, worn)
         outline = ((x, y), (x1, y), (x1, y1), (x, y1))
         lines.append(Line(id="", text=seal.cut.legend, polygon=outline, kind="seal"))
     return page, lines
+
+
+def _press(
+    page: Picture, mask: Image.Image, at: tuple[int, int], rng: np.random.Generator, worn: float
+) -> None:
+    """Press one seal into the page; what falls off its edge is lost.
+
+    The grain of paste is made for a seal that fills a picture, so the seal's place is enlarged.
+    """
+    near = 6
+    wide, high = mask.width + 2 * near, mask.height + 2 * near
+    x0, y0 = max(0, at[0] - near), max(0, at[1] - near)
+    part = page[y0 : y0 + high, x0 : x0 + wide]
+    whole = Image.new("L", (part.shape[1], part.shape[0]), 0)
+    whole.paste(mask, (at[0] - x0, at[1] - y0))
+    large = (whole.width * _ENLARGED, whole.height * _ENLARGED)
+    ground = np.repeat(np.repeat(part, _ENLARGED, axis=0), _ENLARGED, axis=1)
+    pressed = lay_paste(ground, whole.resize(large, Image.Resampling.BICUBIC), worn=worn, rng=rng)
+    pixels = (np.clip(pressed, 0, 1) * 255 + 0.5).astype(np.uint8)
+    small = np.asarray(Image.fromarray(pixels).reduce(_ENLARGED), np.float32)
+    page[y0 : y0 + high, x0 : x0 + wide] = small / np.float32(255)
 
 
 def numbered(lines: list[Line]) -> tuple[Line, ...]:
