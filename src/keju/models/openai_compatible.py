@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from urllib.parse import urlsplit
 
 import aiohttp
 import httpx2
@@ -28,6 +27,7 @@ from keju.errors import DataError, UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, Decoding, ModelOptions
 from keju.models.data_urls import SHARED
+from keju.models.endpoints import checked_url
 from keju.models.openai_answers import answer_of
 from keju.models.openai_errors import error_of_exception, error_of_reply
 
@@ -228,17 +228,9 @@ def _key(options: ModelOptions) -> str:
 
 
 def _endpoint(options: ModelOptions) -> str:
-    endpoint = options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT
-    try:
-        parts = urlsplit(endpoint)
-        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise UsageError("not a base URL; one looks like http://localhost:8000/v1")
-    if any(mark in endpoint for mark in "@?#"):
-        raise UsageError(
-            "a base URL ends with its path and holds no user, password or query, because it is "
-            f"written into run.json. Put the secret into the variable {options.api_key_env}"
-        )
-    return endpoint.rstrip("/")
+    return checked_url(
+        options.base_url or os.environ.get("OPENAI_BASE_URL") or PUBLIC_ENDPOINT,
+        what="a base URL",
+        example="http://localhost:8000/v1",
+        secret_in=f"the variable {options.api_key_env}",
+    )

@@ -90,7 +90,7 @@ def crops(shared: Path) -> Crops:
 
 
 def laid_out(draw: np.random.Generator, crops: Crops) -> tuple[Grey, list[Box]]:
-    """Thirty crops at random sizes and places in the cells of a board, and the boxes of their ink."""
+    """Thirty crops, at random sizes and places, in the cells of a board; the boxes of their ink."""
     board, boxes = np.full((600, 720), 12, np.uint8), []
     for cell in range(30):
         side = int(draw.integers(44, 72))
@@ -100,9 +100,7 @@ def laid_out(draw: np.random.Generator, crops: Crops) -> tuple[Grey, list[Box]]:
         y = int(cell // 6 * 120 + draw.uniform(10, 110 - side))
         board[y : y + side, x : x + side] = np.maximum(board[y : y + side, x : x + side], pixels)
         rows, columns = np.nonzero(pixels > 90)
-        boxes.append(
-            (x + columns.min(), y + rows.min(), x + columns.max() + 1, y + rows.max() + 1)
-        )
+        boxes.append((x + columns.min(), y + rows.min(), x + columns.max() + 1, y + rows.max() + 1))
     return np.clip(board + draw.normal(0, 6, board.shape), 0, 255).astype(np.uint8), boxes
 
 

@@ -75,7 +75,10 @@ def test_the_page_itself_is_not_searched_for_options():
 
 @pytest.mark.parametrize(
     ("where", "form", "why"),
-    [("T1", "transcription", "no answer of the form transcription"), ("T9", "text", "none of its own")],
+    [
+        ("T1", "transcription", "no answer of the form transcription"),
+        ("T9", "text", "none of its own"),
+    ],
 )
 def test_it_declines_what_asks_nothing(where: str, form: AnswerForm, why: str):
     template = task(where).queries[0].template

@@ -85,6 +85,8 @@ def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:
 
 def _first_other(item: Shown, others: Iterable[Sequence[Shown]], turn: int) -> _Images:
     """The images of the next group that shows another first picture than the item does."""
-    candidates = (group[turn % len(group)].images for group in others)
+    candidates = (
+        group[(turn + step) % len(group)].images for group in others for step in range(len(group))
+    )
     own = item.images[0].sha256
     return next((images for images in candidates if images[0].sha256 != own), ())

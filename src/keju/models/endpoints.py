@@ -1,0 +1,34 @@
+"""Addresses of servers, fit to be written into run.json."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from keju.errors import UsageError
+
+
+def checked_url(url: str, *, what: str, example: str, secret_in: str) -> str:
+    """The address without a slash at its end.
+
+    Args:
+        url: as the user gave it.
+        what: what an error calls it.
+        example: what a usable one looks like.
+        secret_in: where a secret belongs instead.
+
+    Raises:
+        UsageError: no http or https address of a host, or one that may hold a secret.
+    """
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise UsageError(f"not {what}; one looks like {example}")
+    if any(mark in url for mark in "@?#"):
+        raise UsageError(
+            f"{what} ends with its path and holds no user, password or query, because it is "
+            f"written into run.json. Put the secret into {secret_in}"
+        )
+    return url.rstrip("/")

@@ -1,0 +1,126 @@
+"""OCR services over HTTP, declared as data: what is posted, and where the text is in the reply."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.errors import DataError, UsageError
+from keju.models.endpoints import checked_url
+
+_PUBLISHED = "kandianguji"
+_URL = ("http://", "https://")
+
+Value = str | bool | int | float
+
+
+class Fault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A class of failure (see `AskError`), and words by which the service's message shows it."""
+
+    says: tuple[str, ...]
+    kind: Literal["auth", "rate", "server", "refused", "unreadable-image", "bad-request"]
+
+
+class Reply(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where things are in a reply: names with points between them, from the outside inwards.
+
+    `lines` is a list of texts, or of objects that hold `text`, and may hold `polygon` (points, or
+    numbers in a row: corners x, y, or left, top, right, bottom; in pixels of the image as it was
+    sent) and `confidence` (0 to 1). `right` are fields and the values they have where all went
+    well; where they have not, `problem` says what went wrong, and `faults` class it.
+    """
+
+    lines: str
+    text: str = "text"
+    polygon: str = ""
+    confidence: str = ""
+    right: dict[str, Value] = {}
+    problem: str = ""
+    faults: tuple[Fault, ...] = ()
+
+
+class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An OCR service, as a TOML file declares it.
+
+    `image` is the field that takes the image in base64. `fields` are posted beside it and `headers`
+    are sent, ``$NAME`` in them standing for an environment variable. `body` says how fields are
+    posted, `at_once` how many requests the service is sent at a time. `ordered` is false where its
+    lines are in no reading order and keju has to find it from their polygons.
+    """
+
+    url: str
+    image: str
+    reply: Reply
+    fields: dict[str, Value] = {}
+    headers: dict[str, str] = {}
+    body: Literal["json", "form"] = "json"
+    at_once: int = 2
+    ordered: bool = True
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that are to be filled in, each once."""
+        values = (*self.fields.values(), *self.headers.values())
+        found = (name for value in values if isinstance(value, str)
+                 for name in Template(value).get_identifiers())  # fmt: skip
+        return tuple(dict.fromkeys(found))
+
+    def secrets(self) -> dict[str, str]:
+        """The values of its environment variables.
+
+        Raises:
+            UsageError: one is not set.
+        """
+        found = {name: os.environ.get(name, "").strip() for name in self.variables}
+        if missing := [name for name, value in found.items() if not value]:
+            raise UsageError(f"the OCR service needs the environment variable {missing[0]}")
+        return found
+
+
+def service_of(spec: str) -> Service:
+    """The service that is spelled so: a name that keju knows, a TOML file, or an address.
+
+    At an address, a service is taken to speak as 看典古籍 does.
+
+    Raises:
+        UsageError: no such service or file, or no usable address.
+        DataError: the file does not declare a service.
+    """
+    if spec.startswith(_URL):
+        service = replace(_bundled(_PUBLISHED), url=spec)
+    elif spec.endswith(".toml"):
+        service = _declared(Path(spec))
+    elif spec == _PUBLISHED:
+        service = _bundled(spec)
+    else:
+        raise UsageError(
+            f"http-ocr: needs an address, a file.toml or {_PUBLISHED} after it, not {spec!r}"
+        )
+    url = checked_url(
+        service.url, what="an OCR service's address", example="https://host/ocr",
+        secret_in="an environment variable",  # noqa: S106 - where it belongs, not a secret
+    )  # fmt: skip
+    return replace(service, url=url)
+
+
+def _bundled(name: str) -> Service:
+    text = files("keju.models").joinpath("services", f"{name}.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), Service)
+
+
+def _declared(path: Path) -> Service:
+    try:
+        service = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Service)
+        _ = service.variables
+    except OSError as error:
+        raise UsageError(f"http-ocr:{path}: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"declares no OCR service: {error}", file=path) from None
+    return service
