@@ -14,6 +14,8 @@ from keju.building.bones.family import BONES
 from keju.building.calligraphy.family import draw_calligraphy
 from keju.building.fonts import FontRecord
 from keju.building.pages import draw_pages
+from keju.building.pictures.illustrations import draw_illustrations
+from keju.building.pictures.paintings import draw_paintings
 from keju.building.recipe import FORMAT, Recipe, read_recipe
 from keju.building.seals.family import draw_seals
 from keju.building.studio import Family, Studio
@@ -29,6 +31,8 @@ FAMILIES: Mapping[str, Family] = {
     "pages": draw_pages,
     "calligraphy": draw_calligraphy,
     "seals": draw_seals,
+    "paintings": draw_paintings,
+    "illustrations": draw_illustrations,
     **BONES,
 }
 """Who draws which section of a recipe, in the order in which they are drawn."""
