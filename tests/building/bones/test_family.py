@@ -222,7 +222,7 @@ def test_what_cannot_be_drawn_is_said_in_one_line(tmp_path: Path, text: str, sai
 
 
 def test_the_bundled_part_asks_each_task_three_times_without_a_flaw(tmp_path: Path):
-    import keju.building.synth as synth
+    from keju.building import synth
 
     part = Path(synth.__file__).parent / "recipes/mini/bones.toml"
     made = built(tmp_path, HEAD.replace("80", "58") + part.read_text("utf-8"))

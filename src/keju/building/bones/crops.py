@@ -87,9 +87,10 @@ def _surroundings(
     signs: Mapping[str, Sign],
 ) -> Piece:
     """The sign on its bit of bone, with what a crop catches besides: neighbours, cracks, rim."""
-    margin = round(mask.height * (0.02 + 0.09 * float(rng.random()))) + 2
+    loose = float(rng.random())
+    margin = round(mask.height * (0.02 + 0.24 * loose * loose)) + 2
     shape = (mask.height + 2 * margin, max(mask.width, mask.height // 4) + 2 * margin)
-    strokes = _amid(mask, shape, rng, stray=0.02)
+    strokes = _amid(mask, shape, rng, stray=0.02 + 0.06 * loose)
     chance = [float(v) for v in rng.random(4)]
     if chance[0] < 0.25 + 0.3 * plan.wear:
         strokes = np.maximum(strokes, _neighbour(mask.height, shape, writer, rng, signs))
@@ -127,7 +128,7 @@ def _neighbour(
 def _lift(rng: np.random.Generator) -> float:
     """Most rubbings are black, some thin and grey."""
     thin = float(rng.random())
-    return thin * thin * 1.3
+    return thin * thin * 1.8
 
 
 def _beyond_rim(shape: tuple[int, int], rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -147,6 +148,6 @@ def _reduced(picture: Image.Image) -> Image.Image:
     scale = _SMALL / max(picture.size)
     size = (max(1, round(picture.width * scale)), max(1, round(picture.height * scale)))
     square = Image.new("L", (_SMALL, _SMALL), 0)
-    small = ImageOps.autocontrast(picture.resize(size, Image.Resampling.BOX), cutoff=1)
+    small = ImageOps.autocontrast(picture.resize(size, Image.Resampling.BOX), cutoff=(0, 2))
     square.paste(small, ((_SMALL - size[0]) // 2, (_SMALL - size[1]) // 2))
     return square

@@ -38,11 +38,11 @@ def rubbing(
     fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
     coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
     # Pits lie thick in some places and thin in others.
-    many = (damp - 0.5) * (0.30 + 0.40 * wear) + 0.13 * wear * wear
+    many = (damp - 0.5) * (0.30 + 0.40 * wear) + 0.17 * wear * wear
     pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86)
     rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
     strokes = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
-    filled = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.22 * wear, 1.02 - 0.22 * wear)
+    filled = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.34 * wear, 1.00 - 0.34 * wear)
     strokes = strokes * (1 - filled * (0.35 + 0.55 * wear))
     lines = ramp(_soft(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
     rim = ramp(_soft(piece.mask, 0.9 * grain) + (coarse - 0.5) * 0.35, 0.42, 0.6)

@@ -50,7 +50,7 @@ def knife(rng: np.random.Generator, *, width: float = 0.055) -> Writer:
     slant, wide, broad, tip = (float(v) for v in rng.random(4))
     return Writer(
         slant=0.24 * slant - 0.12, wide=0.68 + 0.36 * wide, bend=0.085, shake=0.017, over=0.035,
-        width=width * (0.75 + 0.5 * broad), tip=0.25 + 0.4 * tip, facets=2, turn=0.12,
+        width=width * (0.75 + 0.5 * broad), tip=0.25 + 0.4 * tip, facets=2, turn=0.25,
         leave_out=0.025,
     )  # fmt: skip
 
