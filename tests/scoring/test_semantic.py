@@ -137,6 +137,28 @@ def test_one_item_alone_sets_no_floor(encoders):
 
 
 @pytest.mark.semantic
+def test_the_floor_is_that_of_the_runs_items_not_of_those_answered(encoders):
+    truths = ["治理国家的关键在于任用贤能", "宣和年间朝廷设立画院", "月亮初升时的样子"]
+    cases = [case("T6", t, "治国要用贤能", name=str(n)) for n, t in enumerate(truths)]
+    every = values(score_cases(cases, ("strict",), encoders), "strict", "BERTScore_floor")
+    items = [each.item for each in cases]
+    (first, _) = score_cases(cases[:1], ("strict",), encoders, items)
+    assert first.value == pytest.approx(every[0], abs=1e-6)
+
+
+@pytest.mark.semantic
+def test_strict_reads_what_follows_the_reasoning():
+    truths = ["a rubbing of a turtle shell", "a drawing of one character"]
+    cases = [
+        case("recognition", t, f"<think>{t}", name=t, query="What", benchmark="OBI-Bench")
+        for t in truths
+    ]
+    scores = score_cases(cases)
+    assert min(values(scores, "official", "cosine")) > 0.7
+    assert values(scores, "strict", "cosine_floor") == [0, 0]
+
+
+@pytest.mark.semantic
 def test_a_failure_is_worth_nothing_and_a_shared_text_is_encoded_once(shared):
     fresh = Encoders(parse_semantic([str(shared / "golden" / "tinybert")]))
     cases = [case("T6", "贤能", "贤能之人", model=str(n)) for n in range(5)]

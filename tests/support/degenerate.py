@@ -16,8 +16,11 @@ from statistics import median
 from typing import NamedTuple
 
 from keju.benchmarks import prompt_of, task
+from keju.encoders import Encoders
 from keju.items import Box, Item, Protocol, Response
-from keju.scoring import PROTOCOLS, MetricResult, aggregate, score_answer
+from keju.scoring import PROTOCOLS, MetricResult, aggregate
+from keju.scoring.case import Case
+from keju.scoring.score import score_cases
 from keju.text import han_only
 
 PASSAGES: list[str] = json.loads(
@@ -31,6 +34,16 @@ COMMON_NAMES = "、".join([
     "长安", "洛阳", "江南", "开封", "成都", "唐朝", "宋朝", "明朝", "张三", "李四", "王五", "赵六",
 ])  # fmt: skip
 SHORT = ["三", "红色", "左侧", "12", "松树", "蓝色", "五"]
+DESCRIPTIONS = [
+    "A rubbing of a turtle plastron covered with small incised characters in vertical columns.",
+    "A photograph of a cracked ox shoulder blade with a few large engraved signs near its edge.",
+    "A hand-drawn copy of a single character that looks like a kneeling person.",
+    "Two fragments of bone lying side by side, their broken edges almost fitting together.",
+    "A cropped image of one ancient sign shaped like the sun above a horizontal line.",
+    "A grey, heavily worn piece of shell whose inscription can hardly be seen.",
+    "An ink rubbing with white strokes on black ground, showing a divination about rain.",
+    "A museum photograph of a bone inscribed on both sides, with a ruler for scale beside it.",
+]
 COUNTS = ["3", "12", "7", "25", "18", "9", "14", "31"]
 
 LOWER = {"CER", "CER_order_free", "MedRE", "MRE", "Edit_Distance"}
@@ -124,6 +137,15 @@ def families() -> tuple[Family, ...]:
     )  # fmt: skip
 
 
+@cache
+def encoder_families() -> tuple[Family, ...]:
+    """Families of answers in English, whose metrics need an encoder."""
+    return (
+        _family("What is in the picture", "recognition", DESCRIPTIONS, "What"),
+        _family("deciphering, in English", "deciphering", DESCRIPTIONS, "What"),
+    )
+
+
 _SEEN = Counter(han_only("".join(PASSAGES)))
 FREQUENT = "".join(sorted(_SEEN, key=lambda char: (-_SEEN[char], char)))
 COMMON = FREQUENT + "".join(chr(code) for code in range(0x4E00, 0x4E00 + 3000))
@@ -178,6 +200,8 @@ HOLDS_THE_ANSWER = {
     ("image QA", "the truth reversed"), ("image QA", "the truth spaced out"),
     ("named entities", "the truth spaced out"), ("named entities", "the truth three times"),
     ("named entities", "all common names"), ("Where (boxes)", "the truth three times"),
+    ("What is in the picture", "the truth three times"),
+    ("deciphering, in English", "the truth three times"),
 } | {
     (family, name) for family in _TEXTS for name in ("the truth spaced out",
                                                      "the truth three times")
@@ -197,16 +221,18 @@ def worth(metric: str, value: float) -> float:
     return max(0.0, 1 - value if metric in LOWER else value)
 
 
-def earned(family: Family, texts: Sequence[str]) -> dict[Protocol, dict[str, MetricResult]]:
+def earned(
+    family: Family, texts: Sequence[str], encoders: Encoders | None = None
+) -> dict[Protocol, dict[str, MetricResult]]:
     """Protocol → metric → result when item i of a family is answered with texts[i]."""
-    scores = []
+    cases = []
     for item, text in zip(family.items, texts, strict=True):
         response = Response(
             key=item.id, item=item.id, model="m", benchmark=item.benchmark, task=item.task,
             query=item.query, status="answered" if text.strip() else "empty", text=text,
         )  # fmt: skip
-        scores += score_answer(item, response)
-    found = {result.protocol: result for result in aggregate(scores)}
+        cases.append(Case(item, response))
+    found = {result.protocol: result for result in aggregate(score_cases(cases, encoders=encoders))}
     return {
         protocol: {
             each.metric: each for each in found[protocol].tasks[0].metrics if each.value is not None
@@ -217,20 +243,31 @@ def earned(family: Family, texts: Sequence[str]) -> dict[Protocol, dict[str, Met
 
 @cache
 def floors(name: str) -> dict[Protocol, dict[str, float]]:
+    """`floors_of` the family of that name, without an encoder."""
+    return floors_of(next(each for each in families() if each.name == name))
+
+
+def floors_of(family: Family, encoders: Encoders | None = None) -> dict[Protocol, dict[str, float]]:
     """What answering with another item's truth is worth, or chance where that is worth more.
 
     The best of all rotations in which no item gets its own truth back.
     """
-    family = next(each for each in families() if each.name == name)
     truths = family.truths
     rotations = [truths[shift:] + truths[:shift] for shift in range(1, len(truths))]
     apart = [each for each in rotations if all(a != b for a, b in zip(truths, each, strict=True))]
     found: dict[Protocol, dict[str, float]] = {"official": {}, "strict": {}}
     for texts in apart or [["…"] * len(truths)]:
-        for protocol, metrics in earned(family, texts).items():
+        for protocol, metrics in earned(family, texts, encoders).items():
             for metric, result in metrics.items():
                 paid = worth(metric, result.value or 0.0)
                 found[protocol][metric] = max(paid, found[protocol].get(metric, 0.0))
     for metric, chance in family.chance.items():
         found["strict"][metric] = max(found["strict"][metric], worth(metric, chance))
     return found
+
+
+def minilm() -> Encoders:
+    """MiniLM as its package brings it, also in the place of RoBERTa for matching English tokens."""
+    encoders = Encoders({})
+    encoders.paths = dict.fromkeys(("minilm", "roberta-large"), encoders.paths["minilm"])
+    return encoders
