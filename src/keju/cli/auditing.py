@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +13,13 @@ from keju.cli.options import AsJson
 
 @app.command()
 def audit(
-    what: Annotated[str, typer.Argument(metavar="published", help="The three papers' tables.")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="published|RUN|TABLE.csv",
+            help="The three papers' tables, a scored run of yours, or any leaderboard.",
+        ),
+    ],
     benchmark: Annotated[
         str, typer.Option(metavar="NAME", help="Only one paper: MCS-Bench, AncientDoc, OBI-Bench.")
     ] = "",
@@ -29,17 +36,13 @@ def audit(
 ) -> None:
     """Recompute every number that others imply, and list each that does not hold.
 
-    For the papers' tables: means, ranks, counts that no number of answers can give, bounds that
-    the formulas set, marks, claims, and places that disagree. Findings are what this is for, so
-    the exit status is 0.
+    Means, ranks, counts that no number of answers can give, bounds that the formulas set, marks,
+    claims, copies, and places that disagree. Findings are what this is for: the exit status is 0.
     """
-    from keju.errors import UsageError
-    from keju.published import audit_published, rebuild
+    from keju.published import audit_leaderboard, audit_published, rebuild
     from keju.reporting.published import audit_tables, held_table, rebuilt_table
     from keju.reporting.terminal import print_json
 
-    if what != "published":
-        raise UsageError(f"nothing called {what!r} to audit. Use: keju audit published")
     if rebuilt:
         cells = rebuild()
         if as_json:
@@ -47,7 +50,7 @@ def audit(
         else:
             out.print(rebuilt_table(cells))
         return
-    found = audit_published(benchmark)
+    found = audit_published(benchmark) if what == "published" else audit_leaderboard(Path(what))
     if as_json:
         print_json(found)
         return
@@ -58,5 +61,5 @@ def audit(
     held = sum(each.compared for each in found.held)
     say(
         f"{len(found.findings)} findings in {wrong} cells; {held:,} cells checked in other places "
-        "hold. Every cell of every finding: --json, or docs/audit.md"
+        "hold. Every cell of every finding: --json"
     )

@@ -1,6 +1,7 @@
 """The papers' results as data, and the audit of them."""
 
 from keju.published.audit import Audit, Finding, Held, audit_published
+from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import Kind, PublishedModel, Role, published_model, published_models
 from keju.published.rebuild import Rebuilt, rebuild
 from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
@@ -16,6 +17,7 @@ __all__ = [
     "PublishedModel",
     "Rebuilt",
     "Role",
+    "audit_leaderboard",
     "audit_published",
     "papers",
     "published_model",

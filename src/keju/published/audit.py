@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -10,7 +11,7 @@ import msgspec
 
 from keju.errors import DataError
 from keju.items import Record
-from keju.published.book import open_book
+from keju.published.book import Book, open_book
 from keju.published.checks import AnyCheck, Check, Mismatch, Outcome, Severity
 from keju.published.tables import papers
 
@@ -60,25 +61,39 @@ def audit_published(benchmark: str = "") -> Audit:
     Raises:
         UsageError: there is no such benchmark.
     """
+    audits = [
+        examine(open_book(name), declared_checks(name))
+        for name in ((benchmark,) if benchmark else papers())
+    ]
+    return Audit(
+        findings=tuple(found for audit in audits for found in audit.findings),
+        held=tuple(held for audit in audits for held in audit.held),
+    )
+
+
+def examine(book: Book, checks: Iterable[Check]) -> Audit:
+    """Apply checks to tables.
+
+    Raises:
+        DataError: a check names a column that there is not.
+    """
     findings: list[Finding] = []
     held: list[Held] = []
-    for name in (benchmark,) if benchmark else papers():
-        book = open_book(name)
-        for check in declared_checks(name):
-            outcomes = list(check.examine(book))
-            findings += [
-                _finding(name, check, outcome) for outcome in outcomes if outcome.mismatches
-            ]
-            if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
-                held.append(
-                    Held(
-                        benchmark=name,
-                        check=check.id,
-                        holds=check.holds,
-                        places=len(kept),
-                        compared=sum(outcome.compared for outcome in kept),
-                    )
+    for check in checks:
+        outcomes = list(check.examine(book))
+        findings += [
+            _finding(book.benchmark, check, outcome) for outcome in outcomes if outcome.mismatches
+        ]
+        if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
+            held.append(
+                Held(
+                    benchmark=book.benchmark,
+                    check=check.id,
+                    holds=check.holds,
+                    places=len(kept),
+                    compared=sum(outcome.compared for outcome in kept),
                 )
+            )
     return Audit(findings=tuple(findings), held=tuple(held))
 
 

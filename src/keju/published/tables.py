@@ -48,7 +48,8 @@ class Column(Record, frozen=True, kw_only=True):
 
     `half` is half a unit of the last printed digit: what rounding may have taken or given. `task`,
     `query`, `subset` and `metric` are keju's names where the column holds results (a `task` may
-    also be a domain, MCQ, QA or OverAll), else empty.
+    also be a domain, MCQ, QA or OverAll), else empty. `as_printed` says how its metric is printed
+    where that is known of the column itself.
     """
 
     benchmark: str
@@ -60,6 +61,7 @@ class Column(Record, frozen=True, kw_only=True):
     query: str = ""
     subset: str = ""
     metric: str = ""
+    as_printed: Metric | None = None
 
     @property
     def place(self) -> str:
@@ -78,7 +80,7 @@ class Column(Record, frozen=True, kw_only=True):
         Raises:
             DataError: the column holds no results.
         """
-        found = metrics().get((self.benchmark, self.metric))
+        found = self.as_printed or metrics().get((self.benchmark, self.metric))
         if found is None:
             raise DataError("no metric of this name is declared", item=self.place)
         return found
@@ -89,7 +91,8 @@ class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     Rows that are models bear the name of `published_models`, whichever spelling was printed;
     `spelled` has the printed ones. `halves` says for a computed column what rounding may have
-    taken from it; a printed one's is half a unit of its last digit.
+    taken from it; a printed one's is half a unit of its last digit. `metrics` says of columns
+    whose metric is no paper's how they are printed.
     """
 
     benchmark: str
@@ -97,6 +100,7 @@ class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     rows: dict[str, dict[str, Cell]]
     spelled: dict[str, str] = {}
     halves: dict[str, float] = {}
+    metrics: dict[str, Metric] = {}
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:
@@ -114,6 +118,7 @@ class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             name=name,
             cells=cells,
             half=self.halves.get(name, 0.5 * 10.0**-decimals),
+            as_printed=self.metrics.get(name),
             **{part: text or "" for part, text in parts.groupdict().items()} if parts else {},
         )
 

@@ -22,13 +22,14 @@ class Marks(Check, frozen=True, kw_only=True, tag="marks"):
 
     tables: tuple[str, ...]
     legible: tuple[Mark, ...]
+    columns: str = "*:*"
     by_kind: bool = False
     missing: bool = False
 
     def examine(self, book: Book) -> Iterator[Outcome]:
         """One place a column."""
         for table in self.tables:
-            for column in book.columns(f"{table} | *:*"):
+            for column in book.columns(f"{table} | {self.columns}"):
                 if column.metric == "rank":
                     continue
                 for rows in self._groups(book, column):

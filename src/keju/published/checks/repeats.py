@@ -1,0 +1,71 @@
+"""Checks for copies: a column over another, a row under two names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from keju.published.book import Book
+from keju.published.checks.base import Check, Mismatch, Outcome
+
+_FEWEST = 5
+"""So few rows may agree by chance."""
+
+_TELLING = 3
+"""So many different values in a row are not repeated by chance."""
+
+
+class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
+    """No two of `columns` have the same value in more than half of five rows or more.
+
+    A column of one value throughout (all 0, all 100) repeats nothing.
+    """
+
+    columns: tuple[str, ...]
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a pair that fails, and one for all that don't."""
+        columns = [book.column(reference) for reference in self.columns]
+        compared = 0
+        for first, second in combinations(columns, 2):
+            rows = [row for row in book.evaluated if row in first.values and row in second.values]
+            equal = [row for row in rows if first.values[row] == second.values[row]]
+            compared += len(rows)
+            constant = len({first.values[row] for row in equal}) < 2
+            if len(rows) >= _FEWEST and len(equal) > len(rows) / 2 and not constant:
+                yield Outcome(
+                    second.place,
+                    len(rows),
+                    tuple(
+                        Mismatch(
+                            where=row,
+                            printed=second.cells[row].text,
+                            recomputed=f"= {first.name}",
+                        )
+                        for row in equal
+                    ),
+                )
+        if compared:
+            yield Outcome("all columns", compared, ())
+
+
+class RepeatedRows(Check, frozen=True, kw_only=True, tag="repeated_rows"):
+    """No two models have the same values in all `columns`, three different ones among them."""
+
+    columns: tuple[str, ...]
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place: the rows that repeat an earlier one."""
+        columns = [book.column(reference) for reference in self.columns]
+        seen: dict[tuple[float, ...], str] = {}
+        repeated = []
+        for row in book.evaluated:
+            values = tuple(column.values[row] for column in columns if row in column.values)
+            if len(values) < len(columns) or len(set(values)) < _TELLING:
+                continue
+            if values in seen:
+                repeated.append(
+                    Mismatch(where=row, printed="the values of", recomputed=seen[values])
+                )
+            seen.setdefault(values, row)
+        yield Outcome("all rows", len(book.evaluated), tuple(repeated))

@@ -1,0 +1,254 @@
+"""The audit of any leaderboard: a CSV with a name in its first column and numbers in the others."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from glob import escape
+from pathlib import Path
+
+from keju.errors import DataError, UsageError
+from keju.published.audit import Audit, examine
+from keju.published.book import Book
+from keju.published.checks import Check
+from keju.published.checks.base import differs
+from keju.published.checks.claims import Rank
+from keju.published.checks.grids import Counts
+from keju.published.checks.marks import Marks
+from keju.published.checks.repeats import RepeatedColumns, RepeatedRows
+from keju.published.checks.sums import Mean, RowMean
+from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable, printed_cell
+
+_MEAN = re.compile(r"(avg|average|mean|overall|all|均值|平均.*|总分|總分)\b.*", re.IGNORECASE)
+_RANK = re.compile(r"(.*[\s:_(-])?(rank|#|place|pos(ition)?|排名|名次)\)?", re.IGNORECASE)
+_COUNT = re.compile(r"n\s*=\s*([0-9]{1,9})\b", re.IGNORECASE)
+_LESS_IS_BETTER = re.compile(
+    r"\b(cer|wer|mre|mae|mse|rmse|error|err|edit|distance|loss|ppl|perplexity)\b|↓", re.IGNORECASE
+)
+_EMPTY = frozenset({"", "-", "--", "–", "—", "/", "n/a", "na", "nan", "none"})
+_MOST_CELLS = 1_000_000
+_MOSTLY = 0.8
+
+
+class Leaderboard(Book, frozen=True, kw_only=True):
+    """One table of somebody's, read as a paper's would be. Rows of means are no models."""
+
+    @cached_property
+    def evaluated(self) -> tuple[str, ...]:
+        """Every row that isn't a mean of others."""
+        (table,) = self.tables.values()
+        return tuple(row for row in table.rows if not _MEAN.fullmatch(row))
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """The same: of an unknown leaderboard all rows are models."""
+        return self.evaluated
+
+
+def audit_leaderboard(path: Path) -> Audit:
+    """Check what the table itself allows to be checked.
+
+    A column called average (mean, overall …) against the other columns, and a rank against it; a
+    row of means against the other rows; columns headed ``name (n=120)`` against what so many
+    questions can give; bold and underlined cells (``**9**``, ``_8_``); columns and rows that repeat
+    one another. A row of means or marks that fail in most columns are made in some other way (with
+    weights, within groups), and nothing is said of them.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is no table of names and numbers.
+    """
+    book = _read(path)
+    return examine(book, _checks(book))
+
+
+def _checks(book: Leaderboard) -> Iterator[Check]:
+    (table,) = book.tables.values()
+    name = escape(table.name)
+    columns = list(table.columns.values())
+    ranks = [each for each in columns if _RANK.fullmatch(each.name)]
+    means = [each for each in columns if _MEAN.fullmatch(each.name) and each not in ranks]
+    parts = [each for each in columns if each not in ranks and each not in means]
+    for mean in means:
+        yield from _mean_checks(name, mean, parts)
+    for rank in ranks:
+        if means:
+            yield Rank(
+                id="rank",
+                column=f"{name} | {escape(rank.name)}",
+                of=f"{name} | {escape(means[0].name)}",
+                holds="ranks are the order of the mean",
+                says="The rank is not the row's place by the mean.",
+                consequence="The order is printed wrong.",
+                severity="error",
+            )
+    for row in table.rows:
+        if _MEAN.fullmatch(row):
+            mean = RowMean(
+                id="row-of-means",
+                columns=tuple(f"{name} | {escape(each.name)}" for each in parts + means),
+                row=row,
+                holds="the row of means is the mean of the other rows",
+                says=f"{row} is not the mean of the other rows, as it is in most columns.",
+                consequence="A cell of the column, or the mean, is wrong.",
+                severity="error",
+            )
+            if _mostly_holds(mean, book):
+                yield mean
+    for column in parts:
+        if count := _COUNT.search(column.name):
+            yield Counts(
+                id="counts",
+                columns=(f"{name} | {escape(column.name)}",),
+                of=max(1, int(count[1])),
+                holds="values are whole numbers of right answers",
+                says="No whole number of right answers prints as this value.",
+                consequence="The cell is wrong, or the score is no share of right answers.",
+                severity="error",
+            )
+    marks = Marks(
+        id="marks",
+        tables=(name,),
+        columns="*",
+        legible=_marks_used(columns),
+        holds="the best is bold and the second best underlined",
+        says="Bold or underline is not where the numbers put it.",
+        consequence="The emphasis names another row than the column does.",
+        severity="marks",
+    )
+    if _mostly_holds(marks, book):
+        yield marks
+    yield RepeatedColumns(
+        id="repeated-columns",
+        columns=tuple(f"{name} | {escape(each.name)}" for each in parts),
+        holds="no column repeats another",
+        says="Two columns have the same value in most rows.",
+        consequence="If they measure different things, one was copied over the other, and what it "
+        "should say is unknown.",
+        severity="caution",
+    )
+    yield RepeatedRows(
+        id="repeated-rows",
+        columns=tuple(f"{name} | {escape(each.name)}" for each in parts),
+        holds="no row repeats another",
+        says="Two rows have the same values throughout.",
+        consequence="One model's results stand under two names, or a row was copied.",
+        severity="error",
+    )
+
+
+def _marks_used(columns: Sequence[Column]) -> tuple[Mark, ...]:
+    used = {cell.mark for column in columns for cell in column.cells.values()}
+    return tuple(sorted(used - {""}))
+
+
+def _mostly_holds(check: Check, book: Leaderboard) -> bool:
+    outcomes = [bool(outcome.mismatches) for outcome in check.examine(book)]
+    return sum(outcomes) < len(outcomes) / 2
+
+
+def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[Check]:
+    """A column called mean is held to be the plain one if it is so in most rows."""
+    whole = [row for row in mean.values if all(row in part.values for part in parts)]
+    if len(parts) < 2 or not whole:
+        return
+    half = mean.half + sum(part.half for part in parts) / len(parts)
+    plain = sum(
+        not differs(mean.values[row], sum(part.values[row] for part in parts) / len(parts), half)
+        for row in whole
+    )
+    mostly = plain > len(whole) / 2
+    yield Mean(
+        id="mean",
+        tables=(name,),
+        column=escape(mean.name),
+        parts=tuple(escape(part.name) for part in parts),
+        holds=f"{mean.name} is the plain mean of the other columns",
+        says=f"{mean.name} is not the plain mean of the other columns"
+        + (", as it is in most rows." if mostly else " in most rows: how it is made isn't shown."),
+        consequence="The order of these rows is not the table's own."
+        if mostly
+        else "The order rests on weights or on columns that the table doesn't show.",
+        severity="error" if mostly else "caution",
+    )
+
+
+def _read(path: Path) -> Leaderboard:
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            lines = [line for line in csv.reader(stream) if any(map(str.strip, line))]
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"not a CSV in UTF-8: {error}", file=path) from None
+    if len(lines) < 3 or len(lines[0]) < 2:
+        raise DataError(
+            "not a table of names and numbers",
+            file=path,
+            mend="The first line names the columns, the first column the rows",
+        )
+    if len(lines) * len(lines[0]) > _MOST_CELLS:
+        raise DataError(f"more than {_MOST_CELLS:,} cells", file=path)
+    for number, line in enumerate(lines[1:], start=2):
+        if len(line) != len(lines[0]):
+            raise DataError(
+                f"{len(line)} cells under {len(lines[0])} headings", file=path, item=f"row {number}"
+            )
+    rows = dict(_rows(lines))
+    kept = [name for name in _unlike(lines[0][1:]) if _is_numbers(name, rows)]
+    if not kept:
+        raise DataError("no column of numbers", file=path)
+    return _leaderboard(path.name, rows, kept)
+
+
+def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str]) -> Leaderboard:
+    numbers = {
+        row: {column: cells[column] for column in kept if column in cells}
+        for row, cells in rows.items()
+    }
+    table = PrintedTable(
+        benchmark=name,
+        name=name,
+        rows=numbers,
+        metrics={column: _metric(column, numbers) for column in kept},
+    )
+    return Leaderboard(benchmark=name, tables={name: table})
+
+
+def _rows(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Cell]]]:
+    names = _unlike([line[0].strip() for line in lines[1:]])
+    headings = _unlike(lines[0][1:])
+    for name, line in zip(names, lines[1:], strict=True):
+        cells = (text.strip().removesuffix("%").strip() for text in line[1:])
+        yield (
+            name,
+            {
+                heading: printed_cell(text)
+                for heading, text in zip(headings, cells, strict=True)
+                if text.casefold() not in _EMPTY
+            },
+        )
+
+
+def _unlike(names: Sequence[str]) -> list[str]:
+    """The names, those that came before with a number after them."""
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        plain = name.strip() or "?"
+        seen[plain] = seen.get(plain, 0) + 1
+        made.append(plain if seen[plain] == 1 else f"{plain} ({seen[plain]})")
+    return made
+
+
+def _is_numbers(column: str, rows: dict[str, dict[str, Cell]]) -> bool:
+    cells = [row[column] for row in rows.values() if column in row]
+    return len(cells) > 1 and sum(c.value is not None for c in cells) >= _MOSTLY * len(cells)
+
+
+def _metric(column: str, rows: dict[str, dict[str, Cell]]) -> Metric:
+    values = [abs(row[column].value or 0.0) for row in rows.values() if column in row]
+    lower = _LESS_IS_BETTER.search(column) or _RANK.fullmatch(column)
+    return Metric(scale=1 if max(values) <= 1 else 100, better="lower" if lower else "higher")

@@ -1,0 +1,131 @@
+"""Any leaderboard is held to what it says of itself."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keju.errors import DataError, UsageError
+from keju.published.leaderboard import audit_leaderboard
+
+DATA = Path(__file__).resolve().parents[2] / "src" / "keju" / "published" / "data"
+
+SOUND = """\
+model,Rank,A (n=40),B,CER,Average
+x,1,**90.0**,**80.0**,30.0,**66.67**
+y,2,_77.5_,_75.0_,_20.0_,_57.50_
+z,3,62.5,60.0,**10.0**,44.17
+w,4,50.0,50.0,30.5,43.50
+v,5,50.0,40.0,31.0,40.33
+Average,,66.0,61.0,24.3,50.43
+"""
+
+
+def audited(tmp_path, text):
+    path = tmp_path / "board.csv"
+    path.write_text(text, "utf-8")
+    return {
+        (each.check, cell.where): (cell.printed, cell.recomputed)
+        for each in audit_leaderboard(path).findings
+        for cell in each.mismatches
+    }
+
+
+def test_a_sound_table_has_no_finding_and_says_what_was_checked(tmp_path):
+    assert audited(tmp_path, SOUND) == {}
+    held = {each.check for each in audit_leaderboard(tmp_path / "board.csv").held}
+    assert held == {
+        "mean", "rank", "row-of-means", "counts", "marks", "repeated-columns", "repeated-rows",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "finding"),
+    [
+        ("43.50\n", "44.50\n", ("mean", "w")),
+        ("z,3,", "z,2,", ("rank", "z")),
+        ("62.5,", "61.3,", ("counts", "z")),
+        ("61.0,24.3", "71.0,24.3", ("row-of-means", "Average")),
+        ("_77.5_", "77.5", ("marks", "y")),
+        ("v,5,50.0,40.0,31.0,40.33", "v,5,62.5,60.0,10.0,44.17", ("repeated-rows", "v")),
+    ],
+)
+def test_one_wrong_cell_is_found(tmp_path, right, wrong, finding):
+    assert right in SOUND
+    assert finding in audited(tmp_path, SOUND.replace(right, wrong))
+
+
+def test_a_mean_that_is_never_plain_is_a_caution_not_an_error(tmp_path):
+    text = "model,A,B,Average\nx,10,20,12\ny,30,10,25\nz,50,70,55\n"
+    (finding,) = audit_leaderboard(_written(tmp_path, text)).findings
+    assert (finding.check, finding.severity) == ("mean", "caution")
+
+
+def test_marks_within_groups_are_left_alone(tmp_path):
+    text = "model,A,B\nclosed 1,**90**,**91**\nclosed 2,80,82\nopen 1,**70**,**71**\nopen 2,60,61\n"
+    assert audited(tmp_path, text) == {}
+
+
+def test_the_papers_own_tables_betray_themselves():
+    found = audit_leaderboard(DATA / "mcs_bench" / "table-16.csv").findings
+    assert [(each.check, len(each.mismatches)) for each in found if "T9" in each.place] == [
+        ("repeated-columns", 35)
+    ]
+    (average,) = [
+        each
+        for each in audit_leaderboard(DATA / "mcs_bench" / "table-28.csv").findings
+        if each.check == "row-of-means"
+    ]
+    assert average.place.endswith("T37:Edit_Distance")
+
+
+def test_headings_are_no_patterns(tmp_path):
+    text = "model,A*,A[1],A?,x | y,Average\np,1,2,3,4,2.5\nq,2,3,4,5,3.5\nr,3,4,5,6,9.9\n"
+    assert audited(tmp_path, text) == {("mean", "r"): ("9.9", "4.50")}
+
+
+def test_repeated_names_and_headings_are_told_apart(tmp_path):
+    text = "model,A,A\nx,1.5,2.5\nx,3.5,4.5\ny,5.5,6.5\n"
+    assert audited(tmp_path, text) == {}
+
+
+@given(st.lists(st.lists(st.floats(0, 100), min_size=4, max_size=4), min_size=5, max_size=12))
+def test_rounding_is_never_a_finding(tmp_path_factory, values):
+    lines = ["model,A,B,C,D,Average"]
+    for place, row in enumerate(values):
+        cells = [f"{value:.1f}" for value in row]
+        lines.append(",".join([f"m{place}", *cells, f"{sum(row) / 4:.2f}"]))
+    found = audited(tmp_path_factory.mktemp("board"), "\n".join(lines))
+    assert not [check for check, _ in found if check in {"mean", "marks", "rank"}]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "not a table of names and numbers"),
+        ("model\nx\ny\n", "not a table of names and numbers"),
+        ("model,A\nx,good\ny,bad\n", "no column of numbers"),
+        ("model,A,B\nx,1,2\ny,1\n", "row 3"),
+        ('model,A\nx,"1\n', "not a table"),
+    ],
+)
+def test_what_is_no_table_is_said_in_one_line(tmp_path, text, said):
+    with pytest.raises(DataError, match=said) as caught:
+        audit_leaderboard(_written(tmp_path, text))
+    assert "\n" not in str(caught.value)
+
+
+def test_other_encodings_and_absent_files_are_named(tmp_path):
+    path = tmp_path / "gbk.csv"
+    path.write_bytes("模型,准确率\n甲,1\n乙,2\n".encode("gbk"))
+    with pytest.raises(DataError, match="UTF-8"):
+        audit_leaderboard(path)
+    with pytest.raises(UsageError, match="no such file"):
+        audit_leaderboard(tmp_path / "absent.csv")
+
+
+def _written(tmp_path, text):
+    path = tmp_path / "board.csv"
+    path.write_text(text, "utf-8")
+    return path
