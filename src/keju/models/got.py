@@ -1,0 +1,175 @@
+"""``got:DIR``: GOT-OCR 2.0 from a folder of weights, through transformers; nothing is fetched."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from PIL import Image
+
+from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
+from keju.encoders.loading import best_device, quiet, weights_lacking
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.images import open_image
+from keju.items import Request, Status
+from keju.models.base import Answer, AskError, ModelOptions
+
+MOST_TOKENS = 4096
+"""New tokens for an image, unless the user sets another number: what its authors allow."""
+
+_KINDS = ("got_ocr2",)
+_PROCESSOR = ("preprocessor_config.json", "processor_config.json")
+_SHRUNK = 4  # the patches' grid, by two strides of 2, on its way to tokens
+_END = "<|im_end|>"
+
+
+class _Loaded(NamedTuple):
+    model: Any
+    processor: Any
+    device: str
+
+
+class Got:
+    """Transcribes images as plain text, in the model's own order.
+
+    The folder is that of the weights in transformers' form (``stepfun-ai/GOT-OCR-2.0-hf``):
+    config.json, model.safetensors, the tokenizer's files and preprocessor_config.json. Decoding
+    is greedy; float32 on a CPU, bfloat16 on CUDA. Several images are read one after the other; one
+    whose text was cut off makes the answer truncated.
+
+    Raises:
+        UsageError: no folder is named, or it isn't there.
+        PrerequisiteError: torch or transformers is not installed.
+        DataError: the folder does not hold such a model.
+    """
+
+    def __init__(self, folder: str, options: ModelOptions) -> None:
+        if not folder or not Path(folder).is_dir():
+            raise UsageError(f"got:{folder} needs the folder of GOT-OCR's weights after it")
+        if missing := packages_missing():
+            raise PrerequisiteError(f"the model 'got' (package {missing})", INSTALL)
+        self._folder = Path(folder)
+        model_config(self._folder, _KINDS)
+        weight_files(self._folder)
+        self._most = options.decoding.max_tokens or MOST_TOKENS
+        self._lock = threading.Lock()
+        self._loaded: _Loaded | None = None
+        self._identity: dict[str, str] = {}
+
+    @property
+    def name(self) -> str:
+        """``got:DIR``."""
+        return f"got:{self._folder}"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The hash of the weights, versions, precision, and the limit of tokens."""
+        if not self._identity:
+            import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+
+            device = best_device(torch)
+            self._identity = {
+                "kind": "got",
+                "weights": weights_hash(self._folder, _KINDS),
+                "transformers": version("transformers"),
+                "torch": version("torch"),
+                "dtype": "bfloat16" if device == "cuda" else "float32",
+                "max_tokens": str(self._most),
+            }
+        return dict(self._identity)
+
+    @property
+    def concurrency(self) -> int:
+        """One: the model itself uses every core."""
+        return 1
+
+    def declines(self, request: Request) -> str:
+        """Everything but a transcription of images."""
+        if request.form != "transcription":
+            return f"got transcribes; it gives no answer of the form {request.form}"
+        return "" if request.images else "there is no image to transcribe"
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Transcribe the images.
+
+        Raises:
+            AskError: an image can't be read, or the model broke.
+            DataError: the weights can't be loaded.
+        """
+        texts, whole = [], True
+        for number, data in enumerate(images, start=1):
+            try:
+                image = open_image(data, name=f"{request.item}, image {number}")
+            except DataError as error:
+                raise AskError("unreadable-image", str(error)) from None
+            text, ended = await asyncio.to_thread(self._read, image)
+            texts.append(text)
+            whole = whole and ended
+        text = "\n".join(filter(None, texts))
+        status: Status = "truncated" if not whole else "answered" if text else "empty"
+        return Answer(text=text, status=status, finish_reason="stop" if whole else "length")
+
+    async def close(self) -> None:
+        """Let the model go."""
+        self._loaded = None
+
+    def _read(self, image: Image.Image) -> tuple[str, bool]:
+        """The text of one image, and whether the model came to its end; runs in a thread."""
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = _load(self._folder)
+            try:
+                return _transcribed(self._loaded, image, self._most)
+            except RuntimeError as error:
+                raise AskError("engine", f"GOT-OCR: {str(error)[:300]}") from error
+
+
+def _transcribed(got: _Loaded, image: Image.Image, most: int) -> tuple[str, bool]:
+    import torch  # noqa: PLC0415
+
+    tokenizer = got.processor.tokenizer
+    sees = got.model.config.vision_config
+    tokens = (sees.image_size // sees.patch_size // _SHRUNK) ** 2
+    shown = got.processor(image, num_image_tokens=tokens, return_tensors="pt").to(got.device)
+    shown["pixel_values"] = shown["pixel_values"].to(got.model.dtype)
+    with torch.inference_mode(), quiet():
+        said = got.model.generate(
+            **shown,
+            do_sample=False,
+            tokenizer=tokenizer,
+            stop_strings=_END,
+            max_new_tokens=most,
+        )
+    new = said[0, shown["input_ids"].shape[1] :]
+    ended = len(new) < most or _END in tokenizer.decode(new[-1:])
+    return tokenizer.decode(new, skip_special_tokens=True).strip(), ended
+
+
+def _load(folder: Path) -> _Loaded:
+    import torch  # noqa: PLC0415
+    import transformers  # noqa: PLC0415
+
+    device = best_device(torch)
+    dtype = torch.bfloat16 if device == "cuda" else torch.float32
+    options = {"local_files_only": True, "trust_remote_code": False}
+    if not any((folder / name).is_file() for name in _PROCESSOR):
+        raise DataError(f"has no {_PROCESSOR[0]}", file=folder)
+    try:
+        with quiet():
+            processor = transformers.AutoProcessor.from_pretrained(str(folder), **options)
+            model, report = transformers.GotOcr2ForConditionalGeneration.from_pretrained(
+                str(folder), use_safetensors=True, output_loading_info=True, dtype=dtype, **options
+            )
+    except Exception as error:  # noqa: BLE001 - on a bad folder the loaders raise anything
+        raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
+    if lacking := weights_lacking(report):
+        raise DataError(
+            f"lacks {len(lacking)} of the model's weights (first: {lacking[0]})",
+            file=folder,
+            mend="Give the folder of the whole model",
+        )
+    return _Loaded(model.to(device).eval(), processor, device)

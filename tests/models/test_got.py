@@ -1,0 +1,164 @@
+"""GOT-OCR from a folder: a tiny model of random weights is made, loaded and asked for real."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from showing import stored
+
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.items import Request
+from keju.models import Answer, AskError, Decoding, ModelOptions, got, open_model
+from keju.models.got import Got
+
+PAGE = stored(np.full((60, 40), 230, np.uint8))
+NOISE = stored(np.random.default_rng(1).integers(0, 256, (60, 40), dtype=np.uint8))
+
+
+def request(images: int = 1) -> Request:
+    return Request(
+        item="p1", benchmark="MCS-Bench", task="T1", form="transcription", prompt="?",
+        images=(PAGE.ref,) * images,
+    )  # fmt: skip
+
+
+def write_got(folder: Path) -> Path:
+    """A random GOT-OCR of a few thousand weights, with its processor and a tokenizer of bytes."""
+    import torch
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import (
+        GotOcr2Config,
+        GotOcr2ForConditionalGeneration,
+        GotOcr2Processor,
+        PreTrainedTokenizerFast,
+    )
+    from transformers.models.got_ocr2.image_processing_pil_got_ocr2 import (
+        GotOcr2ImageProcessorPil,
+    )
+
+    specials = ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<img>", "</img>", "<imgpad>"]
+    pieces = [*specials, *sorted(pre_tokenizers.ByteLevel.alphabet())]
+    bpe = Tokenizer(models.BPE({piece: at for at, piece in enumerate(pieces)}, []))
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bpe.decoder = decoders.ByteLevel()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=bpe, eos_token=specials[0], pad_token=specials[0],
+        additional_special_tokens=specials[1:],
+    )  # fmt: skip
+    processor = GotOcr2Processor(
+        GotOcr2ImageProcessorPil(size={"height": 64, "width": 64}), tokenizer
+    )
+    torch.manual_seed(3)
+    config = GotOcr2Config(
+        image_token_index=specials.index("<imgpad>"),
+        vision_config={
+            "hidden_size": 16, "output_channels": 8, "num_hidden_layers": 2,
+            "num_attention_heads": 2, "image_size": 64, "patch_size": 16, "window_size": 2,
+            "global_attn_indexes": [1], "mlp_dim": 16, "initializer_range": 0.5,
+        },
+        text_config={
+            "model_type": "qwen2", "vocab_size": len(pieces), "hidden_size": 16,
+            "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2,
+            "num_key_value_heads": 2, "max_position_embeddings": 1024, "initializer_range": 0.5,
+            "bos_token_id": 0, "eos_token_id": 0, "pad_token_id": 0,
+        },
+    )  # fmt: skip
+    model = GotOcr2ForConditionalGeneration(config)
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_got(tmp_path_factory.mktemp("got"))
+
+
+def ask(folder: Path, *images: bytes, most: int = 12) -> Answer:
+    model = open_model(f"got:{folder}", ModelOptions(decoding=Decoding(max_tokens=most)))
+    assert model.declines(request(len(images))) == ""
+    return asyncio.run(model.answer(request(len(images)), images))
+
+
+def test_without_a_folder_it_is_wrong_use(tmp_path: Path):
+    for folder in ("", str(tmp_path / "nowhere")):
+        with pytest.raises(UsageError, match="needs the folder of GOT-OCR's weights"):
+            Got(folder, ModelOptions())
+
+
+def test_without_torch_it_says_how_to_install_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(got, "packages_missing", lambda: "torch")
+    with pytest.raises(PrerequisiteError, match=r"package torch.*make install-semantic"):
+        Got(str(tmp_path), ModelOptions())
+
+
+@pytest.mark.semantic
+def test_a_page_is_transcribed_the_same_again(weights: Path):
+    first, again = ask(weights, NOISE.data), ask(weights, NOISE.data)
+    assert first == again
+    assert "<|im" not in first.text
+    assert "assistant" not in first.text
+    assert (first.status, first.finish_reason) == ("truncated", "length")
+
+
+@pytest.mark.semantic
+def test_what_is_read_depends_on_the_picture_and_images_are_read_in_turn(weights: Path):
+    page, noise = ask(weights, PAGE.data), ask(weights, NOISE.data)
+    assert page.text != noise.text
+    both = ask(weights, PAGE.data, NOISE.data)
+    assert both.text == "\n".join(filter(None, (page.text, noise.text)))
+
+
+@pytest.mark.semantic
+def test_an_image_that_cannot_be_read_is_an_answerless_request(weights: Path):
+    with pytest.raises(AskError, match="p1, image 1: ") as caught:
+        ask(weights, PAGE.data[:50])
+    assert caught.value.kind == "unreadable-image"
+
+
+@pytest.mark.semantic
+def test_its_identity_is_its_weights(weights: Path, tmp_path: Path):
+    other = write_other(weights, tmp_path / "other")
+    one, two = (Got(str(folder), ModelOptions()).identity for folder in (weights, other))
+    assert {key for key in one if one[key] != two[key]} == {"weights"}
+    assert one["max_tokens"] == "4096"
+
+
+def write_other(weights: Path, folder: Path) -> Path:
+    shutil.copytree(weights, folder)
+    (folder / "config.json").write_text((weights / "config.json").read_text() + "\n")
+    return folder
+
+
+@pytest.mark.semantic
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda at: (at / "model.safetensors").unlink(), "no model.safetensors"),
+        (lambda at: (at / "config.json").write_text('{"model_type": "bert"}'), "none of got_ocr2"),
+    ],
+)
+def test_a_folder_of_something_else_is_named_at_once(weights: Path, tmp_path: Path, change, why):
+    folder = write_other(weights, tmp_path / "other")
+    change(folder)
+    with pytest.raises(DataError, match=why):
+        Got(str(folder), ModelOptions())
+
+
+@pytest.mark.semantic
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda at: (at / "processor_config.json").unlink(), "no preprocessor_config.json"),
+        (lambda at: (at / "model.safetensors").write_bytes(b"x" * 100), "can't be loaded"),
+    ],
+)
+def test_a_broken_folder_is_named_when_it_is_loaded(weights: Path, tmp_path: Path, change, why):
+    folder = write_other(weights, tmp_path / "other")
+    change(folder)
+    with pytest.raises(DataError, match=why):
+        ask(folder, PAGE.data)
