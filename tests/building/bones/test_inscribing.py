@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from keju.building.bones.inscribing import compose
+from keju.building.bones.crops import CropPlan, sign_crop
+from keju.building.bones.inscribing import compose, strokes_in
+from keju.building.bones.signs import load_signs
 from keju.building.noise import generator
+from keju.errors import DataError
 
 
 def crop(wide: int, high: int) -> Image.Image:
@@ -87,3 +92,28 @@ def test_nothing_to_write_is_an_empty_board():
     assert made is not None
     assert made.boxes == ()
     assert made.strokes.max() == pytest.approx(0)
+
+
+@pytest.mark.parametrize("ground", ["hand", "rubbing"])
+def test_strokes_are_white_on_black_whatever_the_crop_is(ground):
+    signs = load_signs()
+    crop = sign_crop(signs["木"], CropPlan(ground, 120, 0.0), generator(4, "x"), signs=signs)
+    strokes = np.asarray(strokes_in(crop))
+    assert strokes.shape <= np.asarray(crop).shape
+    assert 0.03 < (strokes > 127).mean() < 0.5
+    middle = strokes.shape[1] // 2
+    assert strokes[:, middle - 12 : middle + 12].max(axis=1).mean() > 160
+
+
+def test_real_crops_can_be_set_on_a_ground(shared):
+    with gzip.open(shared / "data/oracle-mnist/t10k-images-idx3-ubyte.gz") as file:
+        crops = np.frombuffer(file.read()[16 : 16 + 30 * 784], np.uint8).reshape(-1, 28, 28)
+    masks = [strokes_in(Image.fromarray(crop)) for crop in crops]
+    made = compose([masks[:15], masks[15:]], disc(420), generator(1, "x"))
+    assert made is not None
+    assert len(made.boxes) == 30
+
+
+def test_a_crop_of_one_tone_has_no_strokes():
+    with pytest.raises(DataError, match="nothing is written"):
+        strokes_in(Image.new("L", (20, 20), 90))

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 
 from keju.building.bones.pieces import inner
-from keju.building.noise import Plane, unit
+from keju.building.noise import Plane, ramp, to_image, unit
+from keju.errors import DataError
 from keju.items import Box
 
 _TRIES = 240
@@ -73,6 +74,26 @@ def compose(
                 free[max(0, y - around) : y + high + around,
                      max(0, x - around) : x + wide + around] = False  # fmt: skip
     return Inscription(board, tuple(boxes), tuple(columns))
+
+
+def strokes_in(crop: Image.Image) -> Image.Image:
+    """A crop of anybody's as `compose` wants it: white strokes on black, cropped to them.
+
+    What is darker than the middle between the crop's ground and its strokes becomes one or the
+    other; the ground is what prevails along the rim, so both rubbings and copies by hand serve.
+
+    Raises:
+        DataError: the crop is of one tone.
+    """
+    grey = unit(ImageOps.autocontrast(crop.convert("L"), cutoff=1))
+    rim = np.concatenate([grey[0], grey[-1], grey[:, 0], grey[:, -1]])
+    dark_ground = float(np.median(rim)) < 0.5
+    strokes = ramp(grey if dark_ground else 1 - grey, 0.45, 0.75)
+    mask = to_image(strokes)
+    box = mask.point(lambda value: 255 if value > 127 else 0).getbbox()
+    if box is None or float(grey.max()) == float(grey.min()):
+        raise DataError("nothing is written on the crop", mend="Give a crop with strokes")
+    return mask.crop(box)
 
 
 At = tuple[int, int]
