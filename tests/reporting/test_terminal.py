@@ -17,10 +17,12 @@ from keju.reporting.terminal import (
     scores_table,
     summary_lines,
     tasks_tables,
+    variants_table,
 )
 from keju.scoring import ModelScores, aggregate, score_answer, summarise
 from keju.scoring.case import Case, Flaw
 from keju.scoring.score import score_cases
+from keju.scoring.variants import watched
 
 HOSTILE = "\x1b[2J\x1b]0;t\x07[red]m[/red]:smile:\u202e"
 SHOWN = "\\x1b[2J\\x1b]0;t\\x07[red]m[/red]:smile:\\u202e"
@@ -76,6 +78,44 @@ def test_what_a_reader_of_a_value_must_know_stands_below_the_table():
     shown = printed(scores_table(aggregate(score_answer(item, response)), ["m"]))
     assert shown.count("[1] 100.0") == 2
     assert "\n[1] one-sided: the true answer is always yes" in shown
+
+
+def test_each_setting_has_its_own_column():
+    item = Item(
+        id="a", benchmark="MCS-Bench", task="T6", answer="天地玄黃", answer_simplified="天地玄黄"
+    )
+    cases = [
+        Case(
+            item,
+            Response(
+                key=f"{model}{setting}", item="a", model=model, benchmark="MCS-Bench", task="T6",
+                status="answered", text=text, setting=setting,
+            ),
+        )
+        for model, setting, text in (
+            ("m", "image", "天地玄黃"), ("m", "gold-ocr", "天地"), ("n", "image", "天")
+        )
+    ]  # fmt: skip
+    variants = []
+    scores = score_cases(watched(cases, variants), ("official",))
+    by_model = {
+        model: summarise(
+            ModelScores(
+                model,
+                [score for score in scores if score.model == model and score.metric == "ANLS"],
+                [score for score in variants if score.model == model],
+                {},
+            )
+        )
+        for model in "mn"
+    }
+    shown = printed(variants_table(list(by_model.values())))
+    assert "gold-ocr" in shown
+    row = next(line for line in shown.splitlines() if "ANLS_biten" in line)
+    assert row.split()[3:] == ["100.0", "(100.0)", "0.0", "(50.0)", "0.0", "(25.0)"]
+    results = [result for summary in by_model.values() for result in summary.results]
+    row = next(line for line in printed(scores_table(results, "mn")).splitlines() if "T6" in line)
+    assert row.split()[-3:] == ["100.0", "50.0", "25.0"]
 
 
 def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():

@@ -279,6 +279,9 @@ def test_a_folder_of_something_else_is_not_written_into(chat: Chat, dataset: Pat
     (tmp_path / "thesis.tex").write_text("x")
     with pytest.raises(UsageError, match=r"holds something that is no run \(thesis\.tex\)"):
         go(dataset, tmp_path, chat.url)
+    with pytest.raises(UsageError, match=r"holds something that is no run \(thesis\.tex\)"):
+        go(dataset, tmp_path / "new" / "sub" / ".." / "..", chat.url)
+    assert not (tmp_path / "new").exists()
     with pytest.raises(UsageError, match="not a folder"):
         go(dataset, tmp_path / "thesis.tex", chat.url)
 

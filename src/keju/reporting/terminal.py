@@ -18,7 +18,7 @@ from rich.text import Text
 from keju.benchmarks import Query, Task, tasks
 from keju.datasets.stats import Stats
 from keju.errors import printable, shortened
-from keju.items import Protocol
+from keju.items import Protocol, Setting
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.running import RunSummary, request_count
@@ -197,16 +197,24 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
         )
 
 
+_Who = tuple[str, Setting]
+"""A model in one setting: a column."""
+
+
 def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
-    """Main metrics in percent: a row a task and protocol, a column a model; notes stand below."""
-    heads = [model.replace(":", ":\n") for model in models]
-    table = plain_table("task", "main metric", *heads, right=range(2, 2 + len(models)))
-    found: dict[tuple[str, str, Protocol], dict[str, MetricResult]] = {}
-    for result in results:
+    """Main metrics in percent: a row a task and protocol, a column a model (and setting).
+
+    Notes stand below. `models` are all that are to have a column, in their order.
+    """
+    kept = list(results)
+    columns, heads = _columns(models, [(each.model, each.setting) for each in kept])
+    table = plain_table("task", "main metric", *heads, right=range(2, 2 + len(heads)))
+    found: dict[tuple[str, str, Protocol], dict[_Who, MetricResult]] = {}
+    for result in kept:
         for scored in result.tasks:
             if scored.main is not None:
                 where = (scored.task, scored.query, result.protocol)
-                found.setdefault(where, {})[result.model] = scored.main
+                found.setdefault(where, {})[result.model, result.setting] = scored.main
     last = ""
     notes: dict[str, str] = {}
     for each, query, protocol in _catalogue():
@@ -214,7 +222,7 @@ def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
             metric = next(iter(mains.values())).metric
             label = metric_label(each.id, query.name, protocol, metric)
             name = " ".join(part for part in (each.id, each.name_zh, query.name) if part)
-            cells = [_main_value(mains.get(model), notes) for model in models]
+            cells = [_main_value(mains.get(who), notes) for who in columns]
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
     if notes:
@@ -223,39 +231,54 @@ def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
     return table
 
 
+def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who], list[str]]:
+    """Who has a column, and its head; the setting is named where there are several."""
+    settings = list(dict.fromkeys(setting for _, setting in spoken)) or ["image"]
+    columns = [
+        (model, setting)
+        for model in models
+        for setting in settings
+        if len(settings) == 1 or (model, setting) in spoken
+    ]
+    heads = [model.replace(":", ":\n") for model, _ in columns]
+    if len(settings) > 1:
+        heads = [f"{head}\n{setting}" for head, (_, setting) in zip(heads, columns, strict=True)]
+    return columns, heads
+
+
 def variants_table(summaries: Sequence[Summary]) -> Table:
-    """The paper's formulas beside the script's metrics, in percent: a column a model."""
-    heads = [summary.model.replace(":", ":\n") for summary in summaries]
+    """The paper's formulas, and in brackets the script's metrics, in percent."""
+    results = [result for summary in summaries for result in summary.results]
+    columns, heads = _columns(
+        [summary.model for summary in summaries], [(each.model, each.setting) for each in results]
+    )
     table = plain_table(
         "task", "formula of the paper", "beside", *heads, right=range(3, 3 + len(heads)),
         title="Formulas as the paper prints them (and what its script computes beside)",
     )  # fmt: skip
-    found = [{(each.task, each.metric): each for each in summary.variants} for summary in summaries]
+    found = {
+        (summary.model, each.setting, each.task, each.metric): each
+        for summary in summaries
+        for each in summary.variants
+    }
+    rows = dict.fromkeys((each.task, each.metric, each.beside) for each in found.values())
     order = [each.id for each in tasks()]
-    rows = dict.fromkeys(key for each in found for key in each)
-    for task, metric in sorted(rows, key=lambda key: order.index(key[0])):
-        beside = next(each[task, metric].beside for each in found if (task, metric) in each)
+    for task, metric, beside in sorted(rows, key=lambda row: order.index(row[0])):
         cells = []
-        for summary, values in zip(summaries, found, strict=True):
-            value = values[task, metric].value if (task, metric) in values else None
-            cells.append(f"{percent(value)} ({percent(_official(summary, task, beside))})")
+        for who in columns:
+            value = found[*who, task, metric].value if (*who, task, metric) in found else None
+            cells.append(f"{percent(value)} ({percent(_official(results, who, task, beside))})")
         table.add_row(task, metric, beside, *cells)
     return table
 
 
-def _official(summary: Summary, task: str, metric: str) -> float | None:
-    return next(
-        (
-            found.value
-            for result in summary.results
-            if result.protocol == "official"
-            for each in result.tasks
-            if each.task == task
-            for found in each.metrics
-            if found.metric == metric
-        ),
-        None,
-    )
+def _official(results: Iterable[Result], who: _Who, task: str, metric: str) -> float | None:
+    for result in results:
+        if result.protocol == "official" and (result.model, result.setting) == who:
+            of_task = (each.metrics for each in result.tasks if each.task == task)
+            found = (each for metrics in of_task for each in metrics)
+            return next((each.value for each in found if each.metric == metric), None)
+    return None
 
 
 def _catalogue() -> Iterator[tuple[Task, Query, Protocol]]:

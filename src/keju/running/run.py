@@ -203,6 +203,9 @@ def _opened(specs: Sequence[str], options: ModelOptions) -> list[Model]:
 
 
 def _folder(out: Path) -> RunFolder:
+    # What is looked at must be what is written: making X/new/.. would make X/new and write to X.
+    if ".." in out.parts:
+        out = out.resolve()
     folder = RunFolder(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder. Choose another --out")

@@ -16,9 +16,10 @@ from keju.scoring.aggregate import (
 from keju.scoring.answers import Extracted, body_of, transcription_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.export import pieces, to_json
-from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences
+from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
 from keju.scoring.protocols import Binding, binding_of, signature
+from keju.scoring.rules import Rule, counting
 from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.short import extract_entities, extract_short
@@ -42,6 +43,7 @@ __all__ = [
     "ModelScores",
     "Parting",
     "Result",
+    "Rule",
     "Summary",
     "TaskDifference",
     "TaskResult",
@@ -51,6 +53,7 @@ __all__ = [
     "aggregate",
     "binding_of",
     "body_of",
+    "counting",
     "differences",
     "extract_boxes",
     "extract_count",
@@ -63,6 +66,7 @@ __all__ = [
     "is_ratio_of_sums",
     "joined",
     "models_of",
+    "parting_steps",
     "pieces",
     "read_scores",
     "score_answer",

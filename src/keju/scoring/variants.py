@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.items import AnswerForm, Record, Score
+from keju.items import AnswerForm, Record, Score, Setting
 from keju.metrics import PAPER_FORMS, UndefinedMetricError
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
@@ -27,9 +27,10 @@ class Variant(NamedTuple):
 
 
 class VariantResult(Record, frozen=True, kw_only=True):
-    """The mean of one formula over the items of one task, failures counted as 0."""
+    """The mean of one formula over one task's items in one setting, failures counted as 0."""
 
     task: str
+    setting: Setting
     metric: str
     beside: str
     value: float | None
@@ -82,16 +83,17 @@ def watched(cases: Iterable[Case], scores: list[Score]) -> Iterator[Case]:
 
 def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     """The mean over each task's items, of one model's scores; in the order of the scores."""
-    groups: dict[tuple[str, str], list[Score]] = {}
+    groups: dict[tuple[str, Setting, str], list[Score]] = {}
     for score in scores:
-        groups.setdefault((score.task, score.metric), []).append(score)
+        groups.setdefault((score.task, score.setting, score.metric), []).append(score)
     beside = {each.name: each.beside for forms in _VARIANTS.values() for each in forms}
     found = []
-    for (task, metric), group in groups.items():
+    for (task, setting, metric), group in groups.items():
         values = [score.value for score in group if score.value is not None]
         found.append(
             VariantResult(
                 task=task,
+                setting=setting,
                 metric=metric,
                 beside=beside[metric],
                 value=fmean(values) if values else None,
