@@ -143,20 +143,10 @@ def cloud_peaks(b: Brush) -> Counts:
     """Peaks that rise out of a sea of clouds, with pines; two men on a ledge (黃山)."""
     w, h = b.width, b.height
     m = Manner("hemp", tone=0.72, shade=0.24, moss=0.8)
-    tint: Colour = (0.78, 0.84, 0.86)
+    tinted = m._replace(cap=(0.66, 0.80, 0.86), shade=0.18)
     peaks = ((0.20, 0.13, 0.36, 0.52), (0.50, 0.05, 0.40, 0.62), (0.80, 0.25, 0.34, 0.40))
     for px, top, wide, tall in peaks:
-        spire(b, w * px, h * top, w * wide, h * tall, m)
-        b.area(
-            [
-                (w * (px - wide / 2), h * (top + tall * 0.6)),
-                (w * px, h * top),
-                (w * (px + wide / 2), h * (top + tall * 0.6)),
-            ],
-            tone=0.35,
-            colour=tint,
-            soft=14,
-        )
+        spire(b, w * px, h * top, w * wide, h * tall, tinted)
         b.mist(h * (top + tall * 0.95), h * 0.10, strength=0.9)
     for y, amp in ((0.66, 0.02), (0.72, 0.026), (0.79, 0.02)):
         for k in range(4):

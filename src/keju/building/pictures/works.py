@@ -70,11 +70,15 @@ class Chosen(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Short(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A question with a short answer; ``{name}`` in the answer is a count of what was drawn."""
+    """A question with a short answer; ``{name}`` in the answer is a count of what was drawn.
+
+    `also` are other wordings that are as right.
+    """
 
     task: str
     question: str
     answer: str
+    also: tuple[str, ...] = ()
 
 
 class Work(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -212,7 +216,7 @@ def items_about(
         if short.task in wanted:
             item = examiner.telling(exhibit, short.task, _counted(short, counts, exhibit.id))
             name = f"{item.id}-{number}"
-            yield structs.replace(item, id=name, question=short.question)
+            yield structs.replace(item, id=name, question=short.question, also_accepted=short.also)
     for name, text in work.texts.items():
         if name in wanted:
             yield examiner.telling(exhibit, name, text.strip())
