@@ -8,11 +8,12 @@ import socket
 import pytest
 from rich.console import Console
 
+from keju.benchmarks import query_of, tasks
 from keju.datasets import mini
 from keju.datasets.store import Dataset
-from keju.demo import MODELS, demonstrate
+from keju.demo import MODELS, demonstrate, table_rows
 from keju.runs import RunFolder
-from keju.scoring import aggregate, score_run
+from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +37,69 @@ def demo(tmp_path_factory):
 def test_every_item_has_an_answer_from_each_model_that_can_give_one(demo):
     folder, _, _ = demo
     items = [item for item in Dataset.open(mini.path()).items() if item.split == "test"]
-    responses = list(RunFolder.open(folder).responses())
-    pages = [item for item in items if not item.options]
-    questions = [item for item in items if item.options]
-    count = {name: sum(each.model == name for each in responses) for name in MODELS}
-    assert count["ppocr"] == len(pages) >= 12
-    assert count["baseline:chance"] == count["baseline:majority"] == len(questions) >= 12
-    assert count["baseline:copy"] == len(items)
-    assert all(each.status == "answered" for each in responses)
+    answered: dict[str, set[str]] = {name: set() for name in MODELS}
+    for each in RunFolder.open(folder).responses():
+        assert each.status in {"answered", "empty"}, (each.model, each.item)
+        answered[each.model].add(each.item)
+    forms = {item.id: query_of(item).form for item in items}
+    assert answered["ppocr"] == {name for name, form in forms.items() if form == "transcription"}
+    letters = {name for name, form in forms.items() if form in {"letter", "yes-no"}}
+    assert letters <= answered["baseline:chance"]
+    assert {item.id for item in items if item.options} <= answered["baseline:majority"]
+    assert answered["baseline:copy"] == set(forms)
+    assert answered["baseline:hog"] | answered["baseline:edges"] == {
+        item.id for item in items if item.relevant
+    }
+
+
+@pytest.mark.slow
+def test_all_tasks_are_answered_and_scored_and_it_says_by_whom(demo):
+    folder, _, text = demo
+    rows = list(table_rows(aggregate(score_run(RunFolder.open(folder)))))
+    assert {row.task for row in rows} == {task.id for task in tasks()}
+    assert "55 of 55 tasks answered and scored" in text
+    assert "ppocr (engine)" in text
+    for row in rows:
+        task = next(each for each in tasks() if each.id == row.task)
+        query = next(each for each in task.queries if each.name == row.query)
+        assert (row.engine is not None) == (query.form == "transcription")
+        assert row.floor is not None
+        assert row.by
+        assert (row.chance is not None) == (query.form in {"letter", "yes-no", "probability"})
+
+
+def results_of(task: str, metrics: dict[str, dict[str, float | None]]) -> list[Result]:
+    """Strict results of one task: by model, its metrics in their order."""
+    return [
+        Result(
+            model=model,
+            setting="image",
+            protocol="strict",
+            benchmarks=(),
+            tasks=(TaskResult(
+                task=task, query="", items=1, statuses={}, verdicts={},
+                metrics=tuple(
+                    MetricResult(metric=name, value=value, without_failures=value,
+                                 item_mean=value, items=1, scored=1)
+                    for name, value in values.items()
+                ),
+            ),),
+        )
+        for model, values in metrics.items()
+    ]  # fmt: skip
+
+
+def test_of_equal_floors_the_one_made_for_the_task_is_named():
+    found = {"baseline:copy": 0.2, "baseline:edges": 0.2, "baseline:chance": 0.9, "ppocr": 0.5}
+    results = results_of("T1", {model: {"CharAcc": value} for model, value in found.items()})
+    (row,) = table_rows(results)
+    assert (row.engine, row.floor, row.by, row.chance) == (0.5, 0.2, "edges", 0.9)
+
+
+def test_where_the_main_metric_is_not_to_be_had_the_next_one_is_shown():
+    results = results_of("T6", {"baseline:copy": {"BERTScore_floor": None, "chrF": 0.1}})
+    (row,) = table_rows(results)
+    assert (row.metric, row.floor) == ("chrF", 0.1)
 
 
 @pytest.mark.slow
