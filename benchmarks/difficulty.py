@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,6 +36,15 @@ KINDS = {
     "manuscript": 'passage = "yueyanglou"\nhand = "kai"\nmade = "manuscript"\nleaf = 2',
 }
 
+HEAD = """
+format = "keju-synth-1"
+name = "dial"
+version = "1"
+licence = "CC0-1.0"
+seed = 1905
+include = ["hands.toml"]
+"""
+
 PAGE = """
 [[pages]]
 id = "{kind}"
@@ -51,17 +61,14 @@ Curve = dict[float, dict[str, float]]
 
 
 def write_recipe(folder: Path, level: float) -> Path:
-    """The bundled set's hands, with these pages instead of its own."""
+    """Four pages at a place of the dial, in the bundled set's hands."""
+    shutil.copy(RECIPES / "mini/hands.toml", folder)
     pages = [
         PAGE.format(kind=kind, fields=fields, level=f"{level:.3f}")
         for kind, fields in KINDS.items()
     ]
-    (folder / "pages.toml").write_text("".join(pages), "utf-8")
-    lines = (RECIPES / "mini.toml").read_text("utf-8").splitlines(keepends=True)
-    head = [line for line in lines if not line.startswith("include")]
-    at = next(place for place, line in enumerate(head) if line.startswith("quality"))
     recipe = folder / "dial.toml"
-    recipe.write_text("".join([*head[:at], 'include = ["pages.toml"]\n', *head[at:]]), "utf-8")
+    recipe.write_text(HEAD + "".join(pages), "utf-8")
     return recipe
 
 

@@ -101,7 +101,8 @@ def add_stains(sheet: Picture, wear: Wear, rng: np.random.Generator) -> None:
         size = 0.10 + 0.28 * float(rng.random())
         far = ((across - x) ** 2 + (down - y) ** 2) / size**2
         shape = (height, width)
-        far = far + (field(rng, shape, 130) - 0.5) * 0.9 + (field(rng, shape, 32) - 0.5) * 0.22
+        far = far + (field(rng, shape, 150) - 0.5) * 1.5 + (field(rng, shape, 55) - 0.5) * 0.45
+        far = far + (field(rng, shape, 20) - 0.5) * 0.14
         inside = ramp(-far, -1.03, -0.97)
         tide = inside * ramp(far, 0.80, 1.0)
         dark = (inside * 0.28 + tide * 0.5) * (0.5 + 0.5 * float(rng.random()))
