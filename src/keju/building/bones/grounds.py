@@ -68,6 +68,9 @@ def photo(
         grain: pixels of the finest grain.
         filling: how much cinnabar is left in the cuts.
     """
+    # First what is alike in all fragments of one bone, however large they are.
+    tone = float(rng.random())
+    backdrop = _BACKDROPS[int(rng.integers(0, len(_BACKDROPS)))]
     shape = piece.shape
     cloud = field(rng, shape, 120 * grain) * 0.55 + field(rng, shape, 34 * grain) * 0.45
     fibre = (
@@ -75,7 +78,6 @@ def photo(
         + field(rng, shape, 4 * grain, stretch=5) * 0.4
     )
     fine = field(rng, shape, 1.5 * grain)
-    tone = float(rng.random())
     brown = ramp(cloud + (fibre - 0.5) * 0.30 + 0.35 * tone + 0.25 * wear - 0.30, 0.15, 0.95)
     body: Picture = _BONE * (1 - brown[..., None]) + _BROWN * brown[..., None]
     stains = ramp(
@@ -91,7 +93,6 @@ def photo(
     light = 0.97 + _slope(height, 3) * 2.6
     body = body * np.clip(light, 0.45, 1.22)[..., None]
     body = body * (0.62 + 0.38 * ramp(_soft(piece.mask, 2.2 * grain), 0.5, 0.95))[..., None]
-    backdrop = _BACKDROPS[int(rng.integers(0, len(_BACKDROPS)))]
     down, right = round(5 * grain), round(4 * grain)
     fall = np.pad(_soft(piece.mask, 7 * grain), ((down, 0), (right, 0)), mode="edge")
     fall = fall[: shape[0], : shape[1]]
