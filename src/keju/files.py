@@ -86,6 +86,9 @@ def read_json(path: Path, shape: type[T]) -> T:
     Raises:
         DataError: the file is missing, is not JSON, or does not fit the shape.
     """
+    if path.exists() and not path.is_file():
+        # A pipe would never end.
+        raise DataError("this is no file", file=path, mend="Put the file in its place")
     try:
         data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:

@@ -287,9 +287,9 @@ class DatasetWriter:
             DataError: its id is empty or taken, or an image of it was not added.
         """
         if not item.id:
-            raise DataError("an item without an id", file=self.path)
+            raise DataError("an item without an id", mend="Give every item an id")
         if item.id in self._items:
-            raise DataError("two items have this id", file=self.path, item=item.id)
+            raise DataError("two items have this id", item=item.id, mend="Tell them apart")
         for ref in item.images:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError("an image that was not added", file=self.path, item=item.id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -63,6 +63,9 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 SCHEMA = pl.Schema(_COLUMNS)
 """The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
 
+_FEW = 64
+"""Items that are there as Python's rows at a time: those of a gallery are large."""
+
 
 def write_items(path: Path, items: list[Item]) -> None:
     """Write items as parquet, atomically.
@@ -70,9 +73,11 @@ def write_items(path: Path, items: list[Item]) -> None:
     Raises:
         DataError: an item holds something that cannot be stored, as `as_stored` says.
     """
-    rows = [_row(as_stored(item)) for item in items]
     try:
-        frame = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+        frame = pl.concat(
+            pl.DataFrame([_row(as_stored(item)) for item in few], schema=SCHEMA, orient="row")
+            for few in _few_at_a_time(items)
+        )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"items that cannot be stored: {error}", file=path) from None
     buffer = io.BytesIO()
@@ -90,7 +95,7 @@ def read_items(path: Path) -> list[Item]:
     _check_columns(path, frame.schema)
     items = []
     known: dict[tuple[object, ...], ImageRef] = {}
-    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+    for number, row in enumerate(frame.iter_rows(named=True, buffer_size=_FEW), start=1):
         try:
             row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
             items.append(msgspec.convert(_plain(row), Item))
@@ -99,6 +104,11 @@ def read_items(path: Path) -> list[Item]:
                 f"not an item: {error}", file=path, item=f"row {number} ({row['id']})"
             ) from None
     return items
+
+
+def _few_at_a_time(items: list[Item]) -> Iterator[list[Item]]:
+    """The items in runs of `_FEW`; one empty run where there are none."""
+    return (items[start : start + _FEW] for start in range(0, max(1, len(items)), _FEW))
 
 
 def _shared(row: dict[str, object], known: dict[tuple[object, ...], ImageRef]) -> ImageRef:

@@ -22,7 +22,7 @@ from keju.datasets.readers import (
 )
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetManifest, DatasetWriter
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
@@ -47,6 +47,9 @@ FORMATS: Mapping[str, Reader] = _by_name(
     parquet.READER,
 )
 """What can be imported, by name."""
+
+
+_MEND = "See what it must look like: keju data formats"
 
 
 class Imported(NamedTuple):
@@ -95,6 +98,12 @@ def import_dataset(
         writer.declare(format=reader.name)
         notes = tuple(reader.read(src, writer, given))
         return Imported(writer.close(), notes)
+    except DataError as error:
+        if error.file and error.mend:
+            raise
+        raise DataError(
+            error.problem, file=error.file or src, item=error.item, mend=error.mend or _MEND
+        ) from None
     finally:
         writer.abandon()
 

@@ -22,7 +22,13 @@ from keju.datasets.pages import (
     text_choice,
 )
 from keju.datasets.readers._xml import name_of, parse_xml
-from keju.datasets.readers.base import image_files, listed, source_bytes
+from keju.datasets.readers.base import (
+    files_under,
+    image_files,
+    kept_inside,
+    listed,
+    source_bytes,
+)
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
@@ -163,13 +169,9 @@ def _pages(src: Path, read: Callable[[Path], Page]) -> Iterator[tuple[Path, Page
     if not src.is_dir():
         yield src, read(src)
         return
-    found = sorted(
-        path
-        for path in src.rglob("*")
-        if path.suffix.casefold() == ".xml" and path.is_file() and not path.name.startswith(".")
-    )
+    found = list(files_under(src, {"xml"}))
     if not found:
-        raise DataError("no .xml file in it", file=src)
+        raise DataError("no .xml file in it", file=src, mend="See: keju data formats")
     for path in found:
         try:
             page = read(path)
@@ -267,7 +269,9 @@ class _Pictures:
     def _in(self, folder: Path) -> dict[str, list[Path]]:
         if folder not in self._known:
             files = folder.iterdir() if folder.is_dir() else iter(())
-            self._known[folder] = _by_name(path for path in files if _is_picture(path))
+            self._known[folder] = _by_name(
+                kept_inside(path, folder) for path in files if _is_picture(path)
+            )
         return self._known[folder]
 
 

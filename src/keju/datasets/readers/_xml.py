@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lxml import etree
 
+from keju.datasets.readers.base import plain_file, source_bytes
 from keju.errors import DataError
 from keju.items import Point
 
@@ -28,13 +29,12 @@ def parse_xml(path: Path) -> etree._Element:
         DataError: the file is missing, too large, not well formed, or carries a DOCTYPE, which
             neither PAGE-XML nor ALTO has and by which a file can swell or reach out.
     """
-    try:
-        size = path.stat().st_size
-        data = path.read_bytes() if size <= MAX_BYTES else b""
-    except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+    size = plain_file(path).stat().st_size
     if size > MAX_BYTES:
-        raise DataError(f"{size} bytes, but a page has at most {MAX_BYTES}", file=path)
+        raise DataError(
+            f"{size} bytes, but a page has at most {MAX_BYTES}", file=path, mend="Take it out"
+        )
+    data = source_bytes(path)
     if b"<!DOCTYPE" in data.replace(b"\0", b""):
         raise _doctype(path)
     parser = etree.XMLParser(
@@ -48,7 +48,9 @@ def parse_xml(path: Path) -> etree._Element:
     try:
         root = etree.fromstring(data, parser)
     except etree.XMLSyntaxError as error:
-        raise DataError(f"not well-formed XML: {error.msg}", file=path) from None
+        raise DataError(
+            f"not well-formed XML: {error.msg}", file=path, mend="Export it again, as UTF-8"
+        ) from None
     if root.getroottree().docinfo.internalDTD is not None:
         raise _doctype(path)
     return root
@@ -91,9 +93,13 @@ def number(value: str | None, *, file: Path, item: str) -> float:
     except ValueError:
         found = math.nan
     if math.isnan(found):
-        raise DataError(f"{value[:40]!r} is not a number", file=file, item=item)
+        raise DataError(
+            f"{value[:40]!r} is not a number", file=file, item=item, mend="Write pixels there"
+        )
     if abs(found) > LARGEST:
-        raise DataError(f"{value[:40]!r} is too large for a page", file=file, item=item)
+        raise DataError(
+            f"{value[:40]!r} is too large for a page", file=file, item=item, mend="Draw it again"
+        )
     return found
 
 
@@ -109,7 +115,9 @@ def points(text: str, *, file: Path, item: str) -> tuple[Point, ...]:
         if value
     ]
     if len(values) % 2:
-        raise DataError("an outline with an odd number of values", file=file, item=item)
+        raise DataError(
+            "an outline with an odd number of values", file=file, item=item, mend="Draw it again"
+        )
     return tuple(zip(values[::2], values[1::2], strict=True))
 
 

@@ -11,20 +11,20 @@ from msgspec.structs import replace
 
 from keju.benchmarks import Task, tasks
 from keju.datasets.readers._strata import Books, as_printed, books_in, unprinted
-from keju.datasets.readers.base import Options, Reader, files_under, flag, listed
+from keju.datasets.readers.base import Options, Reader, files_under, flag, listed, plain_file
 from keju.datasets.readers.records import (
     Field,
     JsonObject,
     Pictures,
     Place,
     image_roots,
+    lines_in,
     map_fields,
     text_of,
 )
 from keju.datasets.store import DatasetWriter
 from keju.datasets.table import frame_of
 from keju.errors import DataError
-from keju.files import read_jsonl
 from keju.items import ImageRef, Item
 
 LAYOUT = """\
@@ -129,8 +129,8 @@ def _items(
 def _records(file: Path) -> list[JsonObject]:
     """The lines of a file; of the hub's parquet one file is in memory at a time."""
     if file.suffix.casefold() == ".parquet":
-        return frame_of(file).to_dicts()
-    return list(read_jsonl(file, dict[str, object]))
+        return frame_of(plain_file(file)).to_dicts()
+    return lines_in(file)
 
 
 def _embedded(

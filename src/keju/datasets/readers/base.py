@@ -62,16 +62,26 @@ def whole(options: Options, name: str, default: int) -> int:
     return int(value)
 
 
+def plain_file(path: Path) -> Path:
+    """The path itself, where a file is there.
+
+    Raises:
+        DataError: there is none, or something else: a folder, or a pipe, which would never end.
+    """
+    if not path.is_file():
+        wrong = "this is no file" if path.exists() else "no such file"
+        raise DataError(wrong, file=path, mend="Put the file in its place")
+    return path
+
+
 def source_bytes(path: Path) -> bytes:
     """The bytes of a source file.
 
     Raises:
-        DataError: it is not there, is no file (a pipe would never end), or cannot be read.
+        DataError: it is not there, is no file, or cannot be read.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise DataError("this is no file", file=path, mend="Put the file in its place")
-        return path.read_bytes()
+        return plain_file(path).read_bytes()
     except OSError as error:
         raise DataError(
             f"not readable: {error.strerror or error}", file=path, mend="Put the file there"
@@ -114,10 +124,15 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
                 path.lstat()
         except OSError as error:
             problem = f"image {shown!r}: {error.strerror or error}"
-            raise DataError(problem, file=file, item=item) from None
+            raise DataError(problem, file=file, item=item, mend="Give it another name") from None
         if path.resolve().is_relative_to(root.resolve()):
             return path
-    raise DataError(f"image {shown!r} must lie under {root}", file=file, item=item)
+    raise DataError(
+        f"image {shown!r} must lie under {root}",
+        file=file,
+        item=item,
+        mend="Put it there, and name it from there on",
+    )
 
 
 def image_files(folder: Path) -> Iterator[Path]:
@@ -137,17 +152,25 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
     Raises:
         DataError: a file is a link that leads out of the folder.
     """
-    root = folder.resolve()
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
             path = Path(place, name)
             if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
-                if path.is_symlink() and not path.resolve().is_relative_to(root):
-                    raise DataError(
-                        f"a link that leads out of {folder}", file=path, mend="Put the file there"
-                    )
-                yield path
+                yield kept_inside(path, folder)
+
+
+def kept_inside(path: Path, folder: Path) -> Path:
+    """The path itself, where it is no link that leads out of a folder.
+
+    Raises:
+        DataError: it is one.
+    """
+    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+        raise DataError(
+            f"a link that leads out of {folder}", file=path, mend="Put the file itself there"
+        )
+    return path
 
 
 def is_litter(name: str) -> bool:

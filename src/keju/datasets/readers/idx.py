@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from keju.benchmarks import task
-from keju.datasets.readers.base import Options, Reader, source_bytes, source_text
+from keju.datasets.readers.base import Options, Reader, kept_inside, source_bytes, source_text
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import Item
@@ -81,7 +81,10 @@ class _Class(NamedTuple):
 
 
 def _pairs(src: Path) -> tuple[list[_Pair], list[Path]]:
-    files = [src] if src.is_file() else sorted(path for path in src.iterdir() if path.is_file())
+    if src.is_file():
+        files = [src]
+    else:
+        files = [kept_inside(path, src) for path in sorted(src.iterdir()) if not path.is_dir()]
     pairs = []
     for images in files:
         stem, mark, _ = images.name.partition(_IMAGES)

@@ -11,6 +11,7 @@ from keju.benchmarks import prompt_of, task
 from keju.datasets.readers.base import (
     Options,
     Reader,
+    files_under,
     flag,
     image_files,
     listed,
@@ -88,7 +89,7 @@ def _add(writer: DatasetWriter, src: Path, image: Path, text: Path, pattern: Ite
 
 def _pairs(src: Path) -> tuple[list[tuple[Path, Path]], list[str]]:
     """Images with their texts, and the names of files that stand alone."""
-    texts = {path.with_suffix(""): path for path in src.rglob("*") if _is_text(path)}
+    texts = {path.with_suffix(""): path for path in files_under(src, {"txt"})}
     images: dict[Path, Path] = {}
     for path in image_files(src):
         if other := images.get(path.with_suffix("")):
@@ -102,7 +103,3 @@ def _pairs(src: Path) -> tuple[list[tuple[Path, Path]], list[str]]:
     alone = [image for stem, image in images.items() if stem not in texts]
     alone += [text for stem, text in sorted(texts.items()) if stem not in images]
     return pairs, [path.relative_to(src).as_posix() for path in alone]
-
-
-def _is_text(path: Path) -> bool:
-    return path.suffix.casefold() == ".txt" and not path.name.startswith(".") and path.is_file()

@@ -7,7 +7,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import Options, Reader, inside, source_bytes
+from keju.datasets.readers.base import (
+    Options,
+    Reader,
+    inside,
+    kept_inside,
+    plain_file,
+    source_bytes,
+)
 from keju.datasets.store import DatasetWriter, read_items
 from keju.datasets.table import frame_of
 from keju.errors import DataError
@@ -35,10 +42,10 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
     file = src / _ITEMS
     if not file.is_file():
         raise DataError(f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats")
-    tables = sorted(src.glob(_TABLES))
+    tables = sorted(kept_inside(path, src) for path in src.glob(_TABLES))
     stored = dict(_tabled(tables, writer))
     changed: set[str] = set()
-    for item in read_items(file):
+    for item in read_items(kept_inside(file, src)):
         refs = []
         for ref in item.images:
             new = stored.get(ref.path)
@@ -66,7 +73,7 @@ READER = Reader("parquet", "keju's own items and images", LAYOUT, read_parquet, 
 def _tabled(tables: list[Path], writer: DatasetWriter) -> Iterator[tuple[str, ImageRef]]:
     """The images of the tables by their paths, stored in the dataset; one table at a time."""
     for file in tables:
-        frame = frame_of(file)
+        frame = frame_of(plain_file(file))
         if not {"path", "image"} <= set(frame.columns):
             raise DataError(
                 f"expected the columns path, image; found {', '.join(frame.columns)}",

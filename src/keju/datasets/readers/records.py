@@ -8,10 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from keju.datasets.readers.base import (
     Options,
     inside,
     listed,
+    plain_file,
     source_bytes,
     source_text,
 )
@@ -49,9 +52,9 @@ def objects_in(file: Path) -> list[JsonObject]:
             object that holds it.
     """
     try:
-        content = read_json(file, object)
+        content = read_json(plain_file(file), object)
     except DataError as error:
-        raise _half_character(file) or error from None
+        raise _half_character(file, source_text(file)) or error from None
     if not isinstance(content, list):
         found = (
             f"an object with {listed(content)}" if isinstance(content, dict) else "something else"
@@ -72,20 +75,42 @@ def objects_in(file: Path) -> list[JsonObject]:
     return content
 
 
-def _half_character(file: Path) -> DataError | None:
+def lines_in(file: Path) -> list[JsonObject]:
+    """The objects of a JSON-lines file; blank lines are passed over.
+
+    Raises:
+        DataError: it is not readable, or a line is no object; half a character is named with its
+            line.
+    """
+    found = []
+    for number, line in enumerate(source_text(file).split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(msgspec.json.decode(line, type=dict[str, object]))
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            place = f"line {number}"
+            raise _half_character(file, line, [place]) or DataError(
+                f"not readable: {error}", file=file, item=place, mend="Mend it, or take it out"
+            ) from None
+    return found
+
+
+def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
     """What is wrong with JSON that holds a surrogate without its other half, or None."""
     try:
-        content = json.loads(source_text(file))
-    except (DataError, ValueError, RecursionError):
+        content = json.loads(text)
+    except (ValueError, RecursionError):
         return None
-    for number, record in enumerate(content if isinstance(content, list) else [], start=1):
-        for key, text in _texts(record):
-            if half := _SURROGATE.search(key + text):
+    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
+        for key, value in _texts(record):
+            if half := _SURROGATE.search(key + value):
                 name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
+                place = places[number - 1] if places else f"object {number}"
                 return DataError(
                     f"half a character, {ascii(half[0])[1:-1]}, in {key!r}",
                     file=file,
-                    item=f"object {number}" + (f" ({name})" if name else ""),
+                    item=place + (f" ({name})" if name else ""),
                     mend="Write \\ufffd in its place",
                 )
     return None

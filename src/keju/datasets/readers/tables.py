@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import source_text
-from keju.datasets.readers.records import JsonObject, Place, objects_in, text_of
+from keju.datasets.readers.base import kept_inside, source_text
+from keju.datasets.readers.records import JsonObject, Place, lines_in, objects_in, text_of
 from keju.errors import DataError
-from keju.files import read_jsonl
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 """The forms of a table, in the order in which they are looked for."""
@@ -33,14 +32,14 @@ def find_table(folder: Path, name: str) -> Path | None:
     """The table of that name in a folder, whichever form it has; None if there is none.
 
     Raises:
-        DataError: there are several.
+        DataError: there are several, or it is a link that leads out of the folder.
     """
     found = [path for suffix in SUFFIXES if (path := folder / f"{name}{suffix}").exists()]
     if len(found) > 1:
         raise DataError(
             f"both {found[0].name} and {found[1].name}", file=folder, mend="Keep one of them"
         )
-    return found[0] if found else None
+    return kept_inside(found[0], folder) if found else None
 
 
 def read_table(file: Path) -> list[Row]:
@@ -54,8 +53,7 @@ def read_table(file: Path) -> list[Row]:
             Row(Place(file, f"object {n}"), cells) for n, cells in enumerate(objects_in(file), 1)
         ]
     elif file.suffix == ".jsonl":
-        lines = read_jsonl(file, dict[str, object])
-        rows = [Row(Place(file, f"record {n}"), cells) for n, cells in enumerate(lines, 1)]
+        rows = [Row(Place(file, f"record {n}"), cells) for n, cells in enumerate(lines_in(file), 1)]
     else:
         rows = list(delimited(file, io.StringIO(source_text(file), newline="")))
     if not rows:

@@ -1,0 +1,85 @@
+"""Every reader on damaged copies of its form: an error that a curator can act on, or a rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from damage import DAMAGES, Damage
+from released import FORMS, Form
+
+from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.errors import DataError, KejuError
+
+ABOUT = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
+AT_LEAST_TWENTY = 20
+
+
+def imported(form: Form, src: Path, out: Path) -> tuple[str, ...]:
+    return import_dataset(form.name, src, out, **ABOUT, options=dict(form.options)).notes
+
+
+def complaint(damage: Damage, form_name: str, folder: Path, sound: list[object]) -> str | None:
+    """What is wrong with how a reader takes a damaged source; empty if nothing is, None if the
+    damage does not fit it."""
+    form = FORMS[form_name]
+    src, out = folder / "src", folder / "out"
+    form.build(src)
+    named = damage.do(src)
+    if named is None:
+        return None
+    outcome = damage.otherwise.get(form_name, damage.outcome)
+    try:
+        notes = imported(form, src, out)
+    except KejuError as error:
+        return wrong_error(error, named) if outcome == "error" else f"refused: {error}"
+    if outcome == "error":
+        return "was imported"
+    if outcome == "same":
+        return "" if Dataset.open(out).items() == sound else "items differ"
+    said = [*notes, *map(str, validate(out))]
+    return "" if any(named in line for line in said) else f"{named} is not named in {said}"
+
+
+def wrong_error(error: KejuError, named: str) -> str:
+    text = str(error)
+    if named not in text:
+        return f"{named} is not named: {text}"
+    if "\n" in text or not text.isprintable():
+        return f"not one printable line: {text!r}"
+    if not isinstance(error, DataError) or not (error.file and error.mend):
+        return f"without file or mend: {text}"
+    return ""
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory) -> dict[str, list[object]]:
+    made = {}
+    for name, form in FORMS.items():
+        folder = tmp_path_factory.mktemp("sound")
+        form.build(folder / "src")
+        imported(form, folder / "src", folder / "out")
+        made[name] = Dataset.open(folder / "out").items()
+    return made
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_damage_is_named_with_its_mend_or_harmless_by_rule(
+    tmp_path: Path, sound: dict[str, list[object]], kind: str
+) -> None:
+    complaints = {}
+    fitting = 0
+    for number, name in enumerate(FORMS):
+        said = complaint(DAMAGES[kind], name, tmp_path / str(number), sound[name])
+        fitting += said is not None
+        if said:
+            complaints[name] = said
+    assert complaints == {}
+    assert fitting, "this damage fits no form"
+
+
+def test_there_are_twenty_kinds_of_damage_and_every_reader_is_damaged() -> None:
+    assert len(DAMAGES) >= AT_LEAST_TWENTY
+    assert {form.name for form in FORMS.values()} == set(FORMATS)
