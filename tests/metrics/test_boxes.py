@@ -20,6 +20,7 @@ from keju.metrics.boxes import (
     box_convention,
     box_faults,
     box_hits,
+    from_pixels,
     iou_matrix,
     match_boxes,
     to_pixels,
@@ -210,3 +211,11 @@ def test_golden_boxes_are_equal(shared):
         assert match.mean == pytest.approx(case["miou_max"], abs=1e-12)
         assert match.mean_over_truth == pytest.approx(case["miou_gt"], abs=1e-12)
     assert len(cases) == 60
+
+
+@given(SOME_BOXES, st.sampled_from(["xyxy", "yxyx", "xywh", "cxcywh"]),
+       st.sampled_from(["", "-unit", "-1000"]))  # fmt: skip
+def test_what_a_convention_writes_it_reads_again(boxes, axes, scale):
+    convention = box_convention(axes + scale)
+    written = from_pixels(boxes, convention, width=7, height=11)
+    assert np.allclose(to_pixels(written, convention, width=7, height=11), boxes)

@@ -126,16 +126,41 @@ def to_pixels(
     given = _as_boxes(boxes)
     if convention.axes == "yxyx":
         given = given[:, [1, 0, 3, 2]]
-    side = {"pixels": 1.0, "unit": 1.0, "1000": 1000.0}[convention.scale]
-    factor = np.ones(4) if convention.scale == "pixels" else np.array([width, height] * 2) / side
     with np.errstate(invalid="ignore", over="ignore"):
-        given = given * factor
+        given = given * _pixels_a_unit(convention.scale, width, height)
         if convention.axes == "xywh":
             given = np.hstack([given[:, :2], given[:, :2] + given[:, 2:]])
         elif convention.axes == "cxcywh":
             half = given[:, 2:] / 2
             given = np.hstack([given[:, :2] - half, given[:, :2] + half])
     return given
+
+
+def from_pixels(
+    boxes: Sequence[Sequence[float]], convention: BoxConvention, *, width: float, height: float
+) -> Boxes:
+    """Boxes as that convention writes them: what `to_pixels` takes back.
+
+    Args:
+        boxes: n rows of left, top, right, bottom in pixels.
+        convention: what the numbers are to mean.
+        width: of the picture, in pixels.
+        height: of the picture, in pixels.
+    """
+    given = _as_boxes(boxes)
+    if convention.axes == "xywh":
+        given = np.hstack([given[:, :2], given[:, 2:] - given[:, :2]])
+    elif convention.axes == "cxcywh":
+        given = np.hstack([(given[:, :2] + given[:, 2:]) / 2, given[:, 2:] - given[:, :2]])
+    given = given / _pixels_a_unit(convention.scale, width, height)
+    return given[:, [1, 0, 3, 2]] if convention.axes == "yxyx" else given
+
+
+def _pixels_a_unit(scale: Scale, width: float, height: float) -> Boxes:
+    """How many pixels one of the scale is, for each of four numbers."""
+    if scale == "pixels":
+        return np.ones(4)
+    return np.array([width, height] * 2) / (1.0 if scale == "unit" else 1000.0)
 
 
 def box_faults(

@@ -76,12 +76,21 @@ def test_it_counts_what_it_finds_and_looks_once():
     assert said(model, request(board, "number"), ()) == "2"
 
 
-def test_it_declines_other_answers_and_other_conventions():
-    model, board = open_model("baseline:components", ModelOptions()), written()
-    assert "of the form text" in model.declines(request(board, "text"))
-    assert model.declines(request(board, convention="yxyx")) == (
-        "components gives boxes as xyxy, not yxyx"
-    )
+def test_boxes_come_in_the_convention_that_was_asked_for():
+    board = written((20, 30, 50, 70))
+    model = open_model("baseline:components", ModelOptions())
+    for convention, expected in (
+        ("xyxy", [20, 30, 50, 70]),
+        ("yxyx-1000", [150, 100, 350, 250]),
+        ("cxcywh-unit", [0.175, 0.25, 0.15, 0.2]),
+    ):
+        asked = request(board, convention=convention)
+        assert json.loads(said(model, asked, [stored(board).data])) == [expected]
+
+
+def test_it_declines_other_answers():
+    model = open_model("baseline:components", ModelOptions())
+    assert "of the form text" in model.declines(request(written(), "text"))
 
 
 @pytest.fixture(scope="module")

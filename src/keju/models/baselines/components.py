@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import cv2
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from keju.items import Request
+from keju.metrics.boxes import box_convention, from_pixels
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline
 from keju.models.pictures import Grey, border_level, grey_image
@@ -23,7 +23,6 @@ _SPECK, _CRACK = 0.012, 0.5
 crack or the board's rim."""
 _GAP = 0.25
 """Of a component's usual side: strokes as near as that are of one character."""
-_CONVENTION = "xyxy"
 
 Boxes = tuple[tuple[int, int, int, int], ...]
 Mask = NDArray[np.uint8]
@@ -47,22 +46,21 @@ class Components(Baseline):
         """Everything but counts and boxes of one image."""
         if request.form not in {"number", "boxes"}:
             return f"components counts and gives boxes, no answer of the form {request.form}"
-        if request.form == "boxes" and request.box_convention != _CONVENTION:
-            return f"components gives boxes as {_CONVENTION}, not {request.box_convention}"
         return "" if len(request.images) == 1 else "components looks at one image"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """The boxes as a JSON list, from top to bottom, or their number.
+        """The boxes from top to bottom, in the convention that was asked for, or their number.
 
         Raises:
             AskError: the image can't be read.
         """
-        boxes = self._kept.get(
-            request.images[0].sha256, lambda: ink_boxes(grey_image(request, images, 0))
-        )
+        ref = request.images[0]
+        boxes = self._kept.get(ref.sha256, lambda: ink_boxes(grey_image(request, images, 0)))
         if request.form == "number":
             return Answer(text=str(len(boxes)))
-        return Answer(text=msgspec.json.encode(boxes).decode())
+        convention = box_convention(request.box_convention)
+        rows = from_pixels(boxes, convention, width=ref.width, height=ref.height).tolist()
+        return Answer(text=f"[{', '.join(map(_row, rows))}]")
 
 
 def ink_boxes(grey: Grey) -> Boxes:
@@ -85,6 +83,10 @@ def ink_boxes(grey: Grey) -> Boxes:
     joined = cv2.dilate(ink, np.ones((gap, gap), np.uint8))
     _, groups = cv2.connectedComponents(joined)
     return tuple(sorted(_boxes_of(ink, groups), key=lambda box: (box[1], box[0])))
+
+
+def _row(numbers: Sequence[float]) -> str:
+    return f"[{', '.join(f'{number:.6g}' for number in numbers)}]"
 
 
 def _board(grey: Grey) -> Mask:
