@@ -39,7 +39,7 @@ def audit(
     Means, ranks, counts that no number of answers can give, bounds that the formulas set, marks,
     claims, copies, and places that disagree. Findings are what this is for: the exit status is 0.
     """
-    from keju.published import audit_leaderboard, audit_published, rebuild
+    from keju.published import audit_leaderboard, audit_published, audit_run, rebuild
     from keju.reporting.published import audit_tables, held_table, rebuilt_table
     from keju.reporting.terminal import print_json
 
@@ -50,7 +50,10 @@ def audit(
         else:
             out.print(rebuilt_table(cells))
         return
-    found = audit_published(benchmark) if what == "published" else audit_leaderboard(Path(what))
+    if what == "published":
+        found = audit_published(benchmark)
+    else:
+        found = audit_run(Path(what)) if Path(what).is_dir() else audit_leaderboard(Path(what))
     if as_json:
         print_json(found)
         return

@@ -3,6 +3,7 @@
 from keju.published.audit import Audit, Finding, Held, audit_published
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import Kind, PublishedModel, Role, published_model, published_models
+from keju.published.own import audit_run
 from keju.published.rebuild import Rebuilt, rebuild
 from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
 
@@ -19,6 +20,7 @@ __all__ = [
     "Role",
     "audit_leaderboard",
     "audit_published",
+    "audit_run",
     "papers",
     "published_model",
     "published_models",

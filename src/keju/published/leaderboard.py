@@ -86,7 +86,7 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
             )
     for row in table.rows:
         if _MEAN.fullmatch(row):
-            mean = RowMean(
+            averages = RowMean(
                 id="row-of-means",
                 columns=tuple(f"{name} | {escape(each.name)}" for each in parts + means),
                 row=row,
@@ -95,8 +95,8 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
                 consequence="A cell of the column, or the mean, is wrong.",
                 severity="error",
             )
-            if _mostly_holds(mean, book):
-                yield mean
+            if _mostly_holds(averages, book):
+                yield averages
     for column in parts:
         if count := _COUNT.search(column.name):
             yield Counts(

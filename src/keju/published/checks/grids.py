@@ -9,7 +9,8 @@ from keju.published.book import BETWEEN_TABLE_AND_COLUMN, Book
 from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
 from keju.published.tables import Column
 
-_TOO_LITTLE_FOR_LUCK = 1e-4
+TOO_LITTLE_FOR_LUCK = 1e-4
+"""Below this probability a count is no bad luck."""
 
 
 class Counts(Check, frozen=True, kw_only=True, tag="counts"):
@@ -106,8 +107,8 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
             far = {
                 row: value
                 for row, value in values.items()
-                if _at_most(round(value * items / column.how.scale), items, chance)
-                < _TOO_LITTLE_FOR_LUCK
+                if at_most(round(value * items / column.how.scale), items, chance)
+                < TOO_LITTLE_FOR_LUCK
             }
             yield Outcome(
                 column.place,
@@ -142,7 +143,7 @@ def _of_models(book: Book, column: Column) -> dict[str, float]:
     return {row: value for row, value in column.values.items() if row in book.models}
 
 
-def _at_most(successes: int, trials: int, chance: float) -> float:
+def at_most(successes: int, trials: int, chance: float) -> float:
     """The binomial probability of so few successes."""
     return sum(
         comb(trials, count) * chance**count * (1 - chance) ** (trials - count)

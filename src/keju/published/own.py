@@ -1,0 +1,171 @@
+"""The audit of one's own run: what of its numbers can't be, or isn't what a reader takes it for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.errors import UsageError
+from keju.published import own_checks as look
+from keju.published.audit import Audit, Finding, Held
+from keju.published.checks import Severity
+from keju.published.own_checks import Places, Seen
+from keju.runs import RunFolder
+from keju.scoring import aggregate, read_scores
+
+
+class _Check(NamedTuple):
+    """One check of a run."""
+
+    id: str
+    severity: Severity
+    holds: str
+    says: str
+    consequence: str
+    look: Callable[[Seen], Places]
+
+
+def audit_run(path: Path) -> Audit:
+    """Check a scored run of one's own.
+
+    Raises:
+        UsageError: it is no run, or has no scores.
+        DataError: a file of it is damaged.
+    """
+    folder = RunFolder.open(path)
+    files = sorted(folder.scores_dir.glob("*.parquet"))
+    if not files:
+        raise UsageError(f"{path}: no scores yet. Make them with: keju score {path}")
+    scores = [score for file in files for score in read_scores(file)]
+    seen = Seen(
+        {(item.task, item.query, item.id): item for item in folder.items()},
+        list(folder.responses()),
+        scores,
+        aggregate(scores),
+    )
+    findings: list[Finding] = []
+    held: list[Held] = []
+    for check in _CHECKS:
+        places = list(check.look(seen))
+        findings += [
+            Finding(
+                benchmark=path.name,
+                place=place,
+                check=check.id,
+                kind="run",
+                severity=check.severity,
+                says=check.says,
+                consequence=check.consequence,
+                compared=compared,
+                mismatches=tuple(wrong),
+            )
+            for place, compared, wrong in places
+            if wrong
+        ]
+        if kept := [compared for _, compared, wrong in places if not wrong and compared]:
+            held.append(
+                Held(
+                    benchmark=path.name,
+                    check=check.id,
+                    holds=check.holds,
+                    places=len(kept),
+                    compared=sum(kept),
+                )
+            )
+    return Audit(findings=tuple(findings), held=tuple(held))
+
+
+_CHECKS = (
+    _Check(
+        "scores-and-responses",
+        "error",
+        "every response has its scores, and every score its response",
+        "Responses and scores don't match.",
+        "The numbers are of another state of the run. Score it again.",
+        look.unscored_responses,
+    ),
+    _Check(
+        "values",
+        "error",
+        "an item's value is what its own sums give",
+        "The value of an item is not the quotient of its sums, from which tasks and intervals are "
+        "made.",
+        "The file of scores was changed or damaged. Score the run again.",
+        look.values,
+    ),
+    _Check(
+        "whole-tasks",
+        "caution",
+        "a task is asked whole",
+        "The run has fewer items of these tasks than the benchmark.",
+        "The values are no values of the benchmark and don't belong beside published ones.",
+        look.whole_tasks,
+    ),
+    _Check(
+        "whole-means",
+        "caution",
+        "a mean over domains is over all their tasks",
+        "OverAll is a mean of only some tasks.",
+        "Two models' OverAll can be compared only if both lack the same.",
+        look.whole_means,
+    ),
+    _Check(
+        "failures",
+        "caution",
+        "at most one request in twenty fails",
+        "More than one request in twenty brought no answer.",
+        "Failures count as the worst value: the task's number shows the service, not the model. "
+        "Ask again with --retry-failed, or read the values without failures.",
+        look.failures,
+    ),
+    _Check(
+        "one-letter",
+        "meaning",
+        "the letter that is chosen depends on the question",
+        "The same letter is chosen in nine of ten questions, whatever is asked.",
+        "The accuracy is the share of questions whose answer happens to be that letter.",
+        look.one_letter,
+    ),
+    _Check(
+        "below-guessing",
+        "meaning",
+        "no accuracy is so far below guessing that luck can't explain it",
+        "The accuracy is further below guessing than luck explains (less than 1 in 10,000).",
+        "The model gave no letter, or the wrong form of one: look at what was extracted.",
+        look.below_guessing,
+    ),
+    _Check(
+        "same-answers",
+        "conflict",
+        "two models don't err alike to the letter",
+        "Two models gave the same text to every open question, where it is wrong too.",
+        "One and the same model answered under two names, or answers were copied.",
+        look.same_answers,
+    ),
+    _Check(
+        "same-rounds",
+        "caution",
+        "rounds differ",
+        "All rounds have the same answers.",
+        "The mean of the rounds is one round, and their spread of 0 says nothing.",
+        look.same_rounds,
+    ),
+    _Check(
+        "cr-without-precision",
+        "meaning",
+        "what is read by CR is read by F1 too",
+        "F1 is less than half of CR: what CR counts as right stands in answers much longer than "
+        "the truth.",
+        "CR pays for length: read CharAcc of the strict protocol.",
+        look.length_pays,
+    ),
+    _Check(
+        "one-sided",
+        "caution",
+        "a constant answer earns no more than chance",
+        "The value can be earned by one constant answer.",
+        "It doesn't show that anything was seen.",
+        look.one_sided,
+    ),
+)

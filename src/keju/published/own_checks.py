@@ -1,0 +1,256 @@
+"""What is looked at in a run of one's own: each check yields the places where it looked."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from itertools import combinations
+from typing import NamedTuple, TypeVar
+
+from keju.benchmarks import task
+from keju.items import Item, Response, Score
+from keju.published.checks.base import EPSILON, Mismatch
+from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
+from keju.scoring import Result
+from keju.scoring.aggregate import is_ratio_of_sums
+
+Places = Iterator[tuple[str, int, list[Mismatch]]]
+"""Where was looked, how much was compared there, and what fails."""
+
+T = TypeVar("T")
+K = TypeVar("K")
+
+_FEWEST = 20
+"""So few answers may look alike by chance."""
+
+_NEARLY_ALL = 0.9
+_MANY_FAILURES = 0.05
+
+
+class Seen(NamedTuple):
+    """Everything of a run that the checks look at; items by task, query and id."""
+
+    items: dict[tuple[str, str, str], Item]
+    responses: list[Response]
+    scores: list[Score]
+    results: list[Result]
+
+
+def unscored_responses(seen: Seen) -> Places:
+    """Responses without a score, and scores without a response, by model."""
+    scored = {(score.model, score.item, score.task, score.query) for score in seen.scores}
+    there = {(each.model, each.item, each.task, each.query) for each in seen.responses}
+    for model in sorted({key[0] for key in scored | there}):
+        lacking = sorted(key for key in there - scored if key[0] == model)
+        stray = sorted(key for key in scored - there if key[0] == model)
+        yield (
+            model,
+            sum(key[0] == model for key in scored | there),
+            [
+                Mismatch(where=_name(*key[1:]), printed="a response", recomputed="no score")
+                for key in lacking
+            ]
+            + [
+                Mismatch(where=_name(*key[1:]), printed="a score", recomputed="no response")
+                for key in stray
+            ],
+        )
+
+
+def values(seen: Seen) -> Places:
+    """Values of items that are not the quotient of their own sums."""
+    for (model, protocol), scores in _grouped(seen.scores, lambda s: (s.model, s.protocol)):
+        compared, wrong = 0, []
+        for score in scores:
+            stats = score.stats
+            if score.value is None or not is_ratio_of_sums(score.metric):
+                continue
+            if "numerator" not in stats or not stats.get("denominator"):
+                continue
+            compared += 1
+            due = stats["numerator"] / stats["denominator"]
+            if abs(due - score.value) > EPSILON * max(1.0, abs(due)):
+                where = f"{_name(score.item, score.task, score.query)}, {score.metric}"
+                wrong.append(
+                    Mismatch(where=where, printed=f"{score.value:g}", recomputed=f"{due:g}")
+                )
+        yield f"{model}, {protocol}", compared, wrong
+
+
+def whole_tasks(seen: Seen) -> Places:
+    """Tasks of which fewer items are here than the benchmark has."""
+    counts = Counter(item.task for item in seen.items.values())
+    for benchmark, names in _grouped(counts, lambda name: task(name).benchmark):
+        declared = {name: task(name).count * len(task(name).queries) for name in names}
+        yield (
+            benchmark,
+            len(declared),
+            [
+                Mismatch(where=name, printed=f"{counts[name]:,}", recomputed=f"{count:,}")
+                for name, count in declared.items()
+                if counts[name] < count and task(name).count_kind == "items"
+            ],
+        )
+
+
+def whole_means(seen: Seen) -> Places:
+    """Models whose mean over domains lacks tasks."""
+    means = [(result, each) for result in seen.results for each in result.benchmarks]
+    for (benchmark, protocol), found in _grouped(
+        means, lambda pair: (pair[1].benchmark, pair[0].protocol)
+    ):
+        yield (
+            f"{benchmark}, {protocol}, OverAll",
+            len(found),
+            [
+                Mismatch(
+                    where=f"{result.model}, {result.setting}",
+                    printed=f"{len(each.overall.parts) - len(each.overall.missing)} domains whole",
+                    recomputed=f"of {len(each.overall.parts)}",
+                )
+                for result, each in found
+                if each.overall.missing
+            ],
+        )
+
+
+def failures(seen: Seen) -> Places:
+    """Tasks of which more than one request in twenty brought no answer."""
+    for model, responses in _grouped(seen.responses, lambda each: each.model):
+        failed = Counter(each.task for each in responses if each.status in {"failed", "filtered"})
+        asked = Counter(each.task for each in responses)
+        yield (
+            model,
+            len(asked),
+            [
+                Mismatch(where=name, printed=f"{failed[name]:,} failed", recomputed=f"of {count:,}")
+                for name, count in asked.items()
+                if failed[name] > _MANY_FAILURES * count
+            ],
+        )
+
+
+def one_letter(seen: Seen) -> Places:
+    """Models that choose the same letter in nine of ten questions."""
+    for place, answers in _chosen(seen).items():
+        letter, count = Counter(score.extracted for _, score in answers).most_common(1)[0]
+        varied = len({item.answer for item, _ in answers}) > 1
+        constant = len(answers) >= _FEWEST and varied and letter
+        wrong = Mismatch(
+            where=letter, printed=f"{count} of {len(answers)}", recomputed="as the truth varies"
+        )
+        failing = constant and count >= _NEARLY_ALL * len(answers)
+        yield ", ".join(place), len(answers), [wrong] if failing else []
+
+
+def below_guessing(seen: Seen) -> Places:
+    """Accuracies further below guessing than luck explains."""
+    for place, answers in _chosen(seen).items():
+        chance = sum(1 / len(item.options) for item, _ in answers) / len(answers)
+        count = round(sum(score.value or 0.0 for _, score in answers))
+        wrong = Mismatch(
+            where=place[1],
+            printed=f"{count} of {len(answers)}",
+            recomputed=f"{chance * len(answers):.1f} by guessing",
+        )
+        far = at_most(count, len(answers), chance) < TOO_LITTLE_FOR_LUCK
+        yield ", ".join(place), len(answers), [wrong] if far else []
+
+
+def _chosen(seen: Seen) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
+    """What each model chose of given options, in its first round, by model, task and setting."""
+    found: dict[tuple[str, str, str], list[tuple[Item, Score]]] = defaultdict(list)
+    for score in seen.scores:
+        item = seen.items.get((score.task, score.query, score.item))
+        wanted = (score.metric, score.protocol, score.round) == ("Acc", "strict", 1)
+        if item and item.options and wanted and score.value is not None:
+            found[score.model, score.task, score.setting].append((item, score))
+    return found
+
+
+def same_answers(seen: Seen) -> Places:
+    """Pairs of models whose answers are all the same to the letter, the wrong ones too."""
+    texts: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
+    for each in seen.responses:
+        item = seen.items.get((each.task, each.query, each.item))
+        telling = item is not None and not item.options and each.text.strip() != item.answer.strip()
+        if telling and each.status == "answered":
+            place = (each.item, each.task, each.query, each.setting)
+            texts[each.model][*place, str(each.round), str(each.candidate)] = each.text
+    for first, second in combinations(sorted(texts), 2):
+        both = texts[first].keys() & texts[second].keys()
+        same = sum(texts[first][key] == texts[second][key] for key in both)
+        wrong = Mismatch(
+            where=second, printed=f"{same} wrong answers", recomputed=f"those of {first}"
+        )
+        everything = same == len(texts[first]) == len(texts[second])
+        varied = len({texts[first][key] for key in both}) > 2
+        copied = everything and varied and same >= _FEWEST
+        yield f"{first}, {second}", len(both), [wrong] if copied else []
+
+
+def same_rounds(seen: Seen) -> Places:
+    """Models whose rounds are all the same."""
+    for model, responses in _grouped(seen.responses, lambda each: each.model):
+        by_place: dict[tuple[str, ...], set[str]] = defaultdict(set)
+        rounds: dict[tuple[str, ...], int] = Counter()
+        for each in responses:
+            place = (each.item, each.task, each.query, each.setting, str(each.candidate))
+            by_place[place].add(each.text)
+            rounds[place] += 1
+        several = [place for place, count in rounds.items() if count > 1]
+        same = [place for place in several if len(by_place[place]) == 1]
+        wrong = Mismatch(
+            where=model,
+            printed=f"{max(rounds.values(), default=0)} rounds",
+            recomputed=f"the same answer in all {len(same):,} places",
+        )
+        alike = len(several) >= _FEWEST and len(same) == len(several)
+        yield model, len(several), [wrong] if alike else []
+
+
+def length_pays(seen: Seen) -> Places:
+    """`official` CR that F1 doesn't bear out."""
+    for result in seen.results:
+        if result.protocol != "official":
+            continue
+        for found in result.tasks:
+            values = {each.metric: each.value for each in found.metrics}
+            rate, f1 = values.get("CR"), values.get("F1")
+            if rate is None or f1 is None:
+                continue
+            wrong = Mismatch(
+                where=found.name, printed=f"F1 {100 * f1:.2f}", recomputed=f"CR {100 * rate:.2f}"
+            )
+            paid = f1 < rate / 2
+            yield f"{result.model}, {result.setting}, {found.name}", 1, [wrong] if paid else []
+
+
+def one_sided(seen: Seen) -> Places:
+    """Values that one constant answer earns."""
+    for result in seen.results:
+        for found in result.tasks:
+            notes = [each for each in found.metrics if each.note]
+            yield (
+                f"{result.model}, {result.setting}, {result.protocol}, {found.name}",
+                len(found.metrics),
+                [
+                    Mismatch(where=each.metric, printed=_percent(each.value), recomputed=each.note)
+                    for each in notes
+                ],
+            )
+
+
+def _grouped(things: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:
+    groups: dict[K, list[T]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
+    yield from groups.items()
+
+
+def _name(item: str, task_id: str, query: str) -> str:
+    return "/".join(filter(None, (task_id, query, item)))
+
+
+def _percent(value: float | None) -> str:
+    return "unscored" if value is None else f"{100 * value:.2f}"
