@@ -151,18 +151,29 @@ def test_a_labelled_crop_is_a_reference_that_nobody_asks(make: Make) -> None:
     assert findings(make(crop)) == []
 
 
-def test_an_item_without_image_can_at_best_be_asked_by_its_transcription(make: Make) -> None:
-    translation = make(ocr(task="T2", transcription="學而時習之"))
-    shutil.rmtree(translation.images_dir)
-    alone = rewritten(translation, images=())
-    with_manifest(alone, images=0)
+def test_text_without_an_image_is_legal_and_one_notice_says_what_follows(make: Make) -> None:
+    translations = make(
+        ocr("p1", task="T2", transcription="學而時習之"), ocr("p2", task="T2", transcription="天"),
+        ocr("p3", transcription="天"),
+    )  # fmt: skip
+    shutil.rmtree(translations.images_dir)
+    items = [replace(item, images=()) for item in read_items(translations.items_path)]
+    write_items(translations.items_path, items)
+    alone = with_manifest(translations, hash=items_hash(items), images=0)
     assert findings(alone) == [
-        "warning: p1: no image, so only --setting gold-ocr can ask it. "
-        "Import it again with its image beside it."
+        "notice: p1 and 1 more: text without an image, so only --setting gold-ocr can ask it. "
+        "Import again with the images beside it, if you have them.",
+        "notice: p3: text without an image, so nobody can be asked to read it, but it holds the "
+        "truth. Import again with the images beside it, if you have them.",
     ]
-    page = rewritten(alone, task="T1", metadata={"image": "missing:0001.jpg"})
-    assert findings(with_manifest(page, tasks={"T1": 1})) == [
-        "error: p1: no image (0001.jpg). Import it again with its image beside it."
+
+
+def test_an_item_without_image_and_transcription_shows_nothing(make: Make) -> None:
+    dataset = make(ocr(task="T2"))
+    shutil.rmtree(dataset.images_dir)
+    assert findings(with_manifest(rewritten(dataset, images=()), images=0)) == [
+        "error: p1: neither an image nor a transcription, so nothing of it can be shown. "
+        "Import it again with its image beside it."
     ]
 
 

@@ -97,7 +97,8 @@ def validate_(dataset: DatasetPath) -> None:
     for finding in validate(dataset):
         counts[finding.severity] += 1
         say(str(finding))
-    say(f"{counts['error']} errors, {counts['warning']} warnings in {dataset}")
+    notices = f", {counts['notice']} notices" if counts["notice"] else ""
+    say(f"{counts['error']} errors, {counts['warning']} warnings{notices} in {dataset}")
     if counts["error"]:
         raise typer.Exit(WITH_FAILURES)
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from keju.benchmarks import Query, Task, choices_of, options_of, prompt_of, query_of, task
+from keju.datasets.boxes import box_fault
 from keju.errors import DataError, UsageError
-from keju.items import Box, Item
+from keju.items import Item
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
-_SLACK = 1.0
-"""Pixels by which a box may leave its image: annotation tools round either way."""
 
 
 class Flaw(NamedTuple):
@@ -27,6 +26,22 @@ class _Asked(NamedTuple):
     item: Item
     task: Task
     query: Query
+
+
+def without_image(item: Item) -> str:
+    """Who can be asked a sound item that is text alone; empty for one with an image.
+
+    Text alone is legal: pages are often shared without their scans.
+    """
+    if item.images or item.transcription is None:
+        return ""
+    try:
+        form = query_of(item).form
+    except DataError:
+        return ""
+    if form == "transcription":
+        return "nobody can be asked to read it, but it holds the truth"
+    return "only --setting gold-ocr can ask it"
 
 
 def check_item(item: Item) -> Iterator[Flaw]:
@@ -66,14 +81,10 @@ def _images(asked: _Asked) -> Iterator[Flaw]:
     item = asked.item
     if asked.task.of_pairs:
         yield from _gallery(item)
-    elif not item.images:
-        readable = item.transcription is not None and asked.query.form != "transcription"
-        name = item.metadata.get("image", "").removeprefix("missing:")
-        named = f" ({name})" if name else ""
+    elif not item.images and item.transcription is None:
         yield Flaw(
-            f"no image{named}" + (", so only --setting gold-ocr can ask it" if readable else ""),
+            "neither an image nor a transcription, so nothing of it can be shown",
             "Import it again with its image beside it.",
-            grave=not readable,
         )
 
 
@@ -145,11 +156,11 @@ def _boxes(asked: _Asked) -> Iterator[Flaw]:
     item = asked.item
     size = (item.images[0].width, item.images[0].height) if item.images else None
     for number, box in enumerate(item.boxes, start=1):
-        where = f"box {number} ({box.x0:g}, {box.y0:g}, {box.x1:g}, {box.y1:g})"
-        if not (box.x0 < box.x1 and box.y0 < box.y1):
-            yield Flaw(f"{where} has no area", "Draw it again: left < right, top < bottom.")
-        elif size and _leaves(box, *size):
-            yield Flaw(f"{where} leaves its image of {size[0]}x{size[1]} pixels", "Draw it again.")
+        if fault := box_fault(box, size):
+            yield Flaw(
+                f"box {number} {fault}",
+                "Draw it again: left < right, top < bottom, inside the image.",
+            )
 
 
 def _lines(asked: _Asked) -> Iterator[Flaw]:
@@ -169,11 +180,6 @@ def _lines(asked: _Asked) -> Iterator[Flaw]:
             "Check that the image is the one that was transcribed.",
             grave=False,
         )
-
-
-def _leaves(box: Box, width: int, height: int) -> bool:
-    low, right, bottom = -_SLACK, width + _SLACK, height + _SLACK
-    return box.x0 < low or box.y0 < low or box.x1 > right or box.y1 > bottom
 
 
 _CHECKS: tuple[Callable[[_Asked], Iterator[Flaw]], ...] = (

@@ -9,14 +9,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.datasets.checks import check_item
+from keju.datasets.checks import check_item, without_image
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import probe_image
 from keju.items import ImageRef, Item
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "notice"]
 
 WORKERS = 2
 """Threads that hash and decode; each holds one image, Pillow decodes outside Python's lock."""
@@ -52,8 +52,8 @@ class _Picture(NamedTuple):
 def validate(path: Path) -> Iterator[Finding]:
     """Yield everything that is wrong with a dataset, in the order of its items.
 
-    Errors make scores wrong or runs fail; warnings deserve a look. No more than a few images are
-    held in memory at a time.
+    Errors make scores wrong or runs fail; warnings deserve a look; notices say what is legal but
+    worth knowing. No more than a few images are held in memory at a time.
 
     Raises:
         UsageError: there is no dataset at that path.
@@ -67,6 +67,7 @@ def validate(path: Path) -> Iterator[Finding]:
         return
     yield from _manifest(dataset, items)
     yield from _items(items)
+    yield from _text_alone(items)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
     yield from _strays(dataset, pictures)
@@ -107,6 +108,22 @@ def _items(items: list[Item]) -> Iterator[Finding]:
         taken.add(item.id)
         for flaw in check_item(item):
             yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.mend)
+
+
+def _text_alone(items: list[Item]) -> Iterator[Finding]:
+    """One notice for all items without an image that share what follows from it."""
+    alone: dict[str, list[str]] = {}
+    for item in items:
+        if follows := without_image(item):
+            alone.setdefault(follows, []).append(item.id)
+    for follows, names in alone.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield Finding(
+            "notice",
+            f"{names[0]}{more}",
+            f"text without an image, so {follows}",
+            "Import again with the images beside it, if you have them.",
+        )
 
 
 def _pictures(items: list[Item]) -> dict[str, _Picture]:
