@@ -43,7 +43,7 @@ label_hand = "kai"
 difficulty = 0.2
 
 [[illustrations]]
-id = "dahu"
+id = "jiejian"
 asks = ["T44", "T37"]
 hand = "kai"
 label_hand = "kai"
@@ -93,10 +93,10 @@ def test_a_painting_is_asked_all_that_is_known_of_it(small):
 
 def test_only_what_the_recipe_asks_is_asked(small):
     _, items = small
-    assert {name for name in items if name.startswith("dahu-")} == {"dahu-t37", "dahu-t44"}
-    plot = items["dahu-t44"]
-    assert plot.fields == {"book": "水浒传"}
-    assert plot.question == "这幅插图来自《水浒传》，请介绍一下其对应的故事情节。"
+    assert {name for name in items if name.startswith("jiejian-")} == {"jiejian-t37", "jiejian-t44"}
+    plot = items["jiejian-t44"]
+    assert plot.fields == {"book": "三国演义"}
+    assert plot.question == "这幅插图来自《三国演义》，请介绍一下其对应的故事情节。"
 
 
 def test_the_truth_of_writing_is_what_is_drawn_and_where(small):
@@ -123,9 +123,9 @@ def test_the_truth_of_writing_is_what_is_drawn_and_where(small):
 
 
 def test_a_heading_runs_from_right_to_left(small):
-    item = small[1]["dahu-t37"]
+    item = small[1]["jiejian-t37"]
     (line,) = item.lines
-    assert line.text == item.answer == "景陽岡武松打虎"
+    assert line.text == item.answer == "用奇謀孔明借箭"
     xs, ys = zip(*line.polygon, strict=True)
     assert max(xs) - min(xs) > 5 * (max(ys) - min(ys))
 
