@@ -17,6 +17,7 @@ from keju.building.pages import draw_pages
 from keju.building.pictures.illustrations import draw_illustrations
 from keju.building.pictures.paintings import draw_paintings
 from keju.building.recipe import FORMAT, Recipe, read_recipe
+from keju.building.relics.family import draw_relics
 from keju.building.seals.family import draw_seals
 from keju.building.studio import Family, Studio
 from keju.building.texts import load_passages
@@ -31,6 +32,7 @@ FAMILIES: Mapping[str, Family] = {
     "pages": draw_pages,
     "calligraphy": draw_calligraphy,
     "seals": draw_seals,
+    "relics": draw_relics,
     "paintings": draw_paintings,
     "illustrations": draw_illustrations,
     **BONES,

@@ -1,0 +1,1 @@
+"""Cultural relics: known types drawn as lit solids on a museum's ground, and asked about."""
