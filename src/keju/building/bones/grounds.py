@@ -33,27 +33,46 @@ def rubbing(
         grain: pixels of the finest grain.
         lift: 0 for deep black, 1 for thin grey ink.
     """
-    shape = piece.shape
-    damp = field(rng, shape, 70 * grain) * 0.6 + field(rng, shape, 22 * grain) * 0.4
-    fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
-    coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
-    # Pits lie thick in some places and thin in others.
-    many = (damp - 0.5) * (0.30 + 0.40 * wear) + 0.17 * wear * wear
-    pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86)
-    rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
-    strokes = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
-    filled = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.34 * wear, 1.00 - 0.34 * wear)
-    strokes = strokes * (1 - filled * (0.35 + 0.55 * wear))
-    lines = ramp(_soft(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
-    rim = ramp(_soft(piece.mask, 0.9 * grain) + (coarse - 0.5) * 0.35, 0.42, 0.6)
-    bare = 1 - (1 - strokes * 0.97) * (1 - pits * (0.35 + 0.6 * fine)) * (1 - lines * 0.85)
-    ink = rim * (1 - bare) * (0.95 - 0.26 * lift - 0.14 * damp)
-    ink = ink - rim * ((fine - 0.5) * 0.26 + (coarse - 0.5) * 0.10)
-    paper = 0.97 - 0.05 * field(rng, shape, 40 * grain) - 0.03 * fine
+    surface = _Surface(piece.shape, rng, grain)
+    covered = _covered(piece, surface, rng, wear, grain)
+    rim = ramp(_soft(piece.mask, 0.9 * grain) + (surface.coarse - 0.5) * 0.35, 0.42, 0.6)
+    ink = rim * covered * (0.95 - 0.26 * lift - 0.14 * surface.damp)
+    ink = ink - rim * ((surface.fine - 0.5) * 0.26 + (surface.coarse - 0.5) * 0.10)
+    paper = 0.97 - 0.05 * field(rng, piece.shape, 40 * grain) - 0.03 * surface.fine
     # The dabber leaves a little ink beyond the rim.
-    smudge = _soft(piece.mask, 9 * grain) * (1 - rim) * ramp(fine + damp * 0.4, 0.75, 1.1) * 0.5
+    stray = ramp(surface.fine + surface.damp * 0.4, 0.75, 1.1)
+    smudge = _soft(piece.mask, 9 * grain) * (1 - rim) * stray * 0.5
     black = np.clip((ink + smudge) * 1.04, 0, 1)
     return to_image((paper * (1 - black) + 0.06 * black).astype(np.float32))
+
+
+class _Surface:
+    """The unevenness of a rubbed surface: by patches (`damp`), pits (`coarse`) and grains."""
+
+    def __init__(self, shape: tuple[int, int], rng: np.random.Generator, grain: float) -> None:
+        self.damp = field(rng, shape, 70 * grain) * 0.6 + field(rng, shape, 22 * grain) * 0.4
+        self.fine = field(rng, shape, 1.15 * grain) * 0.6 + field(rng, shape, 2.6 * grain) * 0.4
+        self.coarse = field(rng, shape, 6 * grain) * 0.6 + field(rng, shape, 15 * grain) * 0.4
+
+
+def _covered(
+    piece: Piece, surface: _Surface, rng: np.random.Generator, wear: float, grain: float
+) -> Plane:
+    """Where ink can reach: not in cuts, cracks and pits, nor where the surface has flaked off."""
+    damp, fine, coarse = surface.damp, surface.fine, surface.coarse
+    rough = (fine - 0.5) * 0.35 + (coarse - 0.5) * 0.25
+    cuts = ramp(_soft(piece.strokes, 0.55 * grain) + rough * (0.5 + 0.6 * wear), 0.30, 0.72)
+    clogged = ramp(coarse + (damp - 0.5) * 0.5, 0.80 - 0.34 * wear, 1.00 - 0.34 * wear)
+    cuts = cuts * (1 - clogged * (0.35 + 0.55 * wear))
+    lines = ramp(_soft(piece.lines, 0.4 * grain) + rough * 0.8, 0.22, 0.8) * (0.5 + 0.4 * damp)
+    # Pits lie thick in some places and thin in others.
+    many = (damp - 0.5) * (0.30 + 0.40 * wear) + 0.17 * wear * wear
+    pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86) * (0.35 + 0.6 * fine)
+    weak = field(rng, piece.shape, 30 * grain) * 0.6 + coarse * 0.6 - 0.1
+    flaked = ramp(weak, 0.88 - 0.16 * wear, 0.94 - 0.16 * wear)
+    open_to_ink = (1 - 0.97 * cuts) * (1 - 0.85 * lines) * (1 - pits) * (1 - 0.9 * flaked)
+    covered: Plane = open_to_ink.astype(np.float32)
+    return covered
 
 
 def photo(
