@@ -31,7 +31,7 @@ RECIPES = Path(__file__).resolve().parents[1] / "src/keju/building/recipes"
 
 KINDS = {
     "print": 'passage = "taohuayuan"\nhand = "song"',
-    "notes": 'passage = "shiji-wudi"\nhand = "kai"',
+    "notes": 'passage = "laozi-dao"\nhand = "kai"',
     "thin": 'passage = "chushibiao"\nhand = "ming"',
     "manuscript": 'passage = "yueyanglou"\nhand = "kai"\nmade = "manuscript"\nleaf = 2',
 }

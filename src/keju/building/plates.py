@@ -180,7 +180,9 @@ def draw_plate(layout: Layout, style: Style, seed: int, name: str) -> Drawn:
     add_stains(paper, wear, generator(seed, name, "stains"))
     page, seals = _sealed(compose(paper, layers, wear), style, generator(seed, name, "seals"))
     rng = generator(seed, name, "scan")
-    page = shade(page, layers.sheet, layout.gutters, rng)
+    # Microfilm was exposed for the paper: the shadow in the gutter is burnt out.
+    gutters = [] if style.scan == "bitonal" else layout.gutters
+    page = shade(page, layers.sheet, gutters, rng)
     image = expose(page, wear, style.scan, rng)
     return Drawn(encode(image, style.quality), _truth(layout, bend, seals))
 
@@ -215,7 +217,7 @@ def _all_ink(layout: Layout, style: Style, rng: np.random.Generator, ink: Ink) -
         return whole
     u = _unit_size(layout)
     strong, thin = draw_frame(layout, rng)
-    worn, worse = _worse(style.wear, 0.12), _worse(style.wear, 0.45)
+    worn, worse = _worse(style.wear, 0.12), _worse(style.wear, 0.34)
     whole = np.maximum(whole, press(strong, worn, rng, unit_size=u, weight=0.05))
     whole = np.maximum(whole, press(thin, worse, rng, unit_size=u, weight=0.10))
     if not style.brushed:
