@@ -291,7 +291,8 @@ def _labelled(studio: Studio, spec: Gallery) -> Iterator[Item]:
                 answer=char,
                 group=char,
                 split="reference",
-                metadata=about(_known(char, spec.id)) | {"class": char},
+                metadata=about(_known(char, spec.id))
+                | {"class": char, "type": _TYPES[spec.ground]},
             )
 
 
