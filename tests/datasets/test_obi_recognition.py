@@ -128,3 +128,30 @@ def test_pictures_of_one_name_need_their_annotation_beside_them(read, tmp_path: 
     (tmp_path / "s/a/p.xml").rename(tmp_path / "s/p.xml")
     with pytest.raises(DataError, match=r"2 pictures are called p: .*Put it beside its own"):
         read("obi-recognition", tmp_path / "s")
+
+
+def test_a_box_that_stands_there_twice_is_counted_once_and_said(read, tmp_path: Path) -> None:
+    obi_boxes(tmp_path / "s")
+    with (tmp_path / "s/boxes.csv").open("a") as boxes:
+        boxes.write("images/bone1.png,1,1,9,20\n")
+    done = read("obi-recognition", tmp_path / "s")
+    assert [item.answer for item in done.items if item.query == "How"] == ["2", "1"]
+    assert "s: 1 boxes stand there twice and are counted once" in done.notes
+
+
+def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
+    read, tmp_path: Path
+) -> None:
+    obi_recognition(tmp_path / "s")
+    (tmp_path / "s/annotations/bone1.xml").unlink()
+    with pytest.raises(DataError, match=r"1 pictures without boxes: images/bone1\.png\. Draw them"):
+        read("obi-recognition", tmp_path / "s")
+    done = read("obi-recognition", tmp_path / "s", skip_missing="yes")
+    assert "left out 1 pictures without boxes: images/bone1.png" in done.notes
+    put(tmp_path / "s/negatives/bone4.png", picture(4))
+    table(tmp_path / "s/boxes.csv", ("image", "xmin", "ymin", "xmax", "ymax"),
+          ("images/bone1.png", 1, 1, 9, 9), ("negatives/bone4.png", 1, 1, 9, 9))  # fmt: skip
+    for path in (tmp_path / "s/annotations").iterdir():
+        path.unlink()
+    with pytest.raises(DataError, match=r"boxes on pictures of negatives: negatives/bone4\.png"):
+        read("obi-recognition", tmp_path / "s", skip_missing="yes")

@@ -100,3 +100,19 @@ def test_the_papers_means_are_over_questions(shared: Path) -> None:
 def test_a_folder_without_dataset_is_wrong_use(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no dataset"):
         stats(tmp_path)
+
+
+def test_strata_count_questions_and_images_the_largest_first(
+    tmp_path: Path, picture, about
+) -> None:
+    with DatasetWriter(tmp_path / "d", **about) as writer:
+        refs = [writer.add_image(picture(shade), "p") for shade in range(2)]
+        for number, (dynasty, ref) in enumerate(
+            zip(("Song", "Ming", "Ming"), [refs[0], *refs], strict=True)
+        ):
+            writer.add(Item(id=str(number), benchmark="AncientDoc", task="page_level_ocr",
+                            images=(ref,), answer="天",
+                            metadata={"dynasty": dynasty, "category": "Art"}))  # fmt: skip
+    assert stats(tmp_path / "d").strata.rows() == [
+        ("category", "Art", 3, 2), ("dynasty", "Ming", 2, 2), ("dynasty", "Song", 1, 1),
+    ]  # fmt: skip

@@ -10,11 +10,14 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from keju.benchmarks import tasks
+from keju.datasets import Dataset, mini
+from keju.datasets.stats import stats
 from keju.items import Item, Response
 from keju.reporting.terminal import (
     plain_table,
     print_json,
     scores_table,
+    stats_tables,
     summary_lines,
     tasks_tables,
     variants_table,
@@ -51,6 +54,14 @@ def test_a_models_name_from_a_file_is_shown_as_it_stands():
     shown = printed(scores_table(aggregate(score_answer(item, response)), [HOSTILE]))
     assert "\x1b" not in shown
     assert "[red]m[/red]" in shown.replace("\n", "")
+
+
+def test_the_table_of_numbers_says_its_units_and_what_the_reference_split_is():
+    found = printed(*stats_tables(stats(mini.path())))
+    assert "mean length in characters without white space" in found
+    reference = sum(item.split == "reference" for item in Dataset.open(mini.path()).items())
+    assert reference
+    assert f"{reference} of the questions are of the reference split: labelled examples" in found
 
 
 def test_json_is_utf8_on_any_terminal(capfdbinary: pytest.CaptureFixture[bytes]):

@@ -27,6 +27,9 @@ _IMAGES: _Columns = {
     "source": pl.String, "type": pl.String, "task": pl.String, "path": pl.String,
     "width": pl.Int64, "height": pl.Int64, "boxes": pl.Int64,
 }  # fmt: skip
+_STRATA: _Columns = {"stratum": pl.String, "name": pl.String, "path": pl.String}
+
+_KINDS = ("category", "dynasty", "script", "subset")
 
 
 class Stats(NamedTuple):
@@ -39,11 +42,14 @@ class Stats(NamedTuple):
     over questions, so an image counts as often as it is asked about, as the paper's do.
     `sources` (OBI-Bench Table 1) has a row for each source, type and task: `images`, mean `width`
     and `height` in pixels, and `boxes`, the mean number on images that have any.
+    `strata` (AncientDoc Figures 2 and 3, OBI-Bench's tiers) counts `questions` and `images` by what
+    the items' metadata say: category, dynasty, script, subset.
     """
 
     domains: pl.DataFrame
     tasks: pl.DataFrame
     sources: pl.DataFrame
+    strata: pl.DataFrame
 
 
 def stats(path: Path) -> Stats:
@@ -57,7 +63,12 @@ def stats(path: Path) -> Stats:
     items = dataset.items()
     rows = pl.DataFrame([_item_row(item) for item in items], schema=_ITEMS)
     pictures = pl.DataFrame(list(_image_rows(items, dataset.manifest.name)), schema=_IMAGES)
-    return Stats(domains=_domains(rows), tasks=_tasks(rows), sources=_sources(pictures))
+    return Stats(
+        domains=_domains(rows),
+        tasks=_tasks(rows),
+        sources=_sources(pictures),
+        strata=_strata(items),
+    )
 
 
 def _item_row(item: Item) -> dict[str, object]:
@@ -150,3 +161,20 @@ def _sources(pictures: pl.DataFrame) -> pl.DataFrame:
     return one_each.group_by(keys, maintain_order=True).agg(
         pl.len().alias("images"), pl.col("width", "height", "boxes").mean()
     )
+
+
+def _strata(items: list[Item]) -> pl.DataFrame:
+    """Questions and images of each stratum, the kinds in their order, the largest first."""
+    rows = [
+        {"stratum": kind, "name": name, "path": item.images[0].path if item.images else None}
+        for kind in _KINDS
+        for item in items
+        if (name := item.metadata.get(kind))
+    ]
+    counted = (
+        pl.DataFrame(rows, schema=_STRATA)
+        .group_by("stratum", "name", maintain_order=True)
+        .agg(pl.len().alias("questions"), pl.col("path").drop_nulls().n_unique().alias("images"))
+    )
+    order = pl.col("stratum").replace_strict(dict(zip(_KINDS, range(len(_KINDS)), strict=True)))
+    return counted.sort(order, -pl.col("questions").cast(pl.Int64), "name")

@@ -154,8 +154,15 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
     tasks_ = plain_table("task", "", *heads, right=range(2, 7), title="tasks")
     for row in stats.tasks.iter_rows(named=True):
         tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
+    tasks_.caption, tasks_.caption_justify, tasks_.caption_style = _units(stats), "left", "none"
     yield domains
     yield tasks_
+    if stats.strata.height:
+        strata = plain_table("stratum", "", "questions", "images", right=(2, 3), title="strata")
+        for row in stats.strata.iter_rows(named=True):
+            counts = (f"{row[name]:,}" for name in ("questions", "images"))
+            strata.add_row(row["stratum"], row["name"], *counts)
+        yield strata
     if stats.sources.height:
         columns = ["type", "task", "images", "size", "boxes an image"]
         sources = plain_table("source", *columns, right=range(3, 6), title="sources of images")
@@ -166,6 +173,21 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
                 row["source"], row["type"], row["task"], f"{row['images']:,}", size, boxes
             )
         yield sources
+
+
+def _units(stats: Stats) -> str:
+    """What the columns measure, and what the reference split is, where there is one."""
+    units = (
+        "prompt, answer: mean length in characters without white space; pixels (width times "
+        "height) and width/height: mean over questions, so an image counts as often as it is asked "
+        "about."
+    )
+    if reference := int(stats.tasks["n_reference"].sum()):
+        units += (
+            f"\n{reference:,} of the questions are of the reference split: labelled examples for "
+            "baselines, which nobody is asked."
+        )
+    return units
 
 
 def _measures(row: Mapping[str, Any]) -> list[str]:

@@ -69,7 +69,7 @@ def boxes_of(folder: Path, pictures: list[Path], options: Options) -> dict[Path,
 
 
 def sound(drawn: list[Drawn], ref: ImageRef) -> tuple[Box, ...]:
-    """The boxes of a picture, each inside it.
+    """The boxes of a picture, each inside it, and once where it stands there twice.
 
     Raises:
         DataError: a box without area or outside, or drawn on a picture of another size.
@@ -88,7 +88,7 @@ def sound(drawn: list[Drawn], ref: ImageRef) -> tuple[Box, ...]:
                 item=place.item,
                 mend="Draw it again, or put the picture there that it was drawn on",
             )
-    return tuple(each.box for each in drawn)
+    return tuple(dict.fromkeys(each.box for each in drawn))
 
 
 def _from_table(

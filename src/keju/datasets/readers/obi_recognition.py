@@ -82,6 +82,12 @@ def _read_source(found: Found, writer: DatasetWriter, options: Options, seed: st
     negatives = [path for path in every if _NEGATIVES in path.relative_to(found.folder).parts[:-1]]
     pictures = [path for path in every if path not in set(negatives)]
     boxes = boxes_of(found.folder, pictures, options)
+    if drawn_on := [path for path in negatives if boxes.get(path)]:
+        raise DataError(
+            f"boxes on pictures of {_NEGATIVES}: {listed(_names(found, drawn_on))}",
+            file=found.folder,
+            mend=f"Take the boxes out, or the pictures out of {_NEGATIVES}",
+        )
     bare = [path for path in pictures if not boxes.get(path)]
     if bare and not flag(options, "skip-missing"):
         raise DataError(
@@ -98,6 +104,9 @@ def _read_source(found: Found, writer: DatasetWriter, options: Options, seed: st
         _add(found, writer, path, boxes[path], _What(described, options, found).of(path))
     for path in _sampled(found, negatives, options, seed):
         _add_negative(found, writer, path)
+    twice = sum(len(boxes[path]) - len({each.box for each in boxes[path]}) for path in chosen)
+    if twice:
+        yield f"{found.source.name}: {twice} boxes stand there twice and are counted once"
     yield from unlike_print(found, len(chosen))
     yield from _What(described, options, found).note(chosen)
     if not negatives:
