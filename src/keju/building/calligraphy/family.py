@@ -26,6 +26,7 @@ from keju.building.camera import expose
 from keju.building.composing import Rect, written
 from keju.building.exhibits import Examiner, Exhibit
 from keju.building.paper import Picture
+from keju.building.plates import SealSpec
 from keju.building.recipe import (
     Amount,
     Difficulty,
@@ -36,7 +37,6 @@ from keju.building.recipe import (
     Ratio,
     read_toml,
 )
-from keju.building.seals.cutting import Cut
 from keju.building.seals.pressing import press_on
 from keju.building.studio import Studio
 from keju.building.texts import DATA, unpunctuated
@@ -49,14 +49,6 @@ _SCRIPTS = ("篆书", "楷书", "隶书", "行书", "草书")
 _SCHOOLS = ("颜体", "欧体", "赵体", "柳体")
 
 Part = Annotated[float, Meta(ge=0, le=1)]
-
-
-class SealOn(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A seal on a sheet: `at` is its middle in parts of the picture, `size` its height likewise."""
-
-    cut: Cut
-    at: tuple[Part, Part]
-    size: Annotated[float, Meta(gt=0, le=0.5)] = 0.07
 
 
 class SheetPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -80,7 +72,7 @@ class SheetPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields
     signature: str = ""
     joined: Part = 0.0
     ruled: bool = False
-    seals: tuple[SealOn, ...] = ()
+    seals: tuple[SealSpec, ...] = ()
     wear: dict[str, Amount] = field(default_factory=dict)
 
 
