@@ -5,7 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Literal
+
+from keju.errors import DataError
 
 
 def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a module
@@ -13,10 +16,34 @@ def best_device(torch: Any) -> Literal["cpu", "cuda"]:  # noqa: ANN401 - a modul
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def weights_lacking(report: dict[str, Any]) -> list[str]:
-    """The weights that transformers' loading report says are missing or of another shape."""
+def check_whole(report: dict[str, Any], folder: Path, what: str) -> None:
+    """Refuse a model of which weights are missing or of another shape, by transformers' report.
+
+    Raises:
+        DataError: any are.
+    """
     mismatched = (entry[0] for entry in report.get("mismatched_keys") or ())
-    return sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
+    lacking = sorted(map(str, [*(report.get("missing_keys") or ()), *mismatched]))
+    if lacking:
+        raise DataError(
+            f"lacks {len(lacking)} of the {what}'s weights (first: {lacking[0]})",
+            file=folder,
+            mend="Give the folder of the whole model",
+        )
+
+
+@contextmanager
+def loading(folder: Path) -> Iterator[None]:
+    """Load from a folder without a sound.
+
+    Raises:
+        DataError: it can't be done; on a bad folder the loaders raise anything.
+    """
+    try:
+        with quiet():
+            yield
+    except Exception as error:  # noqa: BLE001
+        raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from keju.encoders.folder import (
     weight_files,
     weights_hash,
 )
-from keju.encoders.loading import best_device, quiet, weights_lacking
+from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 
 Vector = NDArray[np.float32]
@@ -260,25 +260,17 @@ def _load(folder: Path, dtype: Any) -> tuple[Any, Any]:  # noqa: ANN401 - transf
 
     weight_files(folder)
     options = {"local_files_only": True, "trust_remote_code": False}
-    try:
-        with quiet():
-            tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
-            model, report = transformers.AutoModel.from_pretrained(
-                str(folder),
-                use_safetensors=True,
-                add_pooling_layer=False,
-                output_loading_info=True,
-                dtype=dtype,
-                **options,
-            )
-    except Exception as error:  # noqa: BLE001 - on a bad folder the loaders raise anything
-        raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
-    if lacking := weights_lacking(report):
-        raise DataError(
-            f"lacks {len(lacking)} of the encoder's weights (first: {lacking[0]})",
-            file=folder,
-            mend="Give the folder of the whole model",
+    with loading(folder):
+        tokenizer = transformers.AutoTokenizer.from_pretrained(str(folder), **options)
+        model, report = transformers.AutoModel.from_pretrained(
+            str(folder),
+            use_safetensors=True,
+            add_pooling_layer=False,
+            output_loading_info=True,
+            dtype=dtype,
+            **options,
         )
+    check_whole(report, folder, "encoder")
     words, rows = len(tokenizer), int(model.config.vocab_size)
     if not rows / 2 <= words <= rows:
         raise DataError(

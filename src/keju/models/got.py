@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 from PIL import Image
 
 from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files, weights_hash
-from keju.encoders.loading import best_device, quiet, weights_lacking
+from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.images import open_image
 from keju.items import Request, Status
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.pictures import no_page, picture
 
 MOST_TOKENS = 4096
 """New tokens for an image, unless the user sets another number: what its authors allow."""
@@ -89,9 +89,7 @@ class Got:
 
     def declines(self, request: Request) -> str:
         """Everything but a transcription of images."""
-        if request.form != "transcription":
-            return f"got transcribes; it gives no answer of the form {request.form}"
-        return "" if request.images else "there is no image to transcribe"
+        return no_page(request, "got")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
@@ -102,10 +100,7 @@ class Got:
         """
         texts, whole = [], True
         for number, data in enumerate(images, start=1):
-            try:
-                image = open_image(data, name=f"{request.item}, image {number}")
-            except DataError as error:
-                raise AskError("unreadable-image", str(error)) from None
+            image = picture(data, f"{request.item}, image {number}")
             text, ended = await asyncio.to_thread(self._read, image)
             texts.append(text)
             whole = whole and ended
@@ -158,18 +153,10 @@ def _load(folder: Path) -> _Loaded:
     options = {"local_files_only": True, "trust_remote_code": False}
     if not any((folder / name).is_file() for name in _PROCESSOR):
         raise DataError(f"has no {_PROCESSOR[0]}", file=folder)
-    try:
-        with quiet():
-            processor = transformers.AutoProcessor.from_pretrained(str(folder), **options)
-            model, report = transformers.GotOcr2ForConditionalGeneration.from_pretrained(
-                str(folder), use_safetensors=True, output_loading_info=True, dtype=dtype, **options
-            )
-    except Exception as error:  # noqa: BLE001 - on a bad folder the loaders raise anything
-        raise DataError(f"can't be loaded: {str(error)[:300]}", file=folder) from None
-    if lacking := weights_lacking(report):
-        raise DataError(
-            f"lacks {len(lacking)} of the model's weights (first: {lacking[0]})",
-            file=folder,
-            mend="Give the folder of the whole model",
+    with loading(folder):
+        processor = transformers.AutoProcessor.from_pretrained(str(folder), **options)
+        model, report = transformers.GotOcr2ForConditionalGeneration.from_pretrained(
+            str(folder), use_safetensors=True, output_loading_info=True, dtype=dtype, **options
         )
+    check_whole(report, folder, "model")
     return _Loaded(model.to(device).eval(), processor, device)

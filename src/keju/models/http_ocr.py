@@ -17,6 +17,7 @@ from keju.models.base import Answer, ModelOptions
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
 from keju.models.openai_errors import error_of_exception, error_of_reply, excerpt
+from keju.models.pictures import no_page
 
 MOST_BYTES = 64 << 20
 """A longer reply is no page's text."""
@@ -68,9 +69,7 @@ class HttpOcr:
 
     def declines(self, request: Request) -> str:
         """Everything but a transcription of images."""
-        if request.form != "transcription":
-            return f"an OCR service transcribes; it gives no answer of the form {request.form}"
-        return "" if request.images else "there is no image to transcribe"
+        return no_page(request, "an OCR service")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Have the images transcribed, one after the other.

@@ -1,4 +1,4 @@
-"""The images of a request as pixels."""
+"""The images of a request as pixels, and which requests an engine takes that reads them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from keju.errors import DataError
 from keju.images import open_image
@@ -16,20 +17,35 @@ Grey = NDArray[np.uint8]
 """Rows by columns, 0 black to 255 white."""
 
 
+def picture(data: bytes, name: str) -> Image.Image:
+    """An image in colour, upright.
+
+    Raises:
+        AskError: it can't be read (``unreadable-image``).
+    """
+    try:
+        return open_image(data, name=name)
+    except DataError as error:
+        raise AskError("unreadable-image", str(error)) from None
+
+
 def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
     """One image of a request in grey, upright.
 
     Raises:
         AskError: it can't be read (``unreadable-image``).
     """
-    name = f"{request.item}, image {index + 1}"
-    try:
-        return np.asarray(open_image(images[index], name=name).convert("L"))
-    except DataError as error:
-        raise AskError("unreadable-image", str(error)) from None
+    return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
 
 
 def border_level(grey: Grey) -> int:
     """The median grey of an image's outermost pixels: what lies behind the thing shown."""
     edges = (grey[0], grey[-1], grey[:, 0], grey[:, -1])
     return int(np.median(np.concatenate(edges)))
+
+
+def no_page(request: Request, engine: str) -> str:
+    """Why an engine that transcribes images declines a request, or an empty string."""
+    if request.form != "transcription":
+        return f"{engine} transcribes; it gives no answer of the form {request.form}"
+    return "" if request.images else "there is no image to transcribe"

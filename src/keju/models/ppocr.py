@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import keju
-from keju.errors import DataError, PrerequisiteError
+from keju.errors import PrerequisiteError
 from keju.files import sha256_file
-from keju.images import open_image
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.pictures import no_page, picture
 
 _INSTALL = "pip install 'keju[ocr]'"
 _MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
@@ -95,9 +95,7 @@ class PPOCR:
 
     def declines(self, request: Request) -> str:
         """Everything but a transcription of images."""
-        if request.form != "transcription":
-            return f"ppocr transcribes; it gives no answer of the form {request.form}"
-        return "" if request.images else "there is no image to transcribe"
+        return no_page(request, "ppocr")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
@@ -122,10 +120,7 @@ class PPOCR:
 
     def _read(self, data: bytes, name: str, prefix: str) -> tuple[str, tuple[Line, ...]]:
         """Text and lines of one image; runs in a thread."""
-        try:
-            image = open_image(data, name=name)
-        except DataError as error:
-            raise AskError("unreadable-image", str(error)) from None
+        image = picture(data, name)
         with self._lock:
             found = self._detect(np.asarray(image)[:, :, ::-1])
         lines = tuple(

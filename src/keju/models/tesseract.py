@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.errors import DataError, PrerequisiteError
+from keju.errors import PrerequisiteError
 from keju.files import sha256_file
-from keju.images import open_image
 from keju.items import Line, Request
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.pictures import no_page, picture
 
 _LANGUAGE = "chi_tra_vert"
 _INSTALL = "apt-get install tesseract-ocr tesseract-ocr-chi-tra-vert"
@@ -66,9 +66,7 @@ class Tesseract:
 
     def declines(self, request: Request) -> str:
         """Everything but a transcription of images."""
-        if request.form != "transcription":
-            return f"tesseract transcribes; it gives no answer of the form {request.form}"
-        return "" if request.images else "there is no image to transcribe"
+        return no_page(request, "tesseract")
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Transcribe the images.
@@ -147,10 +145,7 @@ def _say(program: str, option: str) -> str:
 
 def _as_png(data: bytes, name: str) -> bytes:
     """The image as Tesseract should see it: upright, RGB."""
-    try:
-        image = open_image(data, name=name)
-    except DataError as error:
-        raise AskError("unreadable-image", str(error)) from None
+    image = picture(data, name)
     buffer = io.BytesIO()
     image.save(buffer, "PNG", compress_level=1)
     return buffer.getvalue()
