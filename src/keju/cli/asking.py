@@ -83,20 +83,25 @@ def plan(
         boxes=boxes,
         rounds=as_in.rounds or 1 if rounds is None else rounds,
     )
+    there = RunFolder(folder) if folder else None
     found = estimate(
         opened,
         [open_model(name, options) for name in model],
         selection,
-        folder=RunFolder.open(folder) if folder else None,
+        folder=there,
         prices=read_prices(prices) if prices else None,
         per_minute=per_minute,
     )
     if as_json:
         print_json(found)
         return
-    out.print(plan_table(found), totals_table(found))
+    out.print(plan_table(found))
+    if found.wire_bytes:
+        out.print(totals_table(found))
     for line in plan_notes(found):
         say(line)
+    if there and not there.exists():
+        say(f"{folder}: no run is there yet, so nothing is taken off")
 
 
 @app.command()
