@@ -1,7 +1,23 @@
 """How sure a number is, and how far raters agree."""
 
 from keju.statistics.agreement import Alpha, Measure, krippendorff_alpha
-from keju.statistics.bootstrap import Interval, group_bootstrap
+from keju.statistics.bootstrap import (
+    GroupSums,
+    Interval,
+    group_bootstrap,
+    group_sums,
+    interval_of,
+    resampled,
+)
+from keju.statistics.comparison import (
+    Difference,
+    compare,
+    detectable_difference,
+    holm,
+    randomisation_p,
+    rank_intervals,
+    spread_of_differences,
+)
 from keju.statistics.correlation import (
     Deviation,
     PairCounts,
@@ -13,20 +29,34 @@ from keju.statistics.correlation import (
     spearman,
     spearman_paper,
 )
+from keju.statistics.suite import TaskSums, resample_suite
 
 __all__ = [
     "Alpha",
     "Deviation",
+    "Difference",
+    "GroupSums",
     "Interval",
     "Measure",
     "PairCounts",
+    "TaskSums",
+    "compare",
+    "detectable_difference",
     "deviation",
     "group_bootstrap",
+    "group_sums",
+    "holm",
+    "interval_of",
     "kendall",
     "kendall_paper",
     "krippendorff_alpha",
     "pair_counts",
     "pearson",
+    "randomisation_p",
+    "rank_intervals",
+    "resample_suite",
+    "resampled",
     "spearman",
     "spearman_paper",
+    "spread_of_differences",
 ]

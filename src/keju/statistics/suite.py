@@ -1,0 +1,66 @@
+"""A whole benchmark resampled at once: many models, many tasks, the same draws for all.
+
+A group (a book, say) may have items in several tasks; it is drawn for all of them together. So
+means over tasks, ranks of models and differences between them keep what they have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from keju.statistics.bootstrap import Floats
+
+_BLOCK = 1 << 24
+
+
+class TaskSums(NamedTuple):
+    """The sums of all models on one task.
+
+    Attributes:
+        groups: which of the suite's groups the rows are, g of them.
+        top: numerators, g by models.
+        bottom: denominators, g by models.
+    """
+
+    groups: npt.NDArray[np.intp]
+    top: Floats
+    bottom: Floats
+
+
+def resample_suite(
+    tasks: Sequence[TaskSums], *, groups: int, resamples: int = 2000, seed: int = 12345
+) -> Floats:
+    """Values of every model on every task in every resample: resamples by tasks by models.
+
+    Not a number where a draw leaves a task without weight.
+
+    Args:
+        tasks: the sums; their columns are the same models in the same order.
+        groups: how many groups there are in all.
+        resamples: how often all groups are drawn with replacement.
+        seed: of the generator.
+    """
+    generator = np.random.default_rng(seed)
+    models = tasks[0].top.shape[1] if tasks else 0
+    values = np.empty((resamples, len(tasks), models))
+    block = max(1, min(resamples, _BLOCK // max(1, groups)))
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        drawn = _counts(generator, groups, size)
+        for place, task in enumerate(tasks):
+            rows = drawn[:, task.groups]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                values[start : start + size, place] = (rows @ task.top) / (rows @ task.bottom)
+    return values
+
+
+def _counts(generator: np.random.Generator, groups: int, size: int) -> Floats:
+    """How often each group is drawn in each of `size` resamples."""
+    chosen = generator.integers(0, groups, size=(size, groups), dtype=np.int32)
+    chosen += (np.arange(size, dtype=np.int32) * groups)[:, None]
+    counts = np.bincount(chosen.ravel(), minlength=size * groups)
+    return counts.reshape(size, groups).astype(np.float64)
