@@ -62,6 +62,17 @@ def test_a_dry_stroke_lets_the_sheet_through():
     assert dry.light[inside].max() > 0.7
 
 
+def test_ink_gathers_at_the_rim_of_a_wet_shape():
+    pen = Brush(160, 160, generator(1, "rim"))
+    pen.area(ring(80, 80, 70, 70), tone=0.6)
+    down, across = np.mgrid[:160, :160]
+    far = np.sqrt((down - 80.0) ** 2 + (across - 80.0) ** 2)
+    rim, inside = (
+        pen.light[(far > low) & (far < high)].mean() for low, high in ((66, 69), (0, 60))
+    )
+    assert rim < inside - 0.05
+
+
 def test_what_lies_beyond_the_sheet_is_let_be():
     pen = brush()
     pen.stroke([(-90, -90), (-40, -50)], 6)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from keju.building.noise import Plane, field, ramp, unit
+from keju.building.noise import Plane, field, ramp, to_image, unit
 from keju.items import Point
 
 Path: TypeAlias = NDArray[np.float64]
@@ -39,6 +39,9 @@ THREAD: Profile = (0.35, 0.8, 1.0, 0.9, 0.3)
 NAIL: Profile = (1.0, 0.8, 0.45, 0.2, 0.04)
 
 _STEP = 3.0
+_BROAD = 5.0
+"""From this width on a stroke holds enough ink to gather at its rim."""
+
 _BLOCK = 2
 """A block is cut this many times larger than it prints, like every mask of this room."""
 
@@ -237,6 +240,9 @@ class Brush:
             gaps = self._tooth[box[1] : box[3], box[0] : box[2]]
             mottle = self._mottle[box[1] : box[3], box[0] : box[2]]
             mask = mask * (1 - dry * ramp(gaps * 0.7 + mottle * 0.3, 0.62 - 0.3 * dry, 0.68))
+        if width >= _BROAD:
+            mottle = self._mottle[box[1] : box[3], box[0] : box[2]]
+            mask = _pooled(mask, 1.4) * (0.78 + 0.30 * mottle)
         self._lay(mask * tone, box, colour)
 
     def area(
@@ -254,6 +260,8 @@ class Brush:
             return
         mask, box = placed
         mottle = self._mottle[box[1] : box[3], box[0] : box[2]]
+        if soft <= 1.5:
+            mask = _pooled(mask, 2.2)
         mask = mask * (tone * (0.72 + 0.5 * mottle)) * _fading(box, fade)
         self._lay(np.clip(mask, 0, 1), box, colour)
 
@@ -307,6 +315,13 @@ class Brush:
         if soft > 0:
             image = image.filter(ImageFilter.GaussianBlur(soft))
         return unit(image), (x0, y0, x1, y1)
+
+
+def _pooled(mask: Plane, reach: float) -> Plane:
+    """A wet shape: ink gathers at its rim and is a little thinner within."""
+    blurred = unit(to_image(mask).filter(ImageFilter.GaussianBlur(reach)))
+    pooled: Plane = mask * (0.86 + 0.55 * (1 - blurred))
+    return np.minimum(pooled, 1.0)
 
 
 def _fading(box: tuple[int, int, int, int], fade: Span | None) -> Plane | float:
