@@ -31,7 +31,7 @@ def test_ink_on_ink_is_darker_than_ink():
     pen.stroke([(10, 40), (70, 40)], 8, tone=0.5, profile=EVEN)
     once = float(pen.light[40, 40].mean())
     pen.stroke([(10, 40), (70, 40)], 8, tone=0.5, profile=EVEN)
-    assert float(pen.light[40, 40].mean()) < once < 0.6
+    assert float(pen.light[40, 40].mean()) < once < 0.75
     assert (pen.light[10] == 1).all()
 
 
@@ -58,7 +58,7 @@ def test_a_dry_stroke_lets_the_sheet_through():
     for pen, how in ((wet, 0.0), (dry, 0.8)):
         pen.stroke([(5, 40), (75, 40)], 30, tone=0.9, profile=EVEN, dry=how)
     inside = (slice(32, 48), slice(15, 65))
-    assert wet.light[inside].max() < 0.3
+    assert wet.light[inside].max() < 0.5
     assert dry.light[inside].max() > 0.7
 
 
