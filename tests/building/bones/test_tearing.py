@@ -12,6 +12,7 @@ from scipy import ndimage
 from keju.building.bones.pieces import Piece, blank_piece
 from keju.building.bones.tearing import (
     _largest_region,
+    broken,
     fracture,
     fragment,
     tear,
@@ -129,3 +130,17 @@ def test_a_thread_cannot_be_broken_into_many():
     thread[30, 10:16] = 1
     with pytest.raises(DataError, match="fewer parts"):
         tear(thread, 20, generator(1, "t"))
+
+
+def test_a_broken_piece_has_lost_its_smallest_parts_and_shows_where():
+    whole = piece("scapula", 5, 400)
+    left = broken(whole, 1, generator(5, "b"), depth=4)
+    share = (left.mask > 0.5).sum() / (whole.mask > 0.5).sum()
+    assert 0.6 < share < 0.92
+    assert left.breaks.max() > 0.5
+    edge = (left.mask > 0.5) & ~ndimage.binary_erosion(left.mask > 0.5)
+    lost = (whole.mask > 0.5) & (left.mask < 0.5)
+    far = ndimage.distance_transform_edt(~lost)
+    assert (left.breaks[edge & (far <= 2)] > 0.1).mean() > 0.9
+    assert (left.breaks[edge & (far > 40)] == 0).all()
+    assert whole.breaks.max() == 0

@@ -104,7 +104,7 @@ def _surroundings(
         path = [(round(x * shape[1]), round(y * shape[0])) for x, y in crack]
         ImageDraw.Draw(lines).line(path, fill=220, width=max(1, mask.height // 60))
     ground = unit(whole)
-    return Piece(ground, strokes * ground, unit(lines) * ground)
+    return Piece.bare(ground, unit(lines) * ground)._replace(strokes=strokes * ground)
 
 
 def _neighbour(

@@ -13,6 +13,7 @@ from keju.building.bones.incising import knife, sign_mask, write
 from keju.building.bones.inscribing import compose
 from keju.building.bones.pieces import Piece, PieceKind, blank_piece
 from keju.building.bones.signs import load_signs
+from keju.building.bones.tearing import broken
 from keju.building.noise import Plane, to_image, unit
 from keju.building.paper import make_paper
 from keju.building.pictures.birds import standing_crane
@@ -32,7 +33,8 @@ class PieceLook(NamedTuple):
     """What a piece is, before chance has a say.
 
     `size` is width and height in pixels, `side` how high characters are against the piece,
-    `cracks` how many crack signs it bears, `leftwards` whether columns follow to the left.
+    `cracks` how many crack signs it bears, `leftwards` whether columns follow to the left,
+    `lost` how many parts have broken off.
     """
 
     kind: PieceKind
@@ -40,6 +42,7 @@ class PieceLook(NamedTuple):
     side: float
     cracks: int
     leftwards: bool = True
+    lost: int = 0
 
 
 class Draft(NamedTuple):
@@ -69,6 +72,8 @@ def draft(name: str, look: PieceLook, texts: Sequence[str], rng: np.random.Gener
             f"no stroke model of {''.join(missing)}", item=name, mend="Use other characters"
         )
     piece = blank_piece(look.size, look.kind, rng, cracks=look.cracks)
+    if look.lost:
+        piece = broken(piece, look.lost, rng, depth=look.size[1] * 0.008)
     if not texts:
         return Draft(piece, (), ())
     writer = knife(rng)

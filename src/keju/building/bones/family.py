@@ -53,7 +53,7 @@ class BonePicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
     """A piece with its inscriptions, each in columns of its own; without any it is a negative.
 
     `side` is the height of a character against the piece's; it shrinks until all find room.
-    `filling` is the cinnabar in the cuts of a photograph.
+    `filling` is the cinnabar in the cuts of a photograph, `lost` how many parts have broken off.
     """
 
     kind: PieceKind
@@ -65,6 +65,7 @@ class BonePicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=
     leftwards: bool = True
     wear: Difficulty = 0.4
     cracks: Annotated[int, Meta(ge=0, le=60)] = 6
+    lost: Annotated[int, Meta(ge=0, le=5)] = 0
     filling: Difficulty = 0.0
 
 
@@ -153,7 +154,7 @@ def draw_bones(studio: Studio) -> Iterator[Item]:
     """
     for spec in studio.recipe.part("bones", BonePicture):
         size = (round(spec.height * spec.aspect), spec.height)
-        look = PieceLook(spec.kind, size, spec.side, spec.cracks, leftwards=spec.leftwards)
+        look = PieceLook(spec.kind, size, spec.side, spec.cracks, spec.leftwards, spec.lost)
         made = draft(spec.id, look, spec.texts, studio.rng(spec.id, "piece"))
         picture = picture_of(
             made.piece, spec.ground, studio.rng(spec.id, "ground"),

@@ -17,6 +17,7 @@ Ground = Literal["rubbing", "photo", "hand"]
 _BONE = np.array([0.83, 0.755, 0.60], np.float32)
 _BROWN = np.array([0.50, 0.375, 0.235], np.float32)
 _LOAM = np.array([0.36, 0.27, 0.18], np.float32)
+_INSIDE = np.array([0.87, 0.80, 0.66], np.float32)
 _CINNABAR = np.array([0.50, 0.16, 0.11], np.float32)
 _BACKDROPS = np.array([[0.055, 0.055, 0.06], [0.62, 0.62, 0.61], [0.89, 0.89, 0.88]], np.float32)
 
@@ -70,6 +71,8 @@ def _covered(
     pits = ramp(fine * 0.72 + coarse * 0.28 + many, 0.66, 0.86) * (0.35 + 0.6 * fine)
     weak = field(rng, piece.shape, 30 * grain) * 0.6 + coarse * 0.6 - 0.1
     flaked = ramp(weak, 0.88 - 0.16 * wear, 0.94 - 0.16 * wear)
+    # A broken edge slopes away, and the paper touches it only here and there.
+    pits = np.maximum(pits, piece.breaks * ramp(coarse + fine * 0.5, 0.55, 0.95))
     open_to_ink = (1 - 0.97 * cuts) * (1 - 0.85 * lines) * (1 - pits) * (1 - 0.9 * flaked)
     covered: Plane = open_to_ink.astype(np.float32)
     return covered
@@ -106,6 +109,10 @@ def photo(
     )
     body = body * (1 - 0.75 * stains[..., None]) + _LOAM * 0.75 * stains[..., None]
     body = body * (0.93 + 0.10 * fine + 0.06 * (fibre - 0.5))[..., None]
+    # Where it broke, the paler and porous inside is seen.
+    pores = ramp(fine * 0.6 + fibre * 0.4, 0.35, 0.62)[..., None]
+    broken = (piece.breaks * 0.75)[..., None]
+    body = body * (1 - broken) + (_INSIDE * (0.62 + 0.38 * pores)) * broken
     body = _cut_into(body, piece, fine, wear, grain, filling)
     swell = _soft(piece.mask, 16 * grain)
     height = swell * 2.4 + field(rng, shape, 70 * grain) * 0.3 + fibre * 0.05

@@ -47,14 +47,22 @@ _SEAMS: tuple[tuple[Point, ...], ...] = (
 
 
 class Piece(NamedTuple):
-    """A piece of bone: where it is, what is cut into it, and where it is cracked.
+    """A piece of bone: where it is, what is cut into it, and where it is cracked or broken.
 
-    `lines` are cracks and seams; `strokes` is the writing, 0 where there is none.
+    `lines` are cracks and seams; `strokes` is the writing, 0 where there is none; `breaks` is 1
+    at an edge where another part has broken off, 0 at the old rim and inside.
     """
 
     mask: Plane
     strokes: Plane
     lines: Plane
+    breaks: Plane
+
+    @classmethod
+    def bare(cls, mask: Plane, lines: Plane | None = None) -> Piece:
+        """A whole piece without writing."""
+        none = np.zeros_like(mask)
+        return cls(mask, none, none if lines is None else lines, none)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -87,7 +95,7 @@ def blank_piece(
     for line in _breaks(rng):
         pen.line(_scaled(line, lines.size), fill=230, width=fine)
     soft = lines.resize(size, Image.Resampling.BOX)
-    return Piece(mask, np.zeros_like(mask), unit(soft) * mask)
+    return Piece.bare(mask, unit(soft) * mask)
 
 
 def _outline(kind: PieceKind, rng: np.random.Generator) -> list[Point]:

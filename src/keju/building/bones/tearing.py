@@ -244,7 +244,44 @@ def fragment(
         turn: by how many degrees it may be turned to either side.
     """
     kept = worn_part(torn.labels, part, rng, depth=depth)
-    mask = (kept * piece.mask).astype(np.float32)
-    planes = (mask, (piece.strokes * mask), (piece.lines * mask))
+    alone = broken_off(piece, kept, (torn.labels != part) & (torn.labels != 0), depth=depth)
     degrees = (float(rng.random()) * 2 - 1) * turn
-    return turned(trimmed(Piece(*(plane.astype(np.float32) for plane in planes))), degrees)
+    return turned(trimmed(alone), degrees)
+
+
+def broken_off(
+    piece: Piece, kept: NDArray[np.bool_], gone: NDArray[np.bool_], *, depth: float
+) -> Piece:
+    """What is kept of a piece, with its broken edge where the rest is gone.
+
+    Args:
+        piece: the whole piece.
+        kept: where it is still there.
+        gone: the parts that broke off, before any wear.
+        depth: how deep the break was worn, in pixels.
+    """
+    mask = (kept * piece.mask).astype(np.float32)
+    away = Image.fromarray(gone.astype(np.uint8) * 255)
+    near = unit(away.filter(ImageFilter.GaussianBlur(2 * depth)))
+    breaks = np.maximum(piece.breaks, ramp(near, 0.10, 0.34)) * mask
+    return Piece(mask, piece.strokes * mask, piece.lines * mask, breaks)
+
+
+def broken(piece: Piece, lost: int, rng: np.random.Generator, *, depth: float) -> Piece:
+    """A piece that has lost some of its parts, as most have.
+
+    Args:
+        piece: the whole piece.
+        lost: how many parts are gone; about as many and one more are left.
+        rng: where the breaks come from.
+        depth: how deep the breaks are worn, in pixels.
+
+    Raises:
+        DataError: the piece cannot be broken so often.
+    """
+    torn = tear(piece.mask, 2 * lost + 1, rng)
+    sizes = np.bincount(torn.labels.ravel(), minlength=torn.parts + 1)[1:]
+    gone = np.isin(torn.labels, np.argsort(sizes, kind="stable")[:lost] + 1)
+    left = np.where(gone, np.uint8(2), (torn.labels > 0).astype(np.uint8))
+    kept = worn_part(left, 1, rng, depth=depth)
+    return broken_off(piece, kept, gone, depth=depth)
