@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from msgspec.structs import replace
@@ -137,6 +137,41 @@ def ledger(
         return
     out.print(*ledger_tables(found))
     for line in ledger_lines(found):
+        say(line)
+
+
+@app.command()
+def compare(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that has been scored.")],
+    models: Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--models",
+            metavar="A B",
+            help="Two models, or two settings of one as 'MODEL (own-ocr)'; not needed where the "
+            "run has two.",
+        ),
+    ] = None,
+    protocol: Annotated[
+        Literal["official", "strict"], typer.Option(help="Whose main metrics are compared.")
+    ] = "strict",
+    as_json: AsJson = False,
+) -> None:
+    """Compare two models: which tasks differ, by how much, how surely.
+
+    Both are compared over the items that both answered, with a paired randomisation test and a
+    paired bootstrap, by group, adjusted over the tasks (Holm).
+    """
+    from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
+    from keju.reporting.terminal import print_json
+    from keju.runs import RunFolder
+
+    names, found = comparison_of(RunFolder.open(run), models, protocol)
+    if as_json:
+        print_json({"first": names[0], "second": names[1], "protocol": protocol, "tasks": found})
+        return
+    out.print(comparison_table(names, found, protocol))
+    for line in comparison_lines(found):
         say(line)
 
 

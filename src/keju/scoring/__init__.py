@@ -15,6 +15,7 @@ from keju.scoring.aggregate import (
 )
 from keju.scoring.answers import Extracted, body_of, transcription_of
 from keju.scoring.box_lists import BoxList, extract_boxes
+from keju.scoring.comparing import TaskComparison, compare_models
 from keju.scoring.export import pieces, to_json
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
@@ -45,6 +46,7 @@ __all__ = [
     "Result",
     "Rule",
     "Summary",
+    "TaskComparison",
     "TaskDifference",
     "TaskResult",
     "Unscored",
@@ -53,6 +55,7 @@ __all__ = [
     "aggregate",
     "binding_of",
     "body_of",
+    "compare_models",
     "counting",
     "differences",
     "extract_boxes",

@@ -160,8 +160,8 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
     answered = [score for score in scored if score.status == ANSWERED]
     return MetricResult(
         metric=metric,
-        value=_task_value(metric, scored),
-        without_failures=_task_value(metric, answered),
+        value=task_value(metric, scored),
+        without_failures=task_value(metric, answered),
         item_mean=fmean(score.value or 0.0 for score in scored) if scored else None,
         items=len(scores),
         scored=len(scored),
@@ -172,7 +172,8 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
     )
 
 
-def _task_value(metric: str, scored: Sequence[Score]) -> float | None:
+def task_value(metric: str, scored: Sequence[Score]) -> float | None:
+    """A metric over scores that have a value, all of one task; None where there are none."""
     if not scored:
         return None
     if metric in _OWN_WAY:

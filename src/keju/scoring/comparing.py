@@ -1,0 +1,152 @@
+"""Two models over the items that both answered: per task, by how much they differ, how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from keju.benchmarks import Query, Task, tasks
+from keju.items import Protocol, Record, Score
+from keju.scoring.aggregate import is_ratio_of_sums, task_value
+from keju.scoring.protocols import binding_of
+from keju.statistics import (
+    GroupSums,
+    compare,
+    detectable_difference,
+    group_sums,
+    holm,
+    spread_of_differences,
+)
+
+_LEVEL = 0.05
+_Place = tuple[str, int]
+"""Item and round: what both must have answered."""
+
+
+class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """One task (or one query of it): the main metric of two models over the same items.
+
+    `difference` is first - second, with the 95 % interval `low` to `high` of the paired bootstrap
+    by group. `p` is of the paired randomisation test, `p_holm` adjusted over all tasks that were
+    compared. `detectable` is the difference that so many groups tell four times in five. They are
+    None where the metric is no ratio of sums (a median, a harmonic mean of means) or where fewer
+    than two groups leave nothing to resample. `better` is ``first`` or ``second`` where the
+    adjusted p is at most .05, else empty.
+    """
+
+    task: str
+    query: str
+    metric: str
+    first: float
+    second: float
+    difference: float
+    items: int
+    groups: int
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    detectable: float | None = None
+    better: str = ""
+
+
+def compare_models(
+    first: Iterable[Score], second: Iterable[Score], protocol: Protocol, *, resamples: int = 10_000
+) -> list[TaskComparison]:
+    """Compare two models task by task on their main metrics, in the catalogue's order.
+
+    Failures count at each metric's worst value, as in every table. An item that one of them has
+    no value for is left out of both.
+
+    Args:
+        first: scores of one model in one setting.
+        second: scores of another model, or of the same one in another setting.
+        protocol: whose main metrics are compared.
+        resamples: of the test and of the interval.
+    """
+    tables = [_by_query(scores, protocol) for scores in (first, second)]
+    found = []
+    for task in tasks():
+        for query in task.queries:
+            metric = next(iter(getattr(query, protocol)), "")
+            one, two = (table.get((task.id, query.name, metric), {}) for table in tables)
+            both = [place for place in one if place in two]
+            if both:
+                pair = [one[place] for place in both], [two[place] for place in both]
+                found.append(_compared(task, query, metric, protocol, *pair, resamples=resamples))
+    return _adjusted(found)
+
+
+def _by_query(
+    scores: Iterable[Score], protocol: Protocol
+) -> dict[tuple[str, str, str], dict[_Place, Score]]:
+    table: dict[tuple[str, str, str], dict[_Place, Score]] = {}
+    for score in scores:
+        if score.protocol == protocol and score.value is not None:
+            key = (score.task, score.query, score.metric)
+            table.setdefault(key, {})[score.item, score.round] = score
+    return table
+
+
+def _compared(
+    task: Task,
+    query: Query,
+    metric: str,
+    protocol: Protocol,
+    first: Sequence[Score],
+    second: Sequence[Score],
+    *,
+    resamples: int,
+) -> TaskComparison:
+    values = [task_value(metric, scores) or 0.0 for scores in (first, second)]
+    names = [score.group or score.item for score in first]
+    plain = TaskComparison(
+        task=task.id,
+        query=query.name,
+        metric=metric,
+        first=values[0],
+        second=values[1],
+        difference=values[0] - values[1],
+        items=len(first),
+        groups=len(set(names)),
+    )
+    sums = [_sums(scores, names) for scores in (first, second)]
+    if plain.groups < 2 or not is_ratio_of_sums(metric) or any(not s.bottom.sum() for s in sums):
+        return plain
+    found = compare(*sums, resamples=resamples)
+    binding = binding_of(protocol, task.benchmark, query.form, metric)
+    is_error = binding is not None and not binding.higher_is_better
+    ahead = "first" if (found.value > 0) != is_error else "second"
+    return replace(
+        plain,
+        low=found.interval.low if found.interval else None,
+        high=found.interval.high if found.interval else None,
+        p=found.p,
+        detectable=detectable_difference(spread_of_differences(*sums), plain.groups),
+        better=ahead,
+    )
+
+
+def _sums(scores: Sequence[Score], names: Sequence[str]) -> GroupSums:
+    return group_sums(
+        [score.stats["numerator"] for score in scores],
+        [score.stats["denominator"] for score in scores],
+        names,
+    )
+
+
+def _adjusted(found: Sequence[TaskComparison]) -> list[TaskComparison]:
+    """P values adjusted over the tasks that have one; only a sure difference names the better."""
+    tested = [each for each in found if each.p is not None]
+    adjusted: Mapping[int, float] = dict(
+        zip(map(id, tested), holm([each.p or 0.0 for each in tested]), strict=True)
+    )
+    return [
+        replace(
+            each,
+            p_holm=adjusted.get(id(each)),
+            better=each.better if adjusted.get(id(each), 1.0) <= _LEVEL else "",
+        )
+        for each in found
+    ]
