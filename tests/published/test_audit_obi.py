@@ -1,0 +1,99 @@
+"""OBI-Bench: each finding worked out again from the transcription."""
+
+from transcription import cells, column, findings, rows
+
+
+def test_classification_is_of_one_round(audit, numbers):
+    values = [
+        float(text)
+        for (table, *_), found in numbers["OBI-Bench"].items()
+        if table == "Table 4"
+        for text in found.values()
+    ]
+    assert len(values) == 153
+    assert all(4 * value == int(4 * value) for value in values)
+    (finding,) = findings(audit, "classification-in-one-round")
+    assert finding.compared == 153
+
+
+def test_recall_at_1_has_a_ceiling(audit, numbers):
+    for source in ("OBC306", "OBI-IJDH"):
+        recall = column(numbers, "OBI-Bench", "Table 5", "retrieval", "How", source, "Recall@1")
+        assert max(recall.values()) <= 0.25
+    assert len(rows(audit, "ceiling-of-recall")) == 5
+
+
+def test_recall_at_3_is_no_count(audit, numbers):
+    recall = column(numbers, "OBI-Bench", "Table 5", "retrieval", "How", "OBI-IJDH", "Recall@3")
+    counts = {round(count / 200, 3) for count in range(201)}
+    assert rows(audit, "recall-is-a-count") == {m for m in recall if recall[m] not in counts}
+
+
+def test_closed_models_were_asked_to_rejoin_otherwise(audit):
+    first = {
+        where for place, where in cells(audit, "rejoining-is-a-count") if place.endswith("Acc@1")
+    }
+    assert first == {
+        "Gemini 1.5 Pro", "Gemini 1.5 Flash", "GPT-4v", "GPT-4o (ver. 0806)",
+        "Qwen-VL-Max (ver. 0809)", "GLM-4V",
+    }  # fmt: skip
+
+
+def test_obi_marks_that_are_wrong(audit):
+    wrong = cells(audit, "best-and-second")
+    place = "Table 4, classification/Yes-or-No@HWOBC:Acc@5"
+    assert wrong[place, "LLaVA-NeXT (Qwen1.5-72B)"] == ("46.25 second", "best")
+    assert wrong[place, "IDEFICS-2-8B (Mistral-7B)"] == ("44.75 best", "second")
+    yes = "Table 2, recognition/Yes-or-No@YinQiWenYuan_detection:Acc"
+    assert wrong[yes, "GPT-4o (ver. 0806)"] == ("99.90 second", "best")
+    assert len(findings(audit, "best-and-second")) == 3
+    assert len({each.place for each in findings(audit, "columns-without-marks")}) == 4
+
+
+def test_less_than_ten_to_the_minus_four(audit, numbers):
+    flagged = rows(audit, "below-what")
+    printed = {
+        model: text
+        for source in ("O2BR", "YinQiWenYuan_detection")
+        for model, text in numbers["OBI-Bench"][
+            "Table 2", "recognition", "Where", source, "IoU"
+        ].items()
+        if not text.startswith("<") and float(text) < 10e-4
+    }
+    assert flagged == set(printed)
+    assert len(flagged) == 3
+
+
+def test_a_mixture_above_all_that_is_mixed(audit, numbers):
+    mixed = column(
+        numbers, "OBI-Bench", "Figure 3", "classification", "100 classes",
+        "mixed(HWOBC+Oracle-50k+OBI125)", "Acc@1",
+    )  # fmt: skip
+    alone = [
+        column(numbers, "OBI-Bench", "Table 4", "classification", "How", source, "Acc@1")
+        for source in ("HWOBC", "Oracle-50k", "OBI125")
+    ]
+    above = {
+        row
+        for row in alone[0]
+        for model, value in mixed.items()
+        if row.startswith(f"{model} ") and value > max(each[row] for each in alone) + 0.5
+    }
+    assert rows(audit, "mixture-of-sources") == above
+    assert len(above) == 3
+
+
+def test_some_rows_average_rounds_and_others_do_not(audit, numbers):
+    values = column(numbers, "OBI-Bench", "Table 2", "recognition", "Yes-or-No", "O2BR", "accuracy")
+    off = {model for model in values if abs(values[model] * 8 - round(values[model] * 8)) > 0.05}
+    assert rows(audit, "yes-or-no-of-o2br") == off
+    assert len(off) == 5
+
+
+def test_a_claim_that_holds_for_two_of_three(audit, numbers):
+    average = column(numbers, "OBI-Bench", "Table 6", "deciphering", "Average", "all", "BERTScore")
+    people = average["Human (public)"]
+    assert average["GPT-4o (ver. 0806)"] > people
+    assert average["Gemini 1.5 Pro"] > 0.9 * people
+    (cell,) = findings(audit, "claim-deciphering")[0].mismatches
+    assert cell.recomputed == f"{average['Qwen-VL-Max (ver. 0809)'] / people:.0%} of 0.3872"

@@ -1,0 +1,37 @@
+"""The audit's findings and the transcription they are worked out from again, by plain means."""
+
+from __future__ import annotations
+
+import json
+
+HALVES = ("BERTScore", "ANLS")
+
+
+def findings(audit, check):
+    return [each for each in audit.findings if each.check == check]
+
+
+def cells(audit, check):
+    return {
+        (each.place, cell.where): (cell.printed, cell.recomputed)
+        for each in findings(audit, check)
+        for cell in each.mismatches
+    }
+
+
+def rows(audit, check):
+    return {where for _, where in cells(audit, check)}
+
+
+def column(numbers, benchmark, *key):
+    found = numbers[benchmark][key]
+    return {
+        model: float(text)
+        for model, text in found.items()
+        if not text.startswith("<") and model != "Average"
+    }
+
+
+def registry(shared):
+    path = shared / "published" / "mcs_task_registry.json"
+    return json.loads(path.read_text("utf-8"))["tasks"]
