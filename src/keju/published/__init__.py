@@ -6,6 +6,7 @@ from keju.published.models import Kind, PublishedModel, Role, published_model, p
 from keju.published.own import audit_run
 from keju.published.rebuild import Rebuilt, rebuild
 from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
+from keju.published.values import PublishedValue, published_values
 
 __all__ = [
     "Audit",
@@ -16,6 +17,7 @@ __all__ = [
     "Kind",
     "PrintedTable",
     "PublishedModel",
+    "PublishedValue",
     "Rebuilt",
     "Role",
     "audit_leaderboard",
@@ -25,5 +27,6 @@ __all__ = [
     "published_model",
     "published_models",
     "published_tables",
+    "published_values",
     "rebuild",
 ]
