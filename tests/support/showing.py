@@ -82,6 +82,21 @@ def oracle_crops(shared: Path) -> Crops:
     )
 
 
+def laid_out(draw: np.random.Generator, crops: Crops) -> tuple[Grey, list[tuple[int, ...]]]:
+    """Thirty crops, at random sizes and places, in the cells of a board; the boxes of their ink."""
+    board, boxes = np.full((600, 720), 12, np.uint8), []
+    for cell in range(30):
+        side = int(draw.integers(44, 72))
+        crop = Image.fromarray(crops.pictures[draw.integers(len(crops.pictures))])
+        pixels = np.asarray(crop.resize((side, side), Image.Resampling.BICUBIC))
+        x = int(cell % 6 * 120 + draw.uniform(10, 110 - side))
+        y = int(cell // 6 * 120 + draw.uniform(10, 110 - side))
+        board[y : y + side, x : x + side] = np.maximum(board[y : y + side, x : x + side], pixels)
+        rows, columns = np.nonzero(pixels > 90)
+        boxes.append((x + columns.min(), y + rows.min(), x + columns.max() + 1, y + rows.max() + 1))
+    return np.clip(board + draw.normal(0, 6, board.shape), 0, 255).astype(np.uint8), boxes
+
+
 def torn(draw: np.random.Generator, *, wear: float = 1, size: int = 360) -> list[Grey]:
     """A bone torn in two: each half turned at random, on white, its edge worn by some pixels."""
     bone = _bone(draw, size)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
-from showing import Crops, Grey, oracle_crops, said, stored
+from showing import Crops, Grey, laid_out, oracle_crops, said, stored
 
 from keju.items import AnswerForm, Request
 from keju.metrics.boxes import box_hits
@@ -96,21 +95,6 @@ def test_it_declines_other_answers():
 @pytest.fixture(scope="module")
 def crops(shared: Path) -> Crops:
     return oracle_crops(shared)
-
-
-def laid_out(draw: np.random.Generator, crops: Crops) -> tuple[Grey, list[Box]]:
-    """Thirty crops, at random sizes and places, in the cells of a board; the boxes of their ink."""
-    board, boxes = np.full((600, 720), 12, np.uint8), []
-    for cell in range(30):
-        side = int(draw.integers(44, 72))
-        crop = Image.fromarray(crops.pictures[draw.integers(len(crops.pictures))])
-        pixels = np.asarray(crop.resize((side, side), Image.Resampling.BICUBIC))
-        x = int(cell % 6 * 120 + draw.uniform(10, 110 - side))
-        y = int(cell // 6 * 120 + draw.uniform(10, 110 - side))
-        board[y : y + side, x : x + side] = np.maximum(board[y : y + side, x : x + side], pixels)
-        rows, columns = np.nonzero(pixels > 90)
-        boxes.append((x + columns.min(), y + rows.min(), x + columns.max() + 1, y + rows.max() + 1))
-    return np.clip(board + draw.normal(0, 6, board.shape), 0, 255).astype(np.uint8), boxes
 
 
 def test_real_characters_on_boards_are_found(crops: Crops):

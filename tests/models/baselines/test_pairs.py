@@ -21,9 +21,15 @@ DARK, GREY, LIGHT = (stored(np.full((4, 4), level, np.uint8)) for level in (0, 1
 class Brightness(PairBaseline[float]):
     """Alike are pictures of like brightness."""
 
-    def __init__(self, options: ModelOptions) -> None:
+    def __init__(self, options: ModelOptions, pairs_kept: int = 0) -> None:
         self.described = 0
-        super().__init__("brightness", options, tasks=frozenset({"classification"}), threshold=0.5)
+        super().__init__(
+            "brightness",
+            options,
+            tasks=frozenset({"classification"}),
+            threshold=0.5,
+            pairs_kept=pairs_kept,
+        )
 
     def describe(self, grey: Grey) -> float:
         self.described += 1
@@ -45,6 +51,22 @@ def test_a_picture_is_described_once_and_not_read_again():
     of_pair(model, DARK, GREY, task="classification")
     assert said(model, pair(DARK, GREY), ()) == f"{1 - 100 / 255:.6f}"
     assert model.described == 2
+
+
+def test_a_pair_is_compared_once_from_both_sides_where_that_takes_time():
+    class Slow(Brightness):
+        compared = 0
+
+        def compare(self, one: float, other: float) -> float:
+            self.compared += 1
+            return super().compare(one, other)
+
+    for kept, times in ((0, 3), (9, 1)):
+        model = Slow(ModelOptions(), pairs_kept=kept)
+        of_pair(model, DARK, GREY, task="classification")
+        of_pair(model, GREY, DARK, task="classification")
+        of_pair(model, GREY, DARK, "yes-no", "classification")
+        assert model.compared == times
 
 
 def test_only_pairs_of_its_tasks_are_its_affair():

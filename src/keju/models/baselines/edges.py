@@ -19,10 +19,11 @@ SHARES = (0.18, 0.25, 0.35)
 """Lengths of edge that are tried, as shares of the shorter outline."""
 
 _THRESHOLD = 0.5
+_PAIRS_KEPT = 1 << 17  # every two of OBI-Bench's 483 fragments, in 30 MB
 _EVEN, _SLOPE = 0.75, 0.12
 _WEAR = 0.25  # of the distance between two points: what an edge has lost without being another
 _SMOOTHING = 3.0  # pixels
-_FEWEST = 8
+_FEWEST, _MOST = 8, 2048  # points of an outline that can be matched, and that are kept
 
 Curve = NDArray[np.complex128]
 Reals = NDArray[np.float64]
@@ -59,6 +60,7 @@ class Edges(PairBaseline[Curve]):
             options,
             tasks=frozenset({"rejoining"}),
             threshold=_THRESHOLD,
+            pairs_kept=_PAIRS_KEPT,
             points=str(POINTS),
             shares=", ".join(map(str, SHARES)),
         )
@@ -75,7 +77,8 @@ class Edges(PairBaseline[Curve]):
 def outline(grey: Grey) -> Curve:
     """The outline of the largest thing that stands out from the ground, clockwise, smoothed.
 
-    Its points are about a pixel apart, as x + iy. Fewer than four points where nothing stands out.
+    Its points are about a pixel apart, as x + iy, or further where there would be too many to keep.
+    None where nothing stands out.
     """
     apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
     _, mask = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
@@ -87,7 +90,7 @@ def outline(grey: Grey) -> Curve:
     wave = np.fft.fftfreq(len(points))
     blur = np.exp(-2 * (np.pi * wave * _SMOOTHING) ** 2)
     smooth: Curve = np.fft.ifft(np.fft.fft(points[:, 0] + 1j * points[:, 1]) * blur)
-    return smooth
+    return smooth if len(smooth) <= _MOST else _even(smooth, length(smooth) / _MOST)
 
 
 def evidence(one: Curve, other: Curve) -> float:

@@ -42,6 +42,8 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         tasks: the tasks whose pairs it compares.
         threshold: the declared one.
         options: reference split and images.
+        pairs_kept: pairs of which the likeness is kept, for both directions and all queries ask for
+            it again; 0 where it takes no time.
         identity: its other constants.
     """
 
@@ -52,10 +54,12 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         *,
         tasks: frozenset[str],
         threshold: float,
+        pairs_kept: int = 0,
         **identity: str,
     ) -> None:
         self._tasks = tasks
         self._kept: Recent[_T] = Recent(KEPT)
+        self._alike: Recent[float] = Recent(pairs_kept)
         pairs = list(islice(self._known(options.reference), LEARNT_PAIRS))
         learnt = self._learn(pairs, options) if options.asking else None
         self._threshold = threshold if learnt is None else learnt
@@ -70,7 +74,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
 
     @abstractmethod
     def compare(self, one: _T, other: _T) -> float:
-        """How alike two pictures are, 0 to 1."""
+        """How alike two pictures are, 0 to 1, whichever comes first."""
 
     def declines(self, request: Request) -> str:
         """Everything but pairs of its own tasks."""
@@ -92,8 +96,12 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         return Answer(text="Yes" if likeness >= self._threshold else "No")
 
     def _likeness(self, request: Request, images: Sequence[bytes]) -> float:
-        one, other = (self._descriptor(request, images, index) for index in range(2))
-        return self.compare(one, other)
+        return self._alike.get(
+            frozenset(ref.sha256 for ref in request.images),
+            lambda: self.compare(
+                self._descriptor(request, images, 0), self._descriptor(request, images, 1)
+            ),
+        )
 
     def _descriptor(self, request: Request, images: Sequence[bytes], index: int) -> _T:
         return self._kept.get(
