@@ -10,9 +10,11 @@ import pytest
 from released import obi_classes, obi_mutual, obi_rejoining, picture, put
 
 from keju.datasets.readers._obi import sources, sweep
+from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.running import requests
 
 
 def test_the_sources_are_those_of_the_published_registry(shared: Path) -> None:
@@ -69,6 +71,24 @@ def test_each_fragment_is_held_against_all_others(read, tmp_path: Path, build) -
     assert {item.group for item in done.items} == {"OBI-rejoin/b1", "OBI-rejoin/b2"}
     assert "OBI-rejoin: 5 fragments; the paper has 483" in done.notes
     assert list(validate(done.path)) == []
+
+
+def test_an_imported_gallery_is_asked_pair_by_pair(read, tmp_path: Path) -> None:
+    obi_rejoining(tmp_path / "s")
+    dataset = Dataset.open(read("obi-rejoining", tmp_path / "s").path)
+    asked = [request for _, request in requests(dataset)]
+    assert len(asked) == 5 * 2 * 4
+    for request in asked:
+        assert len(request.images) == 2
+        assert request.images[0] != request.images[1]
+
+
+def test_galleries_share_their_images_when_they_are_read(read, tmp_path: Path) -> None:
+    obi_rejoining(tmp_path / "s")
+    items = Dataset.open(read("obi-rejoining", tmp_path / "s").path).items()
+    shown = [ref for item in items for ref in item.images]
+    assert len(shown) == 50
+    assert len({id(ref) for ref in shown}) == 5
 
 
 def test_fragments_of_a_folder_adjoin_where_that_is_said(read, tmp_path: Path) -> None:

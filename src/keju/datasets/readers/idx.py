@@ -26,8 +26,8 @@ SRC/                                a folder, or one -images- file beside its la
   NAME-images-idx3-ubyte[.gz]       N pictures of 8-bit grey: magic 0x00000803, N, rows, columns
   NAME-labels-idx1-ubyte[.gz]       N class indices: magic 0x00000801, N
 Every set that has both files is imported; labels without pictures are passed over. Each crop is
-stored as PNG, its pixels unchanged, and becomes a labelled example of the reference split: of such
-crops the pairs of OBI-Bench's classification and retrieval are made."""
+stored as PNG, its pixels unchanged, and becomes a labelled example of the reference split, from
+which baselines learn and which nobody is asked."""
 
 MAX_BYTES = 1 << 30
 """The most that an IDX file may hold once unpacked; MNIST's largest has 47 MB."""

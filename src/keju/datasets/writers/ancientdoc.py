@@ -9,7 +9,7 @@ import msgspec
 
 from keju.benchmarks import prompt_of
 from keju.datasets.store import Dataset
-from keju.datasets.writers.base import Holder, Writer, copy_image
+from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import Item
@@ -53,11 +53,10 @@ WRITER = Writer("ancientdoc", "AncientDoc's JSON lines with page images", LAYOUT
 
 
 def _objection(item: Item) -> str:
-    if item.benchmark != _BENCHMARK:
-        return f"no task of {_BENCHMARK}"
-    if item.split != "test":
-        return "of the reference split, which the form does not know"
-    return "" if len(item.images) == 1 else f"{len(item.images)} images instead of one"
+    count = len(item.images)
+    return not_a_question_of(_BENCHMARK, item) or (
+        f"{count} images instead of one" if count != 1 else ""
+    )
 
 
 def _page(item: Item) -> str:

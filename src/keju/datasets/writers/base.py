@@ -63,6 +63,15 @@ class Holder:
             yield f"left out {count} items of {task}: {reason}"
 
 
+def not_a_question_of(benchmark: str, item: Item) -> str:
+    """Why an item is no question of a benchmark, or an empty string."""
+    if item.benchmark != benchmark:
+        return f"no task of {benchmark}"
+    if item.split != "test":
+        return "of the reference split, which the form does not know"
+    return ""
+
+
 def copy_image(dataset: Dataset, ref: ImageRef, path: Path) -> None:
     """Write an image of a dataset, byte for byte, unless it is there already.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from keju.benchmarks import options_of, prompt_of
 from keju.datasets.store import Dataset
-from keju.datasets.writers.base import Holder, Writer, copy_image
+from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
 from keju.files import write_json
 from keju.items import Item
 
@@ -41,11 +41,7 @@ WRITER = Writer("mcs-bench", "MCS-Bench's JSON with its images", LAYOUT, write_m
 
 
 def _objection(item: Item) -> str:
-    if item.benchmark != _BENCHMARK:
-        return f"no task of {_BENCHMARK}"
-    if item.split != "test":
-        return "of the reference split, which the form does not know"
-    return "" if item.images else "without an image"
+    return not_a_question_of(_BENCHMARK, item) or ("" if item.images else "without an image")
 
 
 def _record(item: Item) -> dict[str, object]:
