@@ -8,14 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from making import picture
+from serving import Chat
 from showing import oracle_crops, stored, torn
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Box, Item
-from keju.reporting.gather import gather
+from keju.models import ModelOptions
+from keju.reporting import write_report
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import aggregate, score_run
+from keju.scoring import score_run
 
 QUERIES, REFERENCES = 4, 3
 """Of each class."""
@@ -98,14 +100,19 @@ def test_what_looks_at_bones_is_above_chance_at_its_own_task(bones: Path, tmp_pa
     assert found["baseline:chance", "classification How", "Acc@1"] < 0.1 + 4 * (0.09 / 40) ** 0.5
 
 
-def test_a_report_takes_them_for_floors(bones: Path, tmp_path: Path):
-    out = tmp_path / "run"
-    run(bones, LOOKING, out, selection=Selection(tasks=("recognition", "rejoining")))
+def test_a_report_takes_them_for_floors(bones: Path, tmp_path: Path, chat: Chat):
+    out, page = tmp_path / "run", tmp_path / "report.html"
+    models = ["baseline:components", "blind:openai:served", "shuffled:openai:served"]
+    selection = Selection(tasks=("recognition", "rejoining"))
+    run(bones, models, out, selection=selection, options=ModelOptions(base_url=chat.url))
     score_run(RunFolder.open(out))
-    assert {name.partition(":")[0] for name in gather([out], picture_bytes=1000).models} == {
-        "baseline"
-    }
-    assert aggregate(score_run(RunFolder.open(out)))
+    write_report([out], page)
+    html = page.read_text("utf-8")
+    assert "baseline: the floor under a score" in html
+    assert "baseline: a model that is not shown the images" in html
+    # The task of one board has no other group.
+    assert "baseline: a model that is shown other images" in html
+    assert "the task has no image of another group to show" in html
 
 
 def test_pages_that_an_engine_read_are_answered_by_overlap(tmp_path: Path):

@@ -23,6 +23,9 @@ _KINDS = {
     "inspect": "endpoint",
     "ppocr": "OCR engine with keju's reading order",
     "tesseract": "OCR engine",
+    "got": "OCR engine",
+    "http-ocr": "OCR service",
+    "ocr+llm": "an engine reads, a model answers",
     "replay": "answers made elsewhere",
     "baseline": "baseline: the floor under a score",
     "blind": "baseline: a model that is not shown the images",
@@ -187,7 +190,7 @@ def _model_row(gathered: Gathered, model: str) -> ModelRow:
     said = sum(count for count in tokens if count is not None)
     return ModelRow(
         name=model,
-        kind=_KINDS.get(model.partition(":")[0], "model"),
+        kind=_kind(model),
         asked=asked,
         answered=statuses["answered"],
         failures=[(status, count) for status, count in statuses.items() if status != "answered"],
@@ -310,6 +313,14 @@ def _main_cells(
         best = main is not None and main.value == top and not _is_floor(model)
         cells.append(cell._replace(best=best))
     return cells
+
+
+def _kind(model: str) -> str:
+    """What a model is, in words."""
+    kind = model.partition(":")[0]
+    if kind == "ocr+llm" and _is_floor(model):
+        kind = "baseline"
+    return _KINDS.get(kind, "model")
 
 
 def _is_floor(model: str) -> bool:
