@@ -162,7 +162,7 @@ def _asked(studio: Studio, spec: SheetPicture, examiner: Examiner) -> Iterator[I
         mount(spec.form, spec.height, spec.aspect),
         wear_at(spec.difficulty, {"show": 0.0, "worms": 0.0} | spec.wear, item=spec.id),
         Brush(hand, font),
-        MANNERS[work.script],
+        _manner(spec, work),
     )
     image, lines = _drawn(scene, text, signature, studio)
     exhibit = Exhibit(
@@ -175,6 +175,12 @@ def _asked(studio: Studio, spec: SheetPicture, examiner: Examiner) -> Iterator[I
     )
     for name in spec.asks:
         yield _item(examiner, exhibit, work, lines, name)
+
+
+def _manner(spec: SheetPicture, work: Work) -> Manner:
+    """How the work's script is set; whoever cut a stone followed the outline of dry strokes too."""
+    manner = MANNERS[work.script]
+    return manner._replace(spent=0.0) if spec.form == "rubbing" else manner
 
 
 def _metadata(spec: SheetPicture, work: Work, hand: HandSpec) -> dict[str, str]:

@@ -72,7 +72,7 @@ def mount(form: Form, height: int, aspect: float) -> Mount:
             Rect(wide * 0.05, high * 0.025, wide * 0.45, high * 0.975),
         )
         hearts = tuple(_within(strip, 0.06, 0.05) for strip in strips)
-        inner = tuple(_within(heart, 0.19, 0.03) for heart in hearts)
+        inner = tuple(_within(heart, 0.225, 0.03) for heart in hearts)
         return Mount(form, wide, high, hearts, inner, strips)
     if form == "fan":
         outer = wide * 0.556

@@ -121,7 +121,8 @@ def write_columns(
         # A full column is spread over its whole height, as a writer who sees the end coming does.
         # The last column keeps the distance of the one before it.
         if end < len(text) or number == 0:
-            spread = min((high - sum(steps[start:end])) / (end - start), em * 0.35)
+            most = em * (0.35 if columns > 1 else 0.9)
+            spread = min((high - sum(steps[start:end])) / (end - start), most)
         drift = (float(rng.random()) * 2 - 1) * manner.lean
         y = region.y0
         written = []
