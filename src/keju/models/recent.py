@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import Generic, TypeVar
 
 _T = TypeVar("_T")
@@ -13,19 +14,21 @@ class Recent(Generic[_T]):
     """Keeps the last `capacity` things that were asked for, by key.
 
     A gallery shows the same picture to every query, and several questions are asked about one
-    page: what was worked out of it is kept, the picture is not.
+    page: what was worked out of it is kept, the picture is not. Threads take turns.
     """
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
+        self._turn = Lock()
         self._kept: OrderedDict[Hashable, _T] = OrderedDict()
 
     def get(self, key: Hashable, work_out: Callable[[], _T]) -> _T:
         """The thing of that key; `work_out` is called only if it is not kept."""
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        self._kept[key] = found = work_out()
-        if len(self._kept) > self._capacity:
-            self._kept.popitem(last=False)
-        return found
+        with self._turn:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            self._kept[key] = found = work_out()
+            if len(self._kept) > self._capacity:
+                self._kept.popitem(last=False)
+            return found

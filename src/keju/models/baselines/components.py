@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -55,7 +56,9 @@ class Components(Baseline):
             AskError: the image can't be read.
         """
         ref = request.images[0]
-        boxes = self._kept.get(ref.sha256, lambda: ink_boxes(grey_image(request, images, 0)))
+        boxes = await asyncio.to_thread(
+            self._kept.get, ref.sha256, lambda: ink_boxes(grey_image(request, images, 0))
+        )
         if request.form == "number":
             return Answer(text=str(len(boxes)))
         convention = box_convention(request.box_convention)
