@@ -15,7 +15,8 @@ from keju.datasets import mini
 COMMANDS = [
     [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"],
     ["audit"],
-    ["data"], ["data", "import"], ["data", "formats"], ["data", "validate"], ["data", "stats"],
+    ["data"], ["data", "import"], ["data", "export"], ["data", "formats"], ["data", "validate"],
+    ["data", "stats"],
     ["build"], ["build", "synth"],
 ]  # fmt: skip
 
