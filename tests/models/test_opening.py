@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
@@ -40,3 +41,29 @@ def test_listing_the_kinds_imports_no_engine_and_no_sdk():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_every_kind_is_a_model_that_says_what_it_is():
+    for declared in opening._kinds():
+        if not declared.missing:
+            module, _, name = declared.opens.partition(":")
+            model = getattr(importlib.import_module(f"keju.models.{module}"), name)
+            for part in ("name", "identity", "concurrency", "declines", "answer", "close"):
+                assert hasattr(model, part), f"{declared.spelling} has no {part}"
+
+
+def test_every_spelling_has_its_role():
+    for kind in model_kinds():
+        assert opening.role_of(kind.spelling) == kind.role
+        assert kind.role in {"model", "engine", "answers", "baseline", "person"}
+
+
+def test_a_kind_of_which_only_some_are_spelled_names_them_all():
+    for spec in ("baseline", "baseline:", "baseline:CHANCE"):
+        with pytest.raises(UsageError, match=r"Baselines: copy, chance, .*components"):
+            open_model(spec, ModelOptions())
+
+
+def test_what_needs_no_part_takes_none():
+    with pytest.raises(UsageError, match="ppocr takes nothing after it"):
+        open_model("ppocr:small", ModelOptions())

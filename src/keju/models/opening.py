@@ -84,11 +84,11 @@ def model_kinds() -> tuple[ModelKind, ...]:
 def role_of(spec: str) -> Role | None:
     """The role of the model that is spelled so, or None where this keju knows no such kind.
 
-    A pipeline has that of the model that answers in it.
+    A pipeline in which a baseline answers is a baseline.
     """
     kind, _, rest = spec.partition(":")
-    if kind == _PIPELINE and "+" in rest:
-        return role_of(rest.partition("+")[2])
+    if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
+        return "baseline"
     return next((each.role for each in _kinds() if each.kind == kind), None)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from keju.errors import UsageError
-from keju.items import AnswerForm, Item, Request
+from keju.items import AnswerForm, ImageRef, Item, Request
 from keju.models import Model, ModelOptions, open_model
 
 
@@ -79,6 +79,62 @@ def test_majority_declines_without_a_reference_split_for_the_task():
     why = "the dataset has no reference split for this task"
     assert model.declines(request(task="T7")) == why
     assert open_model("baseline:majority", ModelOptions()).declines(request()) == why
+
+
+def test_chance_draws_probabilities_evenly():
+    model = open_model("baseline:chance", ModelOptions())
+    drawn = [float(answer(model, request(f"i{n}", form="probability"))) for n in range(400)]
+    assert len(set(drawn)) > 390
+    # Four standard errors of the mean of 400 uniform draws.
+    assert abs(sum(drawn) / 400 - 0.5) < 4 * (1 / 12 / 400) ** 0.5
+
+
+def test_candidates_of_one_item_are_drawn_apart():
+    model = open_model("baseline:chance", ModelOptions())
+    asked = [request("q", form="probability", candidate=place) for place in range(1, 20)]
+    assert len({answer(model, each) for each in asked}) == 19
+
+
+@pytest.mark.parametrize(
+    ("form", "said", "expected"),
+    [("yes-no", ["no", "yes", "no"], "no"), ("number", ["3", "12", "12"], "12"),
+     ("short", ["漢", "唐", "漢"], "漢")],
+)  # fmt: skip
+def test_majority_of_other_closed_answers(form: AnswerForm, said: list[str], expected: str):
+    reference = tuple(labelled(f"r{n}", a) for n, a in enumerate(said))
+    model = open_model("baseline:majority", ModelOptions(reference=reference))
+    assert answer(model, request(form=form)) == expected
+
+
+def test_majority_passes_over_letters_that_are_not_on_offer():
+    reference = tuple(labelled(f"r{n}", a) for n, a in enumerate("EEEB"))
+    model = open_model("baseline:majority", ModelOptions(reference=reference))
+    assert answer(model, request(choices=("A", "B", "C", "D"))) == "B"
+    assert model.declines(request(choices=("A",)))
+
+
+def gallery(name: str, relevant: tuple[int, ...], candidates: int) -> Item:
+    picture = ImageRef(path="x.png", sha256="0" * 64, width=1, height=1, size=1)
+    return Item(
+        id=name, benchmark="MCS-Bench", task="T5", images=(picture,) * (candidates + 1),
+        relevant=relevant, split="reference",
+    )  # fmt: skip
+
+
+def test_majority_of_pairs_is_the_share_that_belongs_together():
+    few = ModelOptions(reference=(gallery("a", (1,), 4), gallery("b", (2, 3), 4)))
+    model = open_model("baseline:majority", few)
+    assert answer(model, request(form="yes-no", candidate=1)) == "No"
+    assert answer(model, request(form="probability", candidate=3)) == "0.375000"
+    many = open_model("baseline:majority", ModelOptions(reference=(gallery("a", (1, 2), 3),)))
+    assert answer(many, request(form="yes-no", candidate=1)) == "Yes"
+    assert many.identity != model.identity
+
+
+@pytest.mark.parametrize("form", ["text", "transcription", "boxes", "entities"])
+def test_running_text_and_lists_have_no_majority(form: AnswerForm):
+    model = open_model("baseline:majority", ModelOptions(reference=(labelled("r", "A"),)))
+    assert model.declines(request(form=form)) == f"answers of the form {form} have no majority"
 
 
 def test_an_unknown_baseline_is_named():
