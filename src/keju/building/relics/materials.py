@@ -42,7 +42,7 @@ _FINISHES: Mapping[Material, Finish] = {
     "dark bronze": Finish(0.42, 0.78, 0.24, 0.12, 2.6),
     "ru": Finish(0.60, 0.56, 0.10, 0.38, 1.0),
     "celadon": Finish(0.62, 0.58, 0.10, 0.55, 1.0),
-    "blue-and-white": Finish(0.54, 0.50, 0.08, 0.60, 0.4),
+    "blue-and-white": Finish(0.54, 0.50, 0.08, 0.42, 0.4),
     "sancai": Finish(0.46, 0.58, 0.12, 0.42, 0.8),
     "painted pottery": Finish(0.46, 0.62, 0.10, 0.0, 0.6),
     "jade": Finish(0.62, 0.42, 0.22, 0.22, 2.0),

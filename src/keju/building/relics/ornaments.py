@@ -160,8 +160,8 @@ def _peonies(mask: Image.Image, rect: Rect, count: int) -> None:
                      (0.30, 0.86 if number % 2 else 0.14), (0.70, 0.86 if number % 2 else 0.14),
                      (0.16, 0.90), (0.84, 0.10), (0.84, 0.90), (0.16, 0.10)):  # fmt: skip
             at = (cell.x0 + wide * x, rect.y0 + high * y)
-            _leaf(mask, *at, high * 0.085, x < 0.5)
-        _flower(mask, (cell.x0 + cell.x1) / 2, rect.y0 + high * level, min(wide, high) * 0.27)
+            _leaf(mask, *at, high * 0.12, x < 0.5)
+        _flower(mask, (cell.x0 + cell.x1) / 2, rect.y0 + high * level, min(wide, high) * 0.33)
 
 
 def _flower(mask: Image.Image, x: float, y: float, size: float) -> None:

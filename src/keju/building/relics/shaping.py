@@ -308,7 +308,7 @@ def _regular(mask: Image.Image, letter: Letter, at: Point, size: float, font: Fo
         fill=255,
         font=face_,
         anchor="mm",
-        stroke_width=round(size * 0.035),
+        stroke_width=round(size * 0.013),
     )
 
 

@@ -78,10 +78,13 @@ def show(
     frame = Frame(wide * SCALE / 2, high * (1 - foot) * SCALE, thing * SCALE)
     build(surface, shape, frame, font)
     lit = light_up(surface, shape.material, rng, scale=SCALE * high / 600)
-    cover = _reduced(surface.cover)
+    # Edges are whole pixels of the large picture; softened, they come out smooth in the small one.
+    whole = Image.fromarray((surface.cover * 255 + 0.5).astype(np.uint8))
+    soft = whole.filter(ImageFilter.GaussianBlur(0.9))
+    cover = unit(soft.reduce(SCALE))
     page = _backdrop((high, wide), staging.ground, high * (1 - foot), shape.lies, rng)
     page = _shadowed(page, cover, shape.lies, high)
-    page = page * (1 - cover[..., None]) + _reduced_colour(lit * surface.cover[..., None])
+    page = page * (1 - cover[..., None]) + _reduced(lit * unit(soft)[..., None])
     image = Image.fromarray((np.clip(page, 0, 1) * 255 + 0.5).astype(np.uint8))
     if staging.centimetres and font is not None:
         _scale_bar(image, thing / staging.centimetres, font, staging.ground)
@@ -90,11 +93,7 @@ def show(
     return Shown(expose(seen, wear, "colour", rng), boxes)
 
 
-def _reduced(plane: Plane) -> Plane:
-    return unit(Image.fromarray((plane * 255 + 0.5).astype(np.uint8)).reduce(SCALE))
-
-
-def _reduced_colour(page: Picture) -> Picture:
+def _reduced(page: Picture) -> Picture:
     image = Image.fromarray((np.clip(page, 0, 1) * 255 + 0.5).astype(np.uint8))
     seen: Picture = np.asarray(image.reduce(SCALE), dtype=np.float32) / np.float32(255)
     return seen

@@ -195,7 +195,7 @@ class _Canvas:
         edge = side * (0.030 if not white else 0.055)
         ground = _warp(outline, bend, self._wobble(side))
         # A legend bends less than a round border does, and stands away from it.
-        field_of = _warp(_shrunk(outline, 1 - 0.20 * bend), bend * 0.55, self._wobble(side))
+        field_of = _warp(_shrunk(outline, 1 - 0.14 * bend), bend * 0.75, self._wobble(side))
         self._pen.polygon([ground(x, y) for x, y in _rim()], fill=255)
         if not white:
             within = Rect(outline.x0 + edge, outline.y0 + edge, outline.x1 - edge,

@@ -25,7 +25,8 @@ _ORDERS = {"columns": "columns from right to left", "turning": "回文"}
 class SealPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A seal to be cut and pressed; `asks` of T30 and T31.
 
-    `difficulty` in 0..1 drives the wear of ground, paste and scan; `wear` overrides single values.
+    `difficulty` in 0..1 drives the wear of ground, paste and scan; `wear` overrides single values
+    (a seal's small piece of ground has no stains unless it says so).
     """
 
     cut: Cut
@@ -77,7 +78,7 @@ def draw_seals(studio: Studio) -> Iterator[Item]:
 
 def _asked(studio: Studio, spec: SealPicture, examiner: Examiner) -> Iterator[Item]:
     owned = load_owners().get(spec.cut.legend)
-    wear = wear_at(spec.difficulty, spec.wear, item=spec.id)
+    wear = wear_at(spec.difficulty, {"stains": 0.0} | spec.wear, item=spec.id)
     made = press_seal(
         spec.cut, height=spec.height, ground=spec.ground, wear=wear,
         rng=studio.rng(spec.id, "seal"),
