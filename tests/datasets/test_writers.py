@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 from released import FORMS, picture
 
-from keju.benchmarks import prompt_of
+from keju.benchmarks import prompt_of, task
 from keju.datasets import mini
 from keju.datasets.readers import FORMATS as READERS
 from keju.datasets.store import Dataset, DatasetWriter
@@ -52,17 +52,41 @@ def test_what_is_exported_comes_back_the_same(read, tmp_path: Path, form: str, s
             assert (first.path / ref.path).read_bytes() == (again.path / ref.path).read_bytes()
 
 
-def test_the_bundled_set_goes_through_vlmevalkits_table(read, tmp_path: Path) -> None:
-    items = {item.id: item for item in Dataset.open(mini.path()).items()}
-    assert export_dataset("vlmevalkit-tsv", mini.path(), tmp_path / "out") == ()
+def test_the_bundled_set_goes_through_vlmevalkits_tables(read, tmp_path: Path) -> None:
+    bundled = Dataset.open(mini.path()).items()
+    items = {item.id: item for item in bundled if not task(item.task).of_pairs}
+    notes = export_dataset("vlmevalkit-tsv", mini.path(), tmp_path / "out")
+    assert sum(int(note.split()[2]) for note in notes) == len(bundled) - len(items)
     assert {item.id: item for item in read("vlmevalkit-tsv", tmp_path / "out").items} == items
-    for item in items.values():
-        table = pl.read_csv(tmp_path / f"out/{item.task}.tsv", separator="\t", infer_schema=False)
-        row = table.row(by_predicate=pl.col("id") == item.id, named=True)
-        (ref,) = item.images
-        assert base64.b64decode(row["image"]) == (mini.path() / ref.path).read_bytes()
-        assert row["answer"] == item.answer
+    seen = 0
+    for file in (tmp_path / "out").iterdir():
+        table = pl.read_csv()
         assert table["index"].to_list() == [str(n) for n in range(table.height)]
+        for row in table.iter_rows(named=True):
+            item = items[row["id"]]
+            first = row["image"] if len(item.images) == 1 else json.loads(row["image"])[0]
+            picture = (mini.path() / item.images[0].path).read_bytes()
+            assert base64.b64decode(first) == picture
+            assert row["question"] in prompt_of(item)
+            seen += 1
+    assert seen == len(items)
+
+
+def test_the_bundled_sets_questions_of_mcs_bench_come_back_with_their_prompts(
+    read, tmp_path: Path
+) -> None:
+    export_dataset("mcs-bench", mini.path(), tmp_path / "out")
+    ours = {item.id: item for item in Dataset.open(mini.path()).items()}
+    again = read("mcs-bench", tmp_path / "out").items
+    assert len(again) == sum(
+        item.benchmark == "MCS-Bench" and item.split == "test" for item in ours.values()
+    )
+    for item in again:
+        assert prompt_of(item) == prompt_of(ours[item.id])
+        assert (item.answer, item.answer_simplified, item.images, item.group) == (
+            ours[item.id].answer, ours[item.id].answer_simplified, ours[item.id].images,
+            ours[item.id].group,
+        )  # fmt: skip
 
 
 def test_of_multiple_choice_the_question_is_the_stem() -> None:
