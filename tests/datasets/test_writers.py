@@ -60,7 +60,7 @@ def test_the_bundled_set_goes_through_vlmevalkits_tables(read, tmp_path: Path) -
     assert {item.id: item for item in read("vlmevalkit-tsv", tmp_path / "out").items} == items
     seen = 0
     for file in (tmp_path / "out").iterdir():
-        table = pl.read_csv()
+        table = pl.read_csv(file, separator="\t", infer_schema=False)
         assert table["index"].to_list() == [str(n) for n in range(table.height)]
         for row in table.iter_rows(named=True):
             item = items[row["id"]]
