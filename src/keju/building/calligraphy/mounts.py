@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ def mount(form: Form, height: int, aspect: float) -> Mount:
         return Mount(form, wide, high, (whole,), (whole,), cut=fan)
     whole = Rect(0, 0, wide, high)
     margin = 0.075 if form == "leaf" else 0.065
-    return Mount(form, wide, high, (whole,), (_within(whole, margin / aspect**0.5, margin),))
+    return Mount(form, wide, high, (whole,), (_within(whole, margin / math.sqrt(aspect), margin),))
 
 
 def _within(rect: Rect, across: float, down: float) -> Rect:

@@ -332,7 +332,8 @@ def _broken(mask: Image.Image, worn: float, rng: np.random.Generator) -> Image.I
     chips = Image.new("L", mask.size, 0)
     pen = ImageDraw.Draw(chips)
     for _ in range(round(18 * worn)):
-        size = height * (0.010 + 0.035 * worn * float(rng.random()) ** 2)
+        chance = float(rng.random())
+        size = height * (0.010 + 0.035 * worn * chance * chance)
         along = float(rng.random())
         side = int(rng.integers(0, 4))
         x = (along, 1.0, along, 0.0)[side] * width
