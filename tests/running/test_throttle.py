@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections.abc import Awaitable, Callable
 from time import monotonic
 
-from keju.running.throttle import Throttle
+import pytest
+
+from keju.running.throttle import Bucket, Limits, Throttle
 
 
 def run(body: Callable[[], Awaitable[None]]) -> None:
@@ -115,5 +118,75 @@ def test_rest_lasts_as_long_as_it_is_asked_to():
         started = monotonic()
         assert await Throttle(1).rest(0.05)
         assert monotonic() - started >= 0.049
+
+    run(body)
+
+
+def times_of(bucket: Bucket, count: int, amount: float = 1) -> list[float]:
+    """When so many go out one after the other, each as soon as it may."""
+    now, times = 1000.0, []
+    for _ in range(count):
+        now = max(now, bucket.opens_at)
+        bucket.take(amount, now)
+        times.append(now)
+    return times
+
+
+@pytest.mark.parametrize(("per_minute", "amount"), [(10, 1), (600, 1), (6000, 1), (600, 3)])
+def test_no_minute_holds_more_than_its_bucket_lets_out(per_minute: float, amount: float):
+    times = times_of(Bucket(per_minute), int(3 * per_minute), amount)
+    for place, first in enumerate(times):
+        within = bisect_left(times, first + 59.999) - place
+        assert within * amount <= per_minute + amount - 1
+    assert times[-1] - times[0] < 3.2 * 60 * amount
+
+
+def test_what_was_expected_too_high_is_let_back_in():
+    bucket = Bucket(60)
+    bucket.take(600, 1000)
+    assert bucket.opens_at > 1600
+    bucket.take(-599, 1000)
+    assert bucket.opens_at < 1002
+
+
+def test_requests_a_minute_are_spread_and_all_come_through():
+    async def body() -> None:
+        throttle = Throttle(50, Limits(requests=3000, images=6000))
+        times: list[float] = []
+
+        async def one() -> None:
+            assert await throttle.enter(images=1)
+            times.append(monotonic())
+            throttle.leave()
+
+        await asyncio.gather(*(one() for _ in range(100)))
+        # 50 a second, of which a second's worth may go at once.
+        assert len([each for each in times if each < times[0] + 0.5]) <= 50 + 25 + 1
+        assert times[-1] - times[0] > 0.9
+
+    run(body)
+
+
+def test_tokens_that_were_not_used_open_the_way_earlier():
+    async def body() -> None:
+        throttle = Throttle(4, Limits(tokens=6000))
+        assert await throttle.enter(tokens=6000)
+        waiting = asyncio.create_task(throttle.enter(tokens=1))
+        await asyncio.sleep(0.01)
+        assert not waiting.done()
+        throttle.counted(-5990)
+        assert await waiting
+
+    run(body)
+
+
+def test_stop_ends_a_wait_for_the_next_minute():
+    async def body() -> None:
+        throttle = Throttle(4, Limits(requests=1))
+        assert await throttle.enter()
+        waiting = asyncio.create_task(throttle.enter())
+        await asyncio.sleep(0.01)
+        throttle.stop()
+        assert not await waiting
 
     run(body)

@@ -15,7 +15,9 @@ from keju.cli.options import (
     DatasetPath,
     Limit,
     ModelNames,
+    PerMinute,
     PresetName,
+    PriceFile,
     Rounds,
     Sample,
     ScriptName,
@@ -45,14 +47,8 @@ def plan(
             "-o", "--out", metavar="DIR", help="A run to go on with: what it holds is not counted."
         ),
     ] = None,
-    prices: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A price file; 'example' is the one that ships."),
-    ] = None,
-    per_minute: Annotated[
-        float | None,
-        typer.Option(metavar="N", min=0.001, help="Requests a minute that a model takes."),
-    ] = None,
+    prices: PriceFile = None,
+    per_minute: PerMinute = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the calls, images, tokens, money and hours that a run would take. Asks nobody.
@@ -139,6 +135,28 @@ def run(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For one attempt at most.")
     ] = 600.0,
+    max_cost: Annotated[
+        float | None,
+        typer.Option(
+            metavar="MONEY",
+            help="Stop before the run's answers, those stored before included, cost more; needs "
+            "--prices.",
+        ),
+    ] = None,
+    max_requests: Annotated[
+        int | None, typer.Option(metavar="N", help="Stop after sending N, repeated ones included.")
+    ] = None,
+    max_hours: Annotated[
+        float | None, typer.Option(metavar="H", help="Send nothing more after H hours.")
+    ] = None,
+    prices: PriceFile = None,
+    per_minute: PerMinute = None,
+    tokens_per_minute: Annotated[
+        float | None, typer.Option(metavar="N", min=0.001, help="Tokens, those asked for included.")
+    ] = None,
+    images_per_minute: Annotated[
+        float | None, typer.Option(metavar="N", min=0.001, help="Images a minute to each model.")
+    ] = None,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again what failed before.")
     ] = False,
@@ -153,9 +171,10 @@ def run(
     """
     from keju.models import Decoding, ModelOptions
     from keju.reporting.terminal import failure_lines, run_table
-    from keju.running import Policy, Selection
+    from keju.running import Budget, Limits, Policy, Selection
     from keju.running import preset as asked_as
     from keju.running import run as ask
+    from keju.running.prices import read_prices
 
     as_in = asked_as(preset)
     summary = ask(
@@ -182,10 +201,25 @@ def run(
             seed=seed,
             reading_order=reading_order,
         ),
-        policy=Policy(concurrency=concurrency, retry_failed=retry_failed, timeout=timeout),
+        policy=Policy(
+            concurrency=concurrency,
+            retry_failed=retry_failed,
+            timeout=timeout,
+            limits=Limits(requests=per_minute, tokens=tokens_per_minute, images=images_per_minute),
+            budget=Budget(
+                max_cost=max_cost,
+                max_requests=max_requests,
+                max_hours=max_hours,
+                prices=read_prices(prices) if prices else None,
+            ),
+        ),
         console=err,
     )
     out.print(run_table(summary))
+    if summary.cost is not None:
+        say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
+    if summary.used_up:
+        say(f"Stopped: {summary.used_up}")
     if not any(each.planned for each in summary.models):
         say("Nothing was asked: the column 'not asked' says why")
         raise typer.Exit(WITH_FAILURES)

@@ -66,6 +66,14 @@ BoxConvention = Annotated[
 BaseUrl = Annotated[
     str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")
 ]
+PriceFile = Annotated[
+    Path | None,
+    typer.Option("--prices", metavar="FILE", help="A price file; 'example' is the one that ships."),
+]
+PerMinute = Annotated[
+    float | None,
+    typer.Option(metavar="N", min=0.001, help="Requests a minute that each model takes."),
+]
 ProtocolName = Annotated[
     Literal["official", "strict", "both"],
     typer.Option(help="The authors' reading, the sound one, or both."),

@@ -1,17 +1,23 @@
 """Asking: plan, ask concurrently, store, resume."""
 
-from keju.running.ask import Policy
+from keju.running.ask import Asker, Job, Lane, Policy
+from keju.running.budget import Budget
 from keju.running.keys import request_key
 from keju.running.lending import lend
-from keju.running.plan import Plan, PlanRow, estimate
+from keju.running.plan import Asked, Plan, PlanRow, estimate, plan_of
 from keju.running.presets import preset
 from keju.running.requests import request_count, requests
-from keju.running.run import RunSummary, run
+from keju.running.run import RunSummary, ask_all, run
 from keju.running.selecting import Selection
 from keju.running.session import ModelSummary
-from keju.running.store import ResponseStore
+from keju.running.store import ResponseStore, Slot, Stored
+from keju.running.throttle import Limits
 
 __all__ = [
+    "Asked",
+    "Asker",
+    "Job",
+    "Lane",
     "ModelSummary",
     "Plan",
     "PlanRow",
@@ -19,8 +25,12 @@ __all__ = [
     "ResponseStore",
     "RunSummary",
     "Selection",
+    "Slot",
+    "Stored",
+    "ask_all",
     "estimate",
     "lend",
+    "plan_of",
     "preset",
     "request_count",
     "request_key",

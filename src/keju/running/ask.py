@@ -17,9 +17,10 @@ from typing import NamedTuple, Self, overload
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.items import Failure, ImageRef, Record, Request, Response
+from keju.items import Failure, ImageRef, Record, Request, Response, Usage
 from keju.models import Answer, AskError, Model
-from keju.running.throttle import Throttle
+from keju.running.budget import Budget, Meter, Purse
+from keju.running.throttle import Limits, Throttle
 
 _ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
 
@@ -42,6 +43,8 @@ class Policy(Record, frozen=True, kw_only=True):
     to the last, waits included; `timeout` the most for one attempt. Waits start at `first_wait`
     seconds and double up to `longest_wait`, each shortened at random by up to half. After
     `dead_after` requests in a row that failed for the server's sake, the model is asked no more.
+    `limits` are what each model behind an endpoint takes a minute, `budget` what the whole run may
+    take.
     """
 
     concurrency: int | None = None
@@ -52,6 +55,8 @@ class Policy(Record, frozen=True, kw_only=True):
     first_wait: float = 0.5
     longest_wait: float = 60.0
     dead_after: int = 10
+    limits: Limits = Limits()
+    budget: Budget = Budget()
 
 
 class Lane:
@@ -63,16 +68,26 @@ class Lane:
         total: how many jobs there are.
         ceiling: requests in flight at most.
         doing: what it does, where that is not answering: a word for the progress.
+        policy: what limits and prices it has.
     """
 
     def __init__(
-        self, model: Model, jobs: Iterator[Job], *, total: int, ceiling: int, doing: str = ""
+        self,
+        model: Model,
+        jobs: Iterator[Job],
+        *,
+        total: int,
+        ceiling: int,
+        doing: str = "",
+        policy: Policy | None = None,
     ) -> None:
+        policy = policy or Policy()
         self.model = model
+        self.meter = Meter(model.identity, policy.budget.prices)
         self.doing = doing
         self.jobs = jobs
         self.total = total
-        self.throttle = Throttle(ceiling)
+        self.throttle = Throttle(ceiling, policy.limits if self.meter.paid else None)
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.attempts = 0
@@ -89,6 +104,19 @@ class Lane:
     def left(self) -> int:
         """Requests that are still to be asked."""
         return self.total - self.done
+
+    def goes_on(self) -> bool:
+        """Whether anything more is to be sent."""
+        return not self.throttle.stopped
+
+    def tokens(self, request: Request) -> int:
+        """About how many tokens a request takes, where they are limited; else 0."""
+        return _sum(self.meter.expected(request)) if self.throttle.limits.tokens else 0
+
+    def count(self, request: Request, usage: Usage) -> None:
+        """Set what was expected of a request right by the server's count."""
+        if self.throttle.limits.tokens and usage.input_tokens is not None:
+            self.throttle.counted(_sum(usage) - self.tokens(request))
 
     def note(self, response: Response, dead_after: int) -> None:
         """Count a response; give the model up after too many failures of its server."""
@@ -134,30 +162,37 @@ class Asker:
     """Asks the lanes' models and hands every response to `keep` the moment it is there.
 
     Args:
-        dataset: where the images lie.
+        dataset: where the images lie; None where requests show none.
         lanes: the models and what they are asked.
         keep: stores a response.
         policy: how long to try.
+        purse: what is left of the policy's budget, where something was taken of it before.
     """
 
     def __init__(
         self,
-        dataset: Dataset,
+        dataset: Dataset | None,
         lanes: Sequence[Lane],
         keep: Callable[[Response], None],
         policy: Policy,
+        purse: Purse | None = None,
     ) -> None:
         self.lanes = lanes
         self._dataset = dataset
         self._keep = keep
         self._policy = policy
+        self._purse = purse or Purse(policy.budget)
 
     async def run(self) -> None:
-        """Ask until nothing is left, every model is given up, or `stop` is called.
+        """Ask until nothing is left, every model is given up, the budget is used up, or `stop`.
 
         Raises:
             KejuError: a response cannot be stored, or a model says that it cannot work at all.
         """
+        hours = self._purse.seconds_left
+        bell = asyncio.get_running_loop().call_later(hours, self._out_of_time) if hours else None
+        if hours == 0:
+            self._out_of_time()
         try:
             async with asyncio.TaskGroup() as group:
                 for lane in self.lanes:
@@ -165,11 +200,19 @@ class Asker:
                         group.create_task(self._work(lane))
         except BaseExceptionGroup as group_of_errors:
             raise group_of_errors.exceptions[0] from None
+        finally:
+            if bell:
+                bell.cancel()
 
     def stop(self) -> None:
         """Send nothing more; `run` returns when what is in flight has been answered."""
         for lane in self.lanes:
             lane.throttle.stop()
+        self._purse.wake()
+
+    def _out_of_time(self) -> None:
+        self._purse.out_of_time()
+        self.stop()
 
     @property
     def in_flight(self) -> int:
@@ -194,37 +237,57 @@ class Asker:
     async def _ask(self, lane: Lane, job: Job) -> Response | None:
         """Ask until there is an answer or no hope; None if the lane stopped before that."""
         first, attempts, counted = 0.0, 0, 0
-        while await lane.throttle.enter():
+        while (taken := await self._admitted(lane, job.request)) is not None:
             started = monotonic()
             first = first or started
             attempts += 1
-            try:
-                answer = await self._attempt(lane.model, job.request, first)
-            except AskError as error:
-                failure = error
-            else:
-                lane.throttle.succeeded()
-                return _response(lane.model, job, answer, monotonic() - started, attempts)
-            finally:
-                lane.throttle.leave()
+            outcome = await self._sent(lane, job.request, taken, first)
             seconds = monotonic() - started
-            if failure.overloaded:
-                lane.throttle.overloaded(started, failure.retry_after)
+            if isinstance(outcome, Answer):
+                return _response(lane.model, job, outcome, seconds, attempts)
+            if outcome.overloaded:
+                lane.throttle.overloaded(started, outcome.retry_after)
             else:
                 counted += 1
-            wait = self._wait(failure, attempts, counted, monotonic() - first)
+            wait = self._wait(outcome, attempts, counted, monotonic() - first)
             if wait is None:
-                return _response(lane.model, job, failure, seconds, attempts)
+                return _response(lane.model, job, outcome, seconds, attempts)
             if not await lane.throttle.rest(wait):
                 return None
         return None
+
+    async def _admitted(self, lane: Lane, request: Request) -> int | None:
+        """Wait until this may be sent: what is taken of the budget, or None if it may not."""
+        if not await lane.throttle.enter(tokens=lane.tokens(request), images=len(request.images)):
+            return None
+        taken = await self._purse.take(lane.meter, request, lane.goes_on)
+        if taken is None:
+            lane.throttle.leave()
+            if self._purse.used_up:
+                self.stop()
+        return taken
+
+    async def _sent(
+        self, lane: Lane, request: Request, taken: int, first: float
+    ) -> Answer | AskError:
+        try:
+            answer = await self._attempt(lane.model, request, first)
+        except AskError as error:
+            self._purse.give_back(taken, error.kind)
+            return error
+        finally:
+            lane.throttle.leave()
+        lane.throttle.succeeded()
+        self._purse.settle(taken, lane.meter, answer.usage)
+        lane.count(request, answer.usage)
+        return answer
 
     async def _attempt(self, model: Model, request: Request, first: float) -> Answer:
         left = self._policy.deadline - (monotonic() - first)
         seconds = max(0.001, min(self._policy.timeout, left))
         try:
             async with asyncio.timeout(seconds):
-                return await model.answer(request, Images(self._dataset, request.images))
+                return await model.answer(request, self._images(request))
         except TimeoutError:
             raise AskError("timeout", f"no answer in {seconds:.0f} s", retryable=True) from None
         except (AskError, PrerequisiteError, UsageError):
@@ -234,6 +297,9 @@ class Asker:
         except Exception as error:  # noqa: BLE001  an engine that breaks on one page must not end the run
             words = " ".join(f"{type(error).__name__}: {error}".split())[:300]
             raise AskError("engine", words) from None
+
+    def _images(self, request: Request) -> Sequence[bytes]:
+        return Images(self._dataset, request.images) if self._dataset and request.images else ()
 
     def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
         """Seconds until the next attempt; None if there is to be none."""
@@ -246,6 +312,10 @@ class Asker:
             # A little spread, so that all who were sent away do not come back at one moment.
             wait = failure.retry_after + min(wait, 1.0)
         return wait if spent + wait < policy.deadline else None
+
+
+def _sum(usage: Usage) -> int:
+    return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
 def _response(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from typing import NamedTuple
 
 from msgspec import field
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from keju.running.reading import Reader, reader_of, reading_requests
 from keju.running.requests import request_for, requests_for
 from keju.running.selecting import Selection, Way, refusal, select
 from keju.running.store import ResponseStore, Slot
-from keju.running.tokens import TEXT_RULE, image_rule, text_tokens
+from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens
 from keju.runs import RunFolder
 
 READING = "(reading)"
@@ -146,6 +146,48 @@ def estimate(
     )
 
 
+class Asked(NamedTuple):
+    """One request of a plan: who is asked, how long the answer is, whether it is stored already."""
+
+    model: Model
+    request: Request
+    answer_tokens: int
+    stored: bool
+
+
+def plan_of(
+    asked: Iterable[Asked],
+    *,
+    items: int,
+    output_rule: str,
+    prices: Prices | None = None,
+    per_minute: float | None = None,
+) -> Plan:
+    """The plan of requests that are there already, such as those to a judge.
+
+    Args:
+        asked: the requests.
+        items: how many items they are about.
+        output_rule: how `Asked.answer_tokens` was estimated.
+        prices: see `estimate`.
+        per_minute: see `estimate`.
+    """
+    counts: dict[tuple[str, str], _Count] = {}
+    for model, request, answer_tokens, stored in asked:
+        place = (model.name, request.task)
+        count = counts.setdefault(place, _Count(model, request.task))
+        count.add(request, answer_tokens, there=stored)
+    rows = tuple(count.row(prices) for count in counts.values())
+    return Plan(
+        items=items,
+        rows=rows,
+        totals=tuple(_totals(list(counts.values()), rows, per_minute)),
+        output_rule=output_rule,
+        currency=prices.currency if prices else "",
+        prices_seen=prices.seen if prices else "",
+    )
+
+
 def wire_size(request: Request) -> int:
     """Bytes that a request takes on the wire, near enough: base64 is 4 bytes for each 3."""
     images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.images)
@@ -251,12 +293,11 @@ class _Count:
         if not self.paid:
             return
         self.wire_bytes += wire_size(request)
-        self.text_tokens += text_tokens(request.prompt)
+        text, of_images = request_tokens(request, self.vendors_name)
+        self.text_tokens += text
         self.output_tokens += answer_tokens
-        if self.rule is not None:
-            sizes = [(ref.width, ref.height) for ref in request.images]
-            self.image_tokens += sum(_tokens(self.vendors_name, *size) for size in sizes)
-        elif request.images:
+        self.image_tokens += of_images or 0
+        if of_images is None:
             self.leave_out(NO_RULE, len(request.images))
 
     def row(self, prices: Prices | None) -> PlanRow:
@@ -287,12 +328,6 @@ class _Count:
             return 0.0
         price = prices.price(self.vendors_name)
         return price.of(input_tokens or 0, self.output_tokens) if price else None
-
-
-@cache
-def _tokens(model: str, width: int, height: int) -> int:
-    rule = image_rule(model)
-    return rule.tokens(width, height) if rule else 0
 
 
 def _totals(

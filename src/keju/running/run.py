@@ -17,6 +17,7 @@ from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Model, ModelOptions, open_model
 from keju.running.ask import Asker, Lane, Policy
+from keju.running.budget import Purse
 from keju.running.lending import lend
 from keju.running.progress import show
 from keju.running.selecting import Selection, select
@@ -28,12 +29,20 @@ _OURS = frozenset({"run.lock", "items.parquet", "readings", "responses", "scores
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How a run went. `interrupted`: it was stopped by the user or the system."""
+    """How a run went.
+
+    `interrupted`: it was stopped by the user or the system. `used_up` says what of its budget was
+    used up, if anything. `cost` is what all the answers in the run cost by the price file, in
+    `currency`; None without one.
+    """
 
     out: str
     items: int
     models: tuple[ModelSummary, ...]
     interrupted: bool = False
+    used_up: str = ""
+    cost: float | None = None
+    currency: str = ""
 
     @property
     def failures(self) -> int:
@@ -55,7 +64,10 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
         """What to do about failures and about what is left, one line; empty if nothing."""
         if self.left:
             more = " with --retry-failed added, to ask the failed ones again too"
-            return f"Run the same command again to go on{more if self.failures else ''}"
+            again = "Run the same command again to go on"
+            if self.used_up.startswith("--max-cost"):
+                again = "Run it again with a higher --max-cost to go on"
+            return f"{again}{more if self.failures else ''}"
         if self.failures:
             return "Run the same command again with --retry-failed to ask only the failed ones"
         return ""
@@ -100,13 +112,25 @@ def run(
     asked = _opened(models, lend(dataset, everything, options))
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
+        purse = session.purse(policy.budget)
         session.begin()
-        interrupted, lanes = asyncio.run(_go(session, policy, console))
+        interrupted, lanes = asyncio.run(_go(session, policy, purse, console))
         summaries = tuple(session.summary(lane) for lane in lanes)
-    return RunSummary(out=str(out), items=len(items), models=summaries, interrupted=interrupted)
+    prices = policy.budget.prices
+    return RunSummary(
+        out=str(out),
+        items=len(items),
+        models=summaries,
+        interrupted=interrupted,
+        used_up=purse.used_up,
+        cost=purse.spent if prices else None,
+        currency=prices.currency if prices else "",
+    )
 
 
-async def _go(session: Session, policy: Policy, console: Console | None) -> tuple[bool, list[Lane]]:
+async def _go(
+    session: Session, policy: Policy, purse: Purse, console: Console | None
+) -> tuple[bool, list[Lane]]:
     """Have the images read where that comes first, then have the items answered.
 
     Returns:
@@ -115,20 +139,21 @@ async def _go(session: Session, policy: Policy, console: Console | None) -> tupl
     dataset, store = session.dataset, session.store
     try:
         reading = session.reading_lanes(policy)
-        asker = Asker(dataset, reading, store.append_reading, policy)
-        interrupted = bool(reading) and await _ask(asker, console)
+        asker = Asker(dataset, reading, store.append_reading, policy, purse)
+        interrupted = bool(reading) and await ask_all(asker, console)
         lanes = [session.lane(model, policy) for model in session.models]
         session.note_declined()
-        if not interrupted:
-            interrupted = await _ask(Asker(dataset, lanes, store.append, policy), console)
+        if not interrupted and not purse.used_up:
+            asker = Asker(dataset, lanes, store.append, policy, purse)
+            interrupted = await ask_all(asker, console)
     finally:
         for model in session.models:
             await model.close()
     return interrupted, lanes
 
 
-async def _ask(asker: Asker, console: Console | None) -> bool:
-    """Run the asker, with progress and signals; whether it was interrupted."""
+async def ask_all(asker: Asker, console: Console | None) -> bool:
+    """Run the asker, with progress and signals; whether it was interrupted by one."""
     shown = asyncio.create_task(show(asker.lanes, console)) if console else None
     task = asyncio.create_task(asker.run())
     interrupted = False
@@ -188,6 +213,8 @@ def _check(options: ModelOptions, policy: Policy) -> None:
         raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
     if not policy.timeout > 0:
         raise UsageError(f"--timeout must be more than 0 seconds, not {policy.timeout:g}")
+    policy.limits.check()
+    policy.budget.check()
     for name in ("temperature", "top_p"):
         number = getattr(options.decoding, name)
         if number is not None and not isfinite(number):

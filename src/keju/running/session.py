@@ -19,6 +19,7 @@ from keju.errors import UsageError
 from keju.items import Item, Record, Request, Response, Setting
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
+from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
 from keju.running.reading import (
     NO_READING,
@@ -159,7 +160,28 @@ class Session:
             self._jobs(model, todo, readings),
             total=len(todo) + unread,
             ceiling=policy.concurrency or model.concurrency,
+            policy=policy,
         )
+
+    def purse(self, budget: Budget) -> Purse:
+        """What is left of a budget after all that the run holds was paid for.
+
+        Raises:
+            UsageError: money is limited, and the price of a model is not known.
+            DataError: a stored line is damaged.
+        """
+        if budget.prices is None:
+            return Purse(budget)
+        now = {model.name: model.identity for model in self.models}
+        for model in self.models:
+            for way in self.selection.ways:
+                if reader := reader_of(model, way.setting):
+                    now[reader.model.name] = reader.model.identity
+        meters = {name: Meter(identity, budget.prices) for name, identity in now.items()}
+        check_priced(meters.items(), budget)
+        folder = self.store.folder
+        known = {**(folder.manifest().models if folder.exists() else {}), **now}
+        return Purse(budget, spent_so_far(folder, known, budget.prices))
 
     def reading_lanes(self, policy: Policy) -> list[Lane]:
         """What is to be read of the images before models are asked, one lane a reader."""
@@ -189,8 +211,14 @@ class Session:
             for key in [request_key(request, model.identity)]
             if key not in stored or stored[key] in again
         ]
-        ceiling = policy.concurrency or model.concurrency
-        return Lane(model, iter(jobs), total=len(jobs), ceiling=ceiling, doing="(reading)")
+        return Lane(
+            model,
+            iter(jobs),
+            total=len(jobs),
+            ceiling=policy.concurrency or model.concurrency,
+            doing="(reading)",
+            policy=policy,
+        )
 
     def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
         return not refusal(item, way.setting) and not model.declines(request_for(item, way))

@@ -1,10 +1,63 @@
-"""How many requests are in flight to one model: fewer when it is too much, more when it copes."""
+"""How many requests go to one model: as many at once as it copes with, as many a minute as told."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
+from math import isfinite
 from time import monotonic
+
+from keju.errors import UsageError
+from keju.items import Record
+
+_MINUTE, _BURST = 60.0, 1.0
+
+
+class Limits(Record, frozen=True, kw_only=True):
+    """What one model takes a minute at most; None sets no limit."""
+
+    requests: float | None = None
+    tokens: float | None = None
+    images: float | None = None
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            UsageError: a limit is not more than 0.
+        """
+        for name, option in _OPTIONS.items():
+            number = getattr(self, name)
+            if number is not None and not (isfinite(number) and number > 0):
+                raise UsageError(f"{option} must be more than 0, not {number:g}")
+
+
+_OPTIONS = {
+    "requests": "--per-minute",
+    "tokens": "--tokens-per-minute",
+    "images": "--images-per-minute",
+}
+
+
+class Bucket:
+    """A token bucket: what goes out is spread over the minute, and no minute holds more.
+
+    It holds a second's worth. It may be overdrawn, by one request that is larger than what is in
+    it, and is then closed until that is made good.
+
+    Args:
+        per_minute: how much is let out in any 60 seconds.
+    """
+
+    def __init__(self, per_minute: float) -> None:
+        # A second more than a minute, because a full bucket is let out before its refill begins.
+        self._seconds_each = (_MINUTE + _BURST) / per_minute
+        self.opens_at = 0.0
+
+    def take(self, amount: float, now: float) -> None:
+        """Let that much out, or back in where it is below 0."""
+        self.opens_at = max(self.opens_at, now - _BURST) + amount * self._seconds_each
 
 
 class Throttle:
@@ -17,15 +70,22 @@ class Throttle:
 
     Args:
         ceiling: the most slots there ever are.
+        limits: what may be sent a minute.
     """
 
-    def __init__(self, ceiling: int) -> None:
+    def __init__(self, ceiling: int, limits: Limits | None = None) -> None:
         self.ceiling = ceiling
         self.in_flight = 0
         self._limit = float(ceiling)
         self._halved = 0.0
         self._closed_until = 0.0
         self._stopped = False
+        self.limits = limits or Limits()
+        self._requests, self._tokens, self._images = (
+            Bucket(each) if each else None
+            for each in (self.limits.requests, self.limits.tokens, self.limits.images)
+        )
+        self._timer: asyncio.TimerHandle | None = None
         self._waiters: deque[asyncio.Future[None]] = deque()
         self._resting: set[asyncio.Future[None]] = set()
 
@@ -39,16 +99,32 @@ class Throttle:
         """Whether no more slots are given out."""
         return self._stopped
 
-    async def enter(self) -> bool:
-        """Wait for a slot and take it; false if there will be none any more."""
+    async def enter(self, *, tokens: int = 0, images: int = 0) -> bool:
+        """Wait for a slot and take it; false if there will be none any more.
+
+        Args:
+            tokens: about so many are sent and asked for.
+            images: so many are sent.
+        """
         while not self._stopped:
-            if self.in_flight < self.limit and monotonic() >= self._closed_until:
+            now = monotonic()
+            if self.in_flight < self.limit and now >= self._opens_at:
                 self.in_flight += 1
+                for bucket, amount in self._buckets(1, tokens, images):
+                    bucket.take(amount, now)
+                self._wake()
                 return True
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
+            self._wait_to_open(now)
             await waiter
         return False
+
+    def counted(self, tokens: int) -> None:
+        """So many tokens more than expected were taken by an answer; below 0, fewer."""
+        if self._tokens is not None:
+            self._tokens.take(tokens, monotonic())
+            self._wake()
 
     def leave(self) -> None:
         """Give a slot back."""
@@ -94,17 +170,48 @@ class Throttle:
             _finish(waiter)
         self._waiters.clear()
 
+    @property
+    def _opens_at(self) -> float:
+        return max(
+            self._closed_until,
+            *(bucket.opens_at for bucket, _ in self._buckets(1, 1, 1)),
+            0.0,
+        )
+
+    def _buckets(self, requests: int, tokens: int, images: int) -> Iterator[tuple[Bucket, int]]:
+        for bucket, amount in (
+            (self._requests, requests), (self._tokens, tokens), (self._images, images),
+        ):  # fmt: skip
+            if bucket is not None:
+                yield bucket, amount
+
     def _wake(self) -> None:
-        if (closed := self._closed_until - monotonic()) > 0:
-            # A millisecond more, because the loop's timers may fire a moment early.
-            asyncio.get_running_loop().call_later(closed + 0.001, self._wake)
+        """Wake the first who waits, if there is room; he wakes the next when he is in."""
+        now = monotonic()
+        if self._opens_at > now:
+            self._wait_to_open(now)
+        elif self.in_flight < self.limit:
+            while self._waiters:
+                waiter = self._waiters.popleft()
+                if not waiter.done():
+                    waiter.set_result(None)
+                    return
+
+    def _wait_to_open(self, now: float) -> None:
+        closed = self._opens_at - now
+        if closed <= 0 or not self._waiters:
             return
-        free = self.limit - self.in_flight
-        while free > 0 and self._waiters:
-            waiter = self._waiters.popleft()
-            if not waiter.done():
-                waiter.set_result(None)
-                free -= 1
+        loop = asyncio.get_running_loop()
+        # A millisecond more, because the loop's timers may fire a moment early.
+        at = loop.time() + closed + 0.001
+        if self._timer is None or self._timer.when() > at + 0.001:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = loop.call_at(at, self._open)
+
+    def _open(self) -> None:
+        self._timer = None
+        self._wake()
 
 
 def _finish(future: asyncio.Future[None]) -> None:

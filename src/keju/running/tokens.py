@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from keju.errors import DataError
+from keju.items import Request
 from keju.text import is_han
 
 TEXT_RULE = "one token a Chinese character, one for four others"
@@ -49,6 +50,26 @@ def text_tokens(text: str) -> int:
     """An estimate of the tokens of a text: see `TEXT_RULE`."""
     han = sum(map(is_han, text))
     return han + math.ceil((len(text) - han) / _OTHERS)
+
+
+def request_tokens(request: Request, model: str) -> tuple[int, int | None]:
+    """An estimate of the tokens that a request sends: of its text, and of its images.
+
+    Those of images are None where it has some and no rule is known for the model.
+    """
+    images = 0
+    for ref in request.images:
+        tokens = _image_tokens(model, ref.width, ref.height)
+        if tokens is None:
+            return text_tokens(request.prompt), None
+        images += tokens
+    return text_tokens(request.prompt), images
+
+
+@lru_cache(maxsize=65536)
+def _image_tokens(model: str, width: int, height: int) -> int | None:
+    rule = image_rule(model)
+    return rule.tokens(width, height) if rule else None
 
 
 def image_rule(model: str) -> Rule | None:

@@ -1,0 +1,231 @@
+"""What a run may take: money, requests and hours. When something is used up, it stops cleanly.
+
+Before a request is sent, what it will cost at most is set aside: its tokens in as `keju plan`
+counts them and as many tokens out as the model may write, or the cost of the dearest answer so
+far, whichever is more. When the answer comes, the server's own count takes its place. So many
+requests in flight never spend together what each alone was allowed, and towards the end of a
+budget they go out one by one. What failed on its way and may have been paid for nevertheless
+(no answer in time, a connection that broke, a reply that could not be read) counts as set aside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from math import isfinite
+from time import monotonic
+
+from keju.errors import UsageError
+from keju.files import read_jsonl
+from keju.items import Record, Request, Usage
+from keju.running.prices import Price, Prices
+from keju.running.tokens import request_tokens
+from keju.runs import RunFolder
+
+UNLIMITED_OUTPUT = 1024
+"""Tokens of an answer, for setting aside, where neither --max-tokens nor an answer tells."""
+
+_MAY_BE_PAID = frozenset({"timeout", "connection", "bad-response"})
+
+
+class Budget(Record, frozen=True, kw_only=True):
+    """The most that a run may take; None sets no limit.
+
+    `max_cost` is in the currency of `prices` and covers all that the run folder holds, so that the
+    same command again spends no more. `max_requests` counts everything that is sent, repeated
+    attempts too, and `max_hours` is wall time; both are for one call of the command.
+    """
+
+    max_cost: float | None = None
+    max_requests: int | None = None
+    max_hours: float | None = None
+    prices: Prices | None = None
+
+    def check(self) -> None:
+        """Refuse what makes no sense.
+
+        Raises:
+            UsageError: a limit is no number or below 0, or money is limited without prices.
+        """
+        for name in ("max_cost", "max_requests", "max_hours"):
+            number = getattr(self, name)
+            if number is not None and not (isfinite(number) and number >= 0):
+                raise UsageError(f"--{name.replace('_', '-')} must be 0 or more, not {number:g}")
+        if self.max_cost is not None and self.prices is None:
+            raise UsageError(
+                "--max-cost needs a price file: --prices FILE (see: keju plan --prices example)"
+            )
+
+
+class Meter:
+    """Tokens and money of requests to one model.
+
+    Args:
+        identity: the model's; one without an endpoint is on this machine and costs nothing.
+        prices: a price file's prices.
+    """
+
+    def __init__(self, identity: Mapping[str, str], prices: Prices | None = None) -> None:
+        self.paid = "endpoint" in identity
+        self._name = identity.get("model", "")
+        self._prices = prices
+        said = identity.get("max_tokens", "")
+        self._most_output = int(said) if said.isdecimal() else UNLIMITED_OUTPUT
+
+    @cached_property
+    def price(self) -> Price | None:
+        """What its tokens cost, or None where it costs nothing or nobody said."""
+        return self._prices.price(self._name) if self._prices and self.paid else None
+
+    def expected(self, request: Request) -> Usage:
+        """The tokens that a request may take; an image that no known rule counts is left out."""
+        text, images = request_tokens(request, self._name)
+        return Usage(input_tokens=text + (images or 0), output_tokens=self._most_output)
+
+    def cost(self, usage: Usage) -> float:
+        """What these tokens cost; 0 without a price."""
+        if self.price is None:
+            return 0.0
+        return self.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
+
+
+class Purse:
+    """What is left of a budget, for all models of a run.
+
+    Args:
+        budget: the limits. Hours count from now.
+        spent: what the run cost so far.
+    """
+
+    def __init__(self, budget: Budget, spent: float = 0.0) -> None:
+        self.budget = budget
+        self.spent = spent
+        self.requests = 0
+        self.used_up = ""
+        self._ends = monotonic() + 3600 * budget.max_hours if budget.max_hours is not None else None
+        self._held: dict[int, float] = {}
+        self._dearest: dict[Meter, float] = {}
+        self._settled = asyncio.Event()
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the hours are over, or None if they are not limited."""
+        return None if self._ends is None else max(0.0, self._ends - monotonic())
+
+    async def take(self, meter: Meter, request: Request, waiting: Callable[[], bool]) -> int | None:
+        """Set aside what a request may cost, as soon as that fits.
+
+        Args:
+            meter: the model's.
+            request: what is to be sent.
+            waiting: false once the run stops; then nothing is set aside.
+
+        Returns:
+            A number by which to settle it; None if it must not be sent.
+        """
+        most = self.budget.max_cost
+        while waiting():
+            cost = self._expected(meter, request)
+            if self.used_up or self._is_over():
+                return None
+            if most is None or self.spent + sum(self._held.values()) + cost <= most:
+                self.requests += 1
+                self._held[self.requests] = cost
+                return self.requests
+            if not self._held:
+                self._say(
+                    f"--max-cost {most:g} {self._currency}: {self.spent:.4f} are spent, and the "
+                    f"next request may cost {cost:.4f}"
+                )
+                return None
+            self._settled.clear()
+            await self._settled.wait()
+        return None
+
+    def settle(self, taken: int, meter: Meter, usage: Usage) -> None:
+        """An answer came: count what the server counted, or what was set aside if it did not."""
+        held = self._held.pop(taken)
+        counted = usage.input_tokens is not None or usage.output_tokens is not None
+        cost = meter.cost(usage) if counted else held
+        self.spent += cost
+        self._dearest[meter] = max(cost, self._dearest.get(meter, 0.0))
+        self._settled.set()
+
+    def give_back(self, taken: int, kind: str = "") -> None:
+        """No answer came; what may have been paid for is counted."""
+        held = self._held.pop(taken)
+        self.spent += held if kind in _MAY_BE_PAID else 0.0
+        self._settled.set()
+
+    def wake(self) -> None:
+        """The run stops: nobody needs to wait any more."""
+        self._settled.set()
+
+    def out_of_time(self) -> None:
+        """The hours are over."""
+        self._say(f"--max-hours {self.budget.max_hours:g} are over")
+
+    @property
+    def _currency(self) -> str:
+        return self.budget.prices.currency if self.budget.prices else ""
+
+    def _expected(self, meter: Meter, request: Request) -> float:
+        if self.budget.max_cost is None or meter.price is None:
+            return 0.0
+        return max(meter.cost(meter.expected(request)), self._dearest.get(meter, 0.0))
+
+    def _is_over(self) -> bool:
+        if self.budget.max_requests is not None and self.requests >= self.budget.max_requests:
+            self._say(f"--max-requests {self.budget.max_requests}: so many have been sent")
+            return True
+        return False
+
+    def _say(self, why: str) -> None:
+        self.used_up = self.used_up or why
+        self._settled.set()
+
+
+class _Used(Record, frozen=True, kw_only=True):
+    """The part of a stored response that was paid for."""
+
+    model: str
+    usage: Usage = Usage()
+
+
+def spent_so_far(
+    folder: RunFolder, identities: Mapping[str, Mapping[str, str]], prices: Prices
+) -> float:
+    """What the answers cost that a run holds, by the tokens their servers counted.
+
+    Args:
+        folder: the run.
+        identities: of all who answered or read there, by name.
+        prices: the price file's.
+
+    Raises:
+        DataError: a stored line is damaged.
+    """
+    meters = {name: Meter(identity, prices) for name, identity in identities.items()}
+    spent = 0.0
+    for path in (*folder.response_files(), *folder.reading_files()):
+        for response in read_jsonl(path, _Used, appended=True):
+            if meter := meters.get(response.model):
+                spent += meter.cost(response.usage)
+    return spent
+
+
+def check_priced(meters: Iterable[tuple[str, Meter]], budget: Budget) -> None:
+    """Refuse to limit the cost of a model whose price nobody said.
+
+    Raises:
+        UsageError: the price file has no price for a model.
+    """
+    if budget.max_cost is None:
+        return
+    for name, meter in meters:
+        if meter.paid and meter.price is None:
+            raise UsageError(
+                f"--max-cost: the price file has no price for {name}. Add one, in the form of: "
+                "keju plan --prices example"
+            )

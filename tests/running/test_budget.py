@@ -1,0 +1,200 @@
+"""What a run may take: it stops before more is sent, says why, and goes on when told."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+
+import pytest
+from making import make_dataset
+from serving import Chat, run_command
+
+from keju.errors import UsageError
+from keju.items import Request, Usage
+from keju.models import ModelOptions
+from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
+from keju.running.budget import UNLIMITED_OUTPUT, Meter, Purse
+from keju.running.prices import Price, Prices
+from keju.runs import RunFolder
+
+ITEMS = 20
+MODEL = "openai:served"
+EACH = 1000 * 2e-6 + 12 * 10e-6
+"""What an answer of the test server costs: it counts 1,000 tokens in and 12 out."""
+PRICES = Prices(currency="EUR", models=(Price(names=("served",), input=2, output=10),))
+REQUEST = Request(item="i", benchmark="b", task="T1", form="text", prompt="天地玄黃")
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("budget") / "d", pages=ITEMS)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+def go(dataset: Path, out: Path, chat: Chat, *, limit: int | None = None, **policy) -> RunSummary:
+    return run(
+        dataset,
+        [MODEL],
+        out,
+        selection=Selection(limit=limit),
+        options=ModelOptions(base_url=chat.url),
+        policy=Policy(**{"concurrency": 4, "first_wait": 0.01, **policy}),
+    )
+
+
+def stored(out: Path) -> int:
+    return len(list(RunFolder.open(out).responses()))
+
+
+def test_no_more_requests_are_sent_than_allowed_and_all_that_was_sent_is_kept(
+    chat: Chat, dataset: Path, out: Path
+):
+    chat.plan(delay=0.01)
+    summary = go(dataset, out, chat, budget=Budget(max_requests=7))
+    assert chat.stats()["requests"] == stored(out) == 7
+    assert (summary.left, summary.complete, summary.interrupted) == (13, False, False)
+    assert summary.used_up == "--max-requests 7: so many have been sent"
+    assert summary.advice == "Run the same command again to go on"
+    assert go(dataset, out, chat, budget=Budget(max_requests=13)).complete
+    assert chat.stats()["requests"] == ITEMS
+
+
+def test_repeated_attempts_are_requests_too(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=["500"], times=2)
+    summary = go(dataset, out, chat, budget=Budget(max_requests=10))
+    assert chat.stats()["requests"] == 10
+    assert summary.left == ITEMS - stored(out) > 0
+
+
+def test_a_budget_that_is_just_enough_leaves_nothing(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    summary = go(dataset, out, chat, budget=Budget(max_requests=ITEMS))
+    assert summary.complete
+    assert summary.used_up == ""
+
+
+def test_money_is_never_overspent_and_the_same_command_again_spends_nothing(
+    chat: Chat, dataset: Path, out: Path
+):
+    chat.plan(delay=0.01)
+    most = Budget(max_cost=0.03, prices=PRICES)
+    summary = go(dataset, out, chat, budget=most)
+    # One more of what may be written at most would have gone beyond it.
+    expected = Meter({"endpoint": "e", "model": "served"}, PRICES)
+    assert summary.cost == pytest.approx(stored(out) * EACH)
+    assert summary.cost <= 0.03 < summary.cost + expected.cost(expected.expected(REQUEST)) + EACH
+    assert summary.used_up.startswith("--max-cost 0.03 EUR: ")
+    assert "higher --max-cost" in summary.advice
+    sent = chat.stats()["requests"]
+    assert go(dataset, out, chat, budget=most).used_up
+    assert chat.stats()["requests"] == sent == stored(out)
+    done = go(dataset, out, chat, budget=Budget(max_cost=1, prices=PRICES))
+    assert done.complete
+    assert done.cost == pytest.approx(ITEMS * EACH)
+
+
+def test_money_is_counted_where_it_is_not_limited(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    summary = go(dataset, out, chat, limit=3, budget=Budget(prices=PRICES))
+    assert summary.cost == pytest.approx(3 * EACH)
+
+
+def test_what_failed_and_may_be_paid_for_is_counted():
+    async def body() -> None:
+        meter = Meter({"endpoint": "e", "model": "served", "max_tokens": "100"}, PRICES)
+        each = meter.cost(meter.expected(REQUEST))
+        assert each == pytest.approx(4 * 2e-6 + 100 * 10e-6)
+        purse = Purse(Budget(max_cost=2.5 * each, prices=PRICES))
+        for kind, spent in (("rate", 0), ("server", 0), ("timeout", 1), ("bad-response", 2)):
+            taken = await purse.take(meter, REQUEST, lambda: True)
+            purse.give_back(taken, kind)
+            assert purse.spent == pytest.approx(spent * each)
+        assert await purse.take(meter, REQUEST, lambda: True) is None
+        assert purse.used_up
+
+    asyncio.run(body())
+
+
+def test_requests_wait_until_it_is_known_what_those_in_flight_cost():
+    async def body() -> None:
+        meter = Meter({"endpoint": "e", "model": "served"}, PRICES)
+        each = meter.cost(meter.expected(REQUEST))
+        purse = Purse(Budget(max_cost=1.5 * each, prices=PRICES))
+        first = await purse.take(meter, REQUEST, lambda: True)
+        second = asyncio.create_task(purse.take(meter, REQUEST, lambda: True))
+        await asyncio.sleep(0.01)
+        assert not second.done()
+        purse.settle(first, meter, Usage(input_tokens=1, output_tokens=1))
+        assert await asyncio.wait_for(second, 5) is not None
+        assert not purse.used_up
+
+    asyncio.run(body())
+
+
+def test_an_answer_dearer_than_expected_is_expected_from_then_on():
+    async def body() -> None:
+        meter = Meter({"endpoint": "e", "model": "served", "max_tokens": "1"}, PRICES)
+        purse = Purse(Budget(max_cost=1.5, prices=PRICES))
+        first = await purse.take(meter, REQUEST, lambda: True)
+        purse.settle(first, meter, Usage(input_tokens=500_000, output_tokens=0))
+        assert purse.spent == pytest.approx(1)
+        assert await purse.take(meter, REQUEST, lambda: True) is None
+
+    asyncio.run(body())
+
+
+def test_when_the_hours_are_over_nothing_more_is_sent(chat: Chat, dataset: Path, out: Path):
+    chat.plan(delay=0.2)
+    summary = go(dataset, out, chat, concurrency=1, budget=Budget(max_hours=0.3 / 3600))
+    assert summary.used_up.startswith("--max-hours ")
+    assert stored(out) == chat.stats()["requests"] == ITEMS - summary.left < ITEMS
+    again = go(dataset, out, chat, budget=Budget(max_hours=0))
+    assert again.left == summary.left
+
+
+def test_a_wait_for_a_server_ends_with_the_hours(chat: Chat, dataset: Path, out: Path):
+    chat.plan(modes=["429-after"], times=-1, after="600")
+    summary = go(dataset, out, chat, budget=Budget(max_hours=0.5 / 3600))
+    assert summary.left == ITEMS
+
+
+def test_a_model_on_this_machine_costs_nothing():
+    meter = Meter({"kind": "ppocr"}, PRICES)
+    assert not meter.paid
+    assert meter.cost(Usage(input_tokens=10**6)) == 0
+    unlimited = Meter({"endpoint": "e"}).expected(REQUEST)
+    assert (unlimited.input_tokens, unlimited.output_tokens) == (4, UNLIMITED_OUTPUT)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        ({"budget": Budget(max_cost=1)}, "--max-cost needs a price file"),
+        ({"budget": Budget(max_cost=-1, prices=PRICES)}, "--max-cost must be 0 or more"),
+        ({"budget": Budget(max_hours=float("nan"))}, "--max-hours must be 0 or more, not nan"),
+        ({"budget": Budget(max_cost=1, prices=Prices(currency="X"))}, f"no price for {MODEL}"),
+        ({"limits": Limits(requests=0)}, "--per-minute must be more than 0"),
+        ({"limits": Limits(tokens=float("inf"))}, "--tokens-per-minute must be more than 0"),
+    ],
+)
+def test_wrong_limits_are_refused_before_anything_is_written(
+    chat: Chat, dataset: Path, out: Path, policy: dict[str, object], words: str
+):
+    with pytest.raises(UsageError, match=words):
+        go(dataset, out, chat, **policy)
+    assert not (out / "run.json").exists()
+
+
+def test_the_command_says_what_is_left_and_ends_with_1(chat: Chat, dataset: Path, out: Path):
+    chat.plan()
+    command = [*run_command(dataset, out, chat), "--max-requests", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Stopped: --max-requests 5: so many have been sent" in done.stdout
+    assert "15 without a response yet. Run the same command again to go on" in done.stdout
+    assert done.stderr.count("Traceback") == 0
