@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from keju.benchmarks import query_of
 from keju.errors import UsageError
-from keju.items import Item, Response, Score
+from keju.items import Item, Protocol, Response, Score, Setting
+from keju.models import role_of
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import read_scores
 
 ItemKey = tuple[str, str, str, str]
 """Dataset hash, task, query and id: what makes an item the same one in two runs."""
+
+Mains = Mapping[tuple[str, str], list[Score]]
+"""The scores of main metrics under one protocol, by task and query."""
+
+_PEOPLE = "human:"
 
 
 class Run(NamedTuple):
@@ -47,15 +55,67 @@ class Answer(NamedTuple):
     scores: list[Score]
 
 
-class Gathered(NamedTuple):
+class Voice(msgspec.Struct):
+    """Who stands behind a name of the report: a model of a run in one setting; and what it took.
+
+    `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
+    Seconds and tokens are sums over all responses (of a task of pairs each pair's), tokens None
+    where no response told them; `items` counts the items asked, each round anew.
+    """
+
+    model: str
+    run: str
+    setting: Setting
+    role: str
+    items: int = 0
+    responses: int = 0
+    seconds: float = 0.0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    statuses: Counter[str] = msgspec.field(default_factory=Counter)
+
+    def hear(self, response: Response) -> None:
+        """Count what one response took."""
+        self.responses += 1
+        self.seconds += response.seconds
+        usage = response.usage
+        if usage.input_tokens is not None:
+            self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
+        if usage.output_tokens is not None:
+            self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+
+
+class Gathered(msgspec.Struct, dict=True):
     """Everything that a report shows. `not_asked` counts, by model, requests that it declined."""
 
     runs: list[Run]
-    models: list[str]
+    voices: dict[str, Voice]
     asked: dict[ItemKey, Asked]
     not_asked: dict[str, dict[str, int]]
 
     @property
+    def models(self) -> list[str]:
+        """The names of the report, in the runs' order."""
+        return list(self.voices)
+
+    @cached_property
+    def mains(self) -> dict[Protocol, Mains]:
+        """The scores of main metrics, by protocol, then task and query in the items' order."""
+        found: dict[Protocol, dict[tuple[str, str], list[Score]]] = {"official": {}, "strict": {}}
+        for asked in self.asked.values():
+            query = query_of(asked.item)
+            for protocol, by_query in found.items():
+                main = next(iter(getattr(query, protocol)), None)
+                kept = by_query.setdefault((asked.item.task, asked.item.query), [])
+                kept += [
+                    score
+                    for answer in asked.answers
+                    for score in answer.scores
+                    if score.metric == main and score.protocol == protocol
+                ]
+        return dict(found)
+
+    @cached_property
     def scores(self) -> list[Score]:
         """Every score, with the model's name in this report."""
         return [
@@ -78,7 +138,7 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
     """
     folders = [RunFolder.open(path) for path in paths]
     manifests = [folder.manifest() for folder in folders]
-    gathered = Gathered([], [], {}, {})
+    gathered = Gathered([], {}, {}, {})
     spoken = Counter(name for manifest in manifests for name in manifest.models)
     for folder, manifest in zip(folders, manifests, strict=True):
         budget = picture_bytes // len(folders)
@@ -104,7 +164,8 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         gathered.not_asked[_label(model, run, spoken)] = reasons
     for model in run.manifest.models:
         if len(settings) < 2:
-            _name(gathered, _label(model, run, spoken))
+            setting: Setting = next(iter(settings), "image")
+            _voice(gathered, _label(model, run, spoken), model, run, setting)
     answered = (each for model in run.manifest.models for each in folder.responses(model))
     for response in answered:
         key = (run.manifest.dataset_hash, response.task, response.query, response.item)
@@ -113,7 +174,8 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         label = _label(response.model, run, spoken)
         if len(settings) > 1:
             label = f"{label} · {response.setting}"
-        _name(gathered, label)
+        voice = _voice(gathered, label, response.model, run, response.setting)
+        voice.hear(response)
         found = scores.get((response.model, response.item, response.key), [])
         if response.candidate and not found and (response.model, response.item) in ranked:
             continue
@@ -124,6 +186,8 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
             )
         renamed = [replace(score, model=label) for score in found]
         shown = _ranking(response, found) if response.candidate else response
+        voice.items += 1
+        voice.statuses[shown.status] += 1
         gathered.asked[key].answers.append(Answer(label, shown, renamed))
 
 
@@ -154,6 +218,6 @@ def _label(model: str, run: Run, spoken: Counter[str]) -> str:
     return model if spoken[model] < 2 else f"{model} · {run.name}"
 
 
-def _name(gathered: Gathered, label: str) -> None:
-    if label not in gathered.models:
-        gathered.models.append(label)
+def _voice(gathered: Gathered, label: str, model: str, run: Run, setting: Setting) -> Voice:
+    role = "human" if model.startswith(_PEOPLE) else role_of(model) or "model"
+    return gathered.voices.setdefault(label, Voice(model, run.name, setting, role))

@@ -14,6 +14,11 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:.1f}"
 
 
+def task_name(name: str, query: str) -> str:
+    """A task's id, with its query where it has several."""
+    return f"{name}/{query}" if query else name
+
+
 def metric_label(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """A metric's name, with an arrow where lower is better."""
     return metric if higher_is_better(name, query, protocol, metric) else f"{metric} ↓"

@@ -1,0 +1,212 @@
+"""Who stands where: overall and domain means with intervals and ranks, grouped by what answered.
+
+Groups (books, plates) are drawn once for all tasks and models together, so that a mean over tasks
+and a rank among models keep what those have in common.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from keju.benchmarks import options_of, query_of, task
+from keju.items import Item, Protocol
+from keju.reporting.cells import Cell
+from keju.reporting.gather import Gathered, Voice
+from keju.reporting.labels import NOTHING, percent, task_name
+from keju.reporting.resampling import Resampled, resample_benchmark
+from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
+
+Results = Mapping[tuple[str, Protocol], Result]
+
+ROLES = {
+    "engine": "OCR engines",
+    "model": "models",
+    "answers": "answers made elsewhere",
+    "human": "people",
+    "baseline": "baselines: the floor",
+}
+_RANKED = ("engine", "model", "answers")
+
+
+class Standing(NamedTuple):
+    """A model of the leaderboard: under each protocol its overall mean, rank and domains."""
+
+    model: str
+    overall: list[Cell]
+    ranks: list[Cell]
+    domains: list[list[Cell]]
+    failures: str
+    hours: str
+    tokens: str
+
+
+class Group(NamedTuple):
+    """Models of one role."""
+
+    title: str
+    rows: list[Standing]
+
+
+class Leaderboard(NamedTuple):
+    """One benchmark: its models, best first within their groups, and what guessing earns."""
+
+    benchmark: str
+    protocols: Sequence[Protocol]
+    domains: list[str]
+    groups: list[Group]
+    chance: list[str]
+    notes: list[str]
+
+
+def leaderboards(gathered: Gathered, results: Results) -> list[Leaderboard]:
+    """One for each benchmark that was asked."""
+    names = dict.fromkeys(
+        found.benchmark for result in results.values() for found in result.benchmarks
+    )
+    return [_leaderboard(gathered, results, name) for name in names]
+
+
+def _leaderboard(gathered: Gathered, results: Results, name: str) -> Leaderboard:
+    found = {
+        (model, protocol): benchmark
+        for (model, protocol), result in results.items()
+        for benchmark in result.benchmarks
+        if benchmark.benchmark == name
+    }
+    sure = {
+        protocol: resample_benchmark(
+            {
+                place: scores
+                for place, scores in gathered.mains[protocol].items()
+                if task(place[0]).benchmark == name
+            },
+            {model: each for (model, its), each in found.items() if its == protocol},
+            ranked=[m for m, voice in gathered.voices.items() if voice.role in _RANKED],
+        )
+        for protocol in PROTOCOLS
+    }
+    domains = list(dict.fromkeys(domain for each in found.values() for domain in each.domains))
+    groups = []
+    for role, title in ROLES.items():
+        rows = [
+            _standing(voice, model, domains, found, sure)
+            for model, voice in gathered.voices.items()
+            if voice.role == role and any((model, protocol) in found for protocol in PROTOCOLS)
+        ]
+        if rows:
+            groups.append(Group(title, sorted(rows, key=lambda row: -_number(row.overall))))
+    notes = [note for protocol in PROTOCOLS for note in sure[protocol].notes]
+    items = [each.item for each in gathered.asked.values() if each.item.benchmark == name]
+    return Leaderboard(
+        name, PROTOCOLS, domains, groups, list(_chances(items)), list(dict.fromkeys(notes))
+    )
+
+
+def _standing(
+    voice: Voice,
+    model: str,
+    domains: Sequence[str],
+    found: Mapping[tuple[str, Protocol], BenchmarkResult],
+    sure: Mapping[Protocol, Resampled],
+) -> Standing:
+    overall, ranks, by_domain = [], [], []
+    for protocol in PROTOCOLS:
+        result, known = found.get((model, protocol)), sure[protocol]
+        overall.append(_mean_cell(result, known.overall.get(model)))
+        ranks.append(_rank_cell(known, model))
+        by_domain.append(
+            [_domain_cell(result, domain, known.domains.get((model, domain))) for domain in domains]
+        )
+    failures = [(status, n) for status, n in voice.statuses.items() if status != "answered"]
+    return Standing(
+        model=model,
+        overall=overall,
+        ranks=ranks,
+        domains=by_domain,
+        failures=", ".join(f"{n:,} {status}" for status, n in failures) or "none",
+        hours=_time(voice.seconds / voice.items * 1000) if voice.items else NOTHING,
+        tokens=_tokens(voice),
+    )
+
+
+def _mean_cell(result: BenchmarkResult | None, bounds: tuple[float, float] | None) -> Cell:
+    if result is None:
+        return Cell()
+    missing = [why for each in result.domains.values() for why in each.missing.values()]
+    parts = sum(len(each.parts) for each in result.domains.values())
+    notes = [_range(bounds)] if bounds else []
+    if missing:
+        notes.append(f"{parts - len(missing)} of {parts} tasks")
+    reasons = "; ".join(f"{count} tasks: {why}" for why, count in Counter(missing).items())
+    return Cell(percent(result.overall.value), note=" · ".join(notes), title=reasons)
+
+
+def _domain_cell(
+    result: BenchmarkResult | None, domain: str, bounds: tuple[float, float] | None
+) -> Cell:
+    found: MeanResult | None = result.domains.get(domain) if result else None
+    if found is None or found.value is None:
+        return Cell()
+    notes = [_range(bounds)] if bounds else []
+    if found.missing:
+        notes.append(f"{len(found.parts) - len(found.missing)} of {len(found.parts)} tasks")
+    why = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
+    return Cell(percent(found.value), note=" · ".join(notes), title=why)
+
+
+def _rank_cell(known: Resampled, model: str) -> Cell:
+    if model not in known.ranks:
+        return Cell(title=known.unranked.get(model, "not ranked"))
+    rank, span = known.ranks[model]
+    return Cell(str(rank), note=f"{span[0]} to {span[1]}" if span else "", best=rank == 1)
+
+
+def _range(bounds: tuple[float, float]) -> str:
+    return f"{percent(bounds[0])} to {percent(bounds[1])}"
+
+
+def _number(cells: Iterable[Cell]) -> float:
+    """The strict overall value, else the official one, as it is sorted by."""
+    shown = [float(cell.value) for cell in cells if cell.value != NOTHING]
+    return shown[-1] if shown else -1.0
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _tokens(voice: Voice) -> str:
+    if voice.output_tokens is None or not voice.items:
+        return NOTHING
+    counts = [(voice.input_tokens, "in"), (voice.output_tokens, "out")]
+    return ", ".join(
+        f"{1000 * count / voice.items / 1000:,.0f}k {way}" for count, way in counts if count
+    )
+
+
+def _chances(items: Sequence[Item]) -> Iterator[str]:
+    """What blind guessing earns on average, of the tasks where a guess earns anything."""
+    guesses: dict[str, list[float]] = {}
+    for item in items:
+        if guess := chance(item):
+            guesses.setdefault(task_name(item.task, item.query), []).append(guess)
+    earned: dict[str, list[str]] = {}
+    for name, of_task in guesses.items():
+        earned.setdefault(percent(fmean(of_task)), []).append(name)
+    for value, names in earned.items():
+        yield f"{value}: {', '.join(names)}"
+
+
+def chance(item: Item) -> float:
+    """What a blind guess earns on an item, in expectation; 0 where an answer must be made up."""
+    if item.relevant:
+        return len(item.relevant) / max(1, len(item.images) - 1)
+    form = query_of(item).form
+    if form == "letter":
+        return 1 / len(options_of(item)) if options_of(item) else 0.0
+    return 0.5 if form == "yes-no" else 0.0

@@ -1,0 +1,158 @@
+"""Tables of every task under both protocols, and of all metrics with their signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from keju.benchmarks import tasks
+from keju.items import Protocol
+from keju.reporting.cells import Cell, marks
+from keju.reporting.gather import Gathered, Voice
+from keju.reporting.intervals import Measured, intervals
+from keju.reporting.labels import higher_is_better, metric_label, percent
+from keju.reporting.leaderboard import Results
+from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
+from keju.statistics import Interval
+
+
+class TaskRow(NamedTuple):
+    """A task's main metric under one protocol, over all models."""
+
+    id: str
+    query: str
+    name_zh: str
+    name_en: str
+    domain: str
+    protocol: Protocol
+    metric: str
+    first: bool
+    span: int
+    cells: list[Cell]
+
+
+class TaskTable(NamedTuple):
+    """The tasks of one benchmark."""
+
+    benchmark: str
+    rows: list[TaskRow]
+
+
+class MetricRow(NamedTuple):
+    """One metric of one model and task, with its signature."""
+
+    model: str
+    task: str
+    protocol: Protocol
+    metric: str
+    value: str
+    items: str
+    signature: str
+
+
+def task_tables(gathered: Gathered, results: Results) -> list[TaskTable]:
+    """One table a benchmark; a task has a row for each protocol that scores it."""
+    mains = [each for by in gathered.mains.values() for of_task in by.values() for each in of_task]
+    sure = intervals(mains, metrics=_main_metrics(results))
+    tables: dict[str, list[TaskRow]] = {}
+    asked = [(each, query) for each in tasks() for query in each.queries]
+    for each, query in asked:
+        rows = []
+        for protocol in PROTOCOLS:
+            of_models = {
+                model: found.main
+                for model in gathered.models
+                if (found := _find(results.get((model, protocol)), each.id, query.name))
+                and found.main
+            }
+            if of_models:
+                metric = next(iter(of_models.values())).metric
+                where = (each.id, query.name, protocol, metric)
+                cells = _main_cells(gathered.voices, of_models, where, sure)
+                metric = metric_label(*where)
+                rows.append((protocol, metric, cells))
+        for place, (protocol, metric, cells) in enumerate(rows):
+            tables.setdefault(each.benchmark, []).append(
+                TaskRow(
+                    id=each.id,
+                    query=query.name,
+                    name_zh=each.name_zh,
+                    name_en=each.name_en,
+                    domain=each.domain,
+                    protocol=protocol,
+                    metric=metric,
+                    first=place == 0,
+                    span=len(rows),
+                    cells=cells,
+                )
+            )
+    return [TaskTable(benchmark, rows) for benchmark, rows in tables.items()]
+
+
+def _find(result: Result | None, name: str, query: str) -> TaskResult | None:
+    if result is None:
+        return None
+    return next((each for each in result.tasks if (each.task, each.query) == (name, query)), None)
+
+
+def _main_metrics(results: Results) -> set[Measured]:
+    return {
+        (model, each.task, each.query, protocol, each.main.metric)
+        for (model, protocol), result in results.items()
+        for each in result.tasks
+        if each.main is not None
+    }
+
+
+def _main_cells(
+    voices: Mapping[str, Voice],
+    mains: Mapping[str, MetricResult],
+    place: tuple[str, str, Protocol, str],
+    sure: Mapping[Measured, Interval],
+) -> list[Cell]:
+    real = {
+        model: main.value
+        for model, main in mains.items()
+        if main.value is not None and voices[model].role != "baseline"
+    }
+    places = marks(real, higher_is_better=higher_is_better(*place))
+    cells = []
+    for model in voices:
+        main = mains.get(model)
+        cell = Cell() if main is None else _main_cell(main, sure.get((model, *place)))
+        mark = places.get(model)
+        cells.append(cell._replace(best=mark == "best", second=mark == "second"))
+    return cells
+
+
+def _main_cell(main: MetricResult, interval: Interval | None) -> Cell:
+    if main.value is None:
+        reason = "; ".join(main.unscored)
+        return Cell("unscored", note=reason, title=reason)
+    if main.without_failures is None:
+        return Cell(percent(main.value), note=f"none of {main.scored} whole", title=main.signature)
+    notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
+    notes.append(f"{main.scored} items" if main.scored != 1 else "1 item")
+    if main.without_failures != main.value:
+        notes.append(f"{percent(main.without_failures)} without failures")
+    if main.note:
+        notes.append(main.note)
+    title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
+    return Cell(percent(main.value), note=" · ".join(notes), title=title)
+
+
+def metric_rows(results: Results) -> Iterator[MetricRow]:
+    """Every metric of every model and task."""
+    for (model, protocol), result in results.items():
+        for each in result.tasks:
+            for metric in each.metrics:
+                unscored = "; ".join(metric.unscored)
+                yield MetricRow(
+                    model=model,
+                    task=each.name,
+                    protocol=protocol,
+                    metric=metric_label(each.task, each.query, protocol, metric.metric),
+                    value=percent(metric.value),
+                    items=f"{metric.scored} of {metric.items}",
+                    signature=metric.signature or unscored,
+                )

@@ -1,0 +1,106 @@
+"""Means, intervals and ranks of the leaderboard."""
+
+from __future__ import annotations
+
+import pytest
+
+from keju.items import ImageRef, Item, Score
+from keju.reporting.cells import marks
+from keju.reporting.gather import gather
+from keju.reporting.leaderboard import chance
+from keju.reporting.resampling import resample_benchmark
+from keju.reporting.view import build_view
+from keju.scoring import aggregate
+
+
+def score(model: str, task: str, group: int, value: float, **fields) -> Score:
+    stats = {"numerator": value, "denominator": 1.0} | fields.pop("stats", {})
+    given = {"benchmark": "MCS-Bench", "metric": "Acc", "protocol": "strict"} | fields
+    return Score(
+        key=f"{model}{task}{group}", item=f"{task}-{group}", model=model, task=task, value=value,
+        group=f"book {group}", stats=stats, **given,
+    )  # fmt: skip
+
+
+def resampled(scores: list[Score], ranked: tuple[str, ...] = ("one", "two")):
+    mains: dict[tuple[str, str], list[Score]] = {}
+    for each in scores:
+        mains.setdefault((each.task, each.query), []).append(each)
+    results = {result.model: result.benchmarks[0] for result in aggregate(scores)}
+    return resample_benchmark(mains, results, ranked=ranked)
+
+
+def test_a_book_is_drawn_for_all_its_tasks_at_once():
+    groups = range(12)
+    against = [score("one", "T5", n, n % 2) for n in groups]
+    against += [score("one", "T7", n, 1 - n % 2) for n in groups]
+    low, high = resampled(against).overall["one"]
+    assert low == pytest.approx(0.5)
+    assert high == pytest.approx(0.5)
+    alike = [score("one", task, n, n % 2) for task in ("T5", "T7") for n in groups]
+    low, high = resampled(alike).overall["one"]
+    assert high - low > 0.3
+
+
+def test_ranks_part_only_models_that_can_be_told_apart():
+    values = {"one": [1] * 8, "two": [0] * 8, "three": [0, 0, 0, 0, 0, 0, 0, 1]}
+    scores = [
+        score(model, "T5", n, v) for model, each in values.items() for n, v in enumerate(each)
+    ]
+    ranks = resampled(scores, ("one", "two", "three")).ranks
+    assert ranks == {"one": (1, (1, 1)), "two": (3, (2, 3)), "three": (2, (2, 3))}
+
+
+def test_a_model_that_lacks_a_task_is_not_ranked_and_it_is_said_why():
+    scores = [score("one", task, n, 1) for task in ("T5", "T7") for n in range(3)]
+    scores += [score("two", "T5", n, 1) for n in range(3)]
+    found = resampled(scores)
+    assert found.unranked == {"two": "not ranked: lacks T7"}
+    assert found.ranks == {"one": (1, None)}
+
+
+def test_balanced_accuracy_is_resampled_side_by_side():
+    scores = [
+        score(
+            "one", "recognition", n, right, benchmark="OBI-Bench", query="Yes-or-No",
+            metric="BalancedAcc", stats={"positive": float(n % 4 == 0)},
+        )
+        for n, right in enumerate([1.0, 0.0, 0.0, 0.0] * 6)
+    ]  # fmt: skip
+    (bounds,) = resampled(scores).domains.values()
+    assert bounds == pytest.approx((0.5, 0.5))
+
+
+def test_what_rests_on_one_group_has_no_interval_and_says_so():
+    found = resampled([score("one", "T5", 0, 1)])
+    assert not found.overall
+    assert found.notes == ["1 of 1 tasks rest on one group each: their luck is in no interval"]
+
+
+def test_chance_is_what_a_guess_earns():
+    choice = {"benchmark": "MCS-Bench", "task": "T5", "options": ("a", "b", "c", "d")}
+    picture = ImageRef(path="a", sha256="a", width=1, height=1, size=1)
+    assert chance(Item(id="a", **choice, answer="A")) == 0.25
+    assert chance(Item(id="a", benchmark="MCS-Bench", task="T1", answer="天")) == 0
+    pair = Item(
+        id="a", benchmark="OBI-Bench", task="rejoining", query="Yes-or-No", images=(picture,) * 11,
+        relevant=(1, 2),
+    )  # fmt: skip
+    assert chance(pair) == 0.2
+
+
+def test_best_and_second_are_marked_as_printed_and_ties_share_them():
+    assert marks({"a": 0.5004, "b": 0.5, "c": 0.4}) == {"a": "best", "b": "best"}
+    assert marks({"a": 0.9, "b": 0.5, "c": 0.5001}) == {"a": "best", "b": "second", "c": "second"}
+    assert marks({"a": 0.1, "b": 0.2}, higher_is_better=False) == {"a": "best", "b": "second"}
+    assert marks({"a": 0.1}) == {}
+
+
+def test_failures_time_and_floor_stand_beside_the_scores(scored_run):
+    (board,) = build_view(gather([scored_run], picture_bytes=0), title="small").boards
+    assert [group.title for group in board.groups] == ["answers made elsewhere"]
+    good, bad = board.groups[0].rows
+    assert "good" in good.model
+    assert good.failures == bad.failures == "none"
+    assert good.overall[1].note.endswith("2 of 45 tasks")
+    assert board.chance == ["50.0: T7"]
