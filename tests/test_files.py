@@ -33,7 +33,7 @@ def test_an_escaped_backslash_and_a_pair_are_no_half_characters(tmp_path: Path):
 
 
 def test_a_folder_is_no_json(tmp_path: Path):
-    with pytest.raises(DataError, match="not readable: Is a directory"):
+    with pytest.raises(DataError, match="this is no file"):
         read_json(tmp_path, list[int])
 
 

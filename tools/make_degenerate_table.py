@@ -78,9 +78,9 @@ their metrics have no table here. Their `official` scale begins far above 0 (the
 hold 48 to 68 for answers that share next to nothing with the truth); their `strict` scale begins at
 the mean of other items' truths by definition.
 
-An encoder hardly sees that a truth is said three times over, and pays it far more than its
-precision of a third: each repeat finds its match again. No floor mends that; it is why chrF stands
-beside such numbers, and why a response that loops has a verdict of its own.
+An encoder hardly sees that a truth is said three times over, and would pay 86 for it: each repeat
+finds its match again. So `strict` counts what is said again (ten characters or words in a row that
+stood there before) as nothing, and the truth three times earns no more than its precision.
 """
 
 

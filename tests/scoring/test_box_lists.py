@@ -54,6 +54,10 @@ def test_what_is_no_box_is_not_made_one(text):
     assert extract_boxes(text, "xyxy").rows is None
 
 
+def test_full_width_boxes_are_boxes():
+    assert extract_boxes("［１０，　２０，３０，６０］", "xyxy").rows == ((10, 20, 30, 60),)
+
+
 def test_an_answer_cut_off_keeps_the_boxes_that_are_whole():
     for text in (
         "[[1,2,3,4],[5,6,7,8],[9,1",

@@ -10,6 +10,7 @@ from keju.scoring import extract_yes_no, first_yes_no
     [
         ("Yes", "Yes", "whole answer"),
         ("**No.**", "No", "whole answer"),
+        ("Ｙｅｓ。", "Yes", "whole answer"),
         ("不是。", "No", "whole answer"),
         ("对", "Yes", "whole answer"),
         ("<think>no, no</think>Yes", "Yes", "whole answer"),

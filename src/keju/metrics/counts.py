@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from keju.metrics.base import UndefinedMetricError
 from keju.metrics.numbers import parse_number, relative_error
+from keju.text import narrowed
 
-_WIDTHS = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: " "}
 _PREFIX = 120
 _EDGE = " \t\r\n*_`$\"'“”「」#.。!！,，"
 _LONE = frozenset({"one", "一"})
@@ -164,7 +164,7 @@ def stated_count(text: str) -> Stated | None:
     (``there are``, ``有``) that has no other number in its sentence. If the ones that decide
     differ in value, the text states none.
     """
-    flat = text.translate(_WIDTHS)
+    flat = narrowed(text)
     found = _alternatives_voided(flat, list(_counts_in(flat)))
     for each in found[:1]:
         rest = flat[each.end :].strip(_EDGE)
@@ -185,7 +185,7 @@ def stated_probability(text: str) -> Stated | None:
     number without a percent sign is one only as the whole text, or after a phrase, and only if it
     is 0 or 1: 80 is not taken for 80%. Of several numbers one is chosen as in `stated_count`.
     """
-    flat = text.translate(_WIDTHS)
+    flat = narrowed(text)
     found = _alternatives_voided(flat, list(_chances_in(flat)))
     for each in found[:1]:
         if not flat[: each.start].strip(_EDGE) and not flat[each.end :].strip(_EDGE):

@@ -11,6 +11,7 @@ import msgspec
 
 from keju.metrics.boxes import Axes
 from keju.scoring.answers import Extracted, body_of
+from keju.text import narrowed
 
 MOST = 5_000
 """More boxes than this are no answer: no picture has so many characters."""
@@ -74,7 +75,7 @@ def extract_boxes(text: str, axes: Axes) -> BoxList:
         text: the response.
         axes: the order of the four numbers that the query declared.
     """
-    body = body_of(text)
+    body = narrowed(body_of(text))
     if not body.strip():
         rule = "no answer after the reasoning" if text.strip() else "empty"
         return BoxList(None, Extracted(None, rule))

@@ -19,6 +19,7 @@ from keju.metrics.semantic import above_floor, rescale
 from keju.scoring import official
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean
+from keju.text import said_once
 
 Measure = Callable[[Encoders, str, Sequence[Pair], Iterable[str]], list[float]]
 """Of pairs, with all references of the task, which set the floor."""
@@ -150,7 +151,8 @@ def _matched_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
     floor = _known(encoders.bert_score_floor(name, list(references)))
-    return [above_floor(score.f1, floor) for score in encoders.bert_score(name, pairs)]
+    values = [above_floor(score.f1, floor) for score in encoders.bert_score(name, pairs)]
+    return _repeats_unpaid(values, pairs)
 
 
 def _sentence(
@@ -164,7 +166,18 @@ def _sentence_above_floor(
 ) -> list[float]:
     floor = _known(encoders.sentence_floor(list(references), name=name))
     values = encoders.sentence_cosine(pairs, empty=0.0, name=name)
-    return [above_floor(value, floor) for value in values]
+    return _repeats_unpaid([above_floor(value, floor) for value in values], pairs)
+
+
+def _repeats_unpaid(values: Sequence[float], pairs: Sequence[Pair]) -> list[float]:
+    """Cut each value by what the candidate says again and its reference does not.
+
+    An encoder hardly sees that a text is said three times over: each repeat finds its match again.
+    """
+    return [
+        value * min(1.0, said_once(candidate) / said_once(reference))
+        for value, (candidate, reference) in zip(values, pairs, strict=True)
+    ]
 
 
 def _known(floor: float | None) -> float:
@@ -204,16 +217,16 @@ _BINDINGS: dict[tuple[Protocol, str, str], SemanticBinding] = {
     ("official", _OBI, "cosine"): SemanticBinding(_MINILM, _raw, _sentence, "raw"),
     ("official", _OBI, "BERTScore"): SemanticBinding(_ROBERTA, _raw, _rescaled, "raw"),
     ("strict", _MCS, "BERTScore_floor"): SemanticBinding(
-        _BERT, _normalised, _matched_above_floor, "script"
+        _BERT, _normalised, _matched_above_floor, "script>once"
     ),
     ("strict", _ANCIENT, "BERTScore_floor"): SemanticBinding(
-        _BERT, _normalised, _matched_above_floor, "script"
+        _BERT, _normalised, _matched_above_floor, "script>once"
     ),
     ("strict", _OBI, "BERTScore_floor"): SemanticBinding(
-        _ROBERTA, _answer, _matched_above_floor, "answer"
+        _ROBERTA, _answer, _matched_above_floor, "answer>once"
     ),
     ("strict", _OBI, "cosine_floor"): SemanticBinding(
-        _MINILM, _answer, _sentence_above_floor, "answer"
+        _MINILM, _answer, _sentence_above_floor, "answer>once"
     ),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from keju.scoring.answers import Extracted, body_of, json_answer, unfenced
+from keju.text import narrowed
 
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】"
 _SAID = {
@@ -41,7 +42,7 @@ def extract_yes_no(text: str) -> Extracted:
     phrases, if they agree; the first word, unless the other one stands apart later; the words that
     stand apart, if they agree. A copula (这是…) and a determiner (no doubt) say neither.
     """
-    body = body_of(text)
+    body = narrowed(body_of(text))
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     core = unfenced(body).strip(_EDGE)

@@ -40,7 +40,9 @@ from keju.text.normalise import (
     normalisation_signature,
     normalise,
 )
+from keju.text.repeats import said_once
 from keju.text.scripts import Script, in_script
+from keju.text.widths import narrowed
 
 __all__ = [
     "LAYERS",
@@ -53,8 +55,10 @@ __all__ = [
     "han_only",
     "in_script",
     "is_han",
+    "narrowed",
     "normalisation_signature",
     "normalise",
     "official_clean",
     "official_convert",
+    "said_once",
 ]
