@@ -12,6 +12,7 @@ from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.reading_errors import ErrorRow, error_rows
+from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.scoring import aggregate
 from keju.text import LAYERS
@@ -55,6 +56,7 @@ class View(NamedTuple):
     models: list[ModelRow]
     boards: list[Leaderboard]
     missing: list[str]
+    steps: list[StepTable]
     tables: list[TaskTable]
     metrics: list[MetricRow]
     errors: list[ErrorRow]
@@ -82,6 +84,7 @@ def build_view(gathered: Gathered, *, title: str) -> View:
         models=[_model_row(gathered, model) for model in gathered.models],
         boards=leaderboards(gathered, results),
         missing=list(_missing_lines(results)),
+        steps=list(step_tables(gathered)),
         tables=task_tables(gathered, results),
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results)),

@@ -1,0 +1,112 @@
+"""One model shown different things: its image, its own transcription, the true one (MCS-Bench 4.4).
+
+From image to own-ocr a task changes by what it is worth to read first; from own-ocr to gold-ocr by
+what the model's reading errors cost. All numbers of a row are over the same items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple, get_args
+
+from keju.benchmarks import task
+from keju.items import Protocol, Score, Setting
+from keju.reporting.cells import Cell
+from keju.reporting.gather import Gathered
+from keju.reporting.labels import metric_label, percent, task_name
+from keju.scoring import PROTOCOLS, TaskComparison, compare_models
+
+_RESAMPLES = 4000
+_Of = Mapping[Setting, Sequence[Score]]
+
+
+class StepRow(NamedTuple):
+    """One task: its main metric in each setting, and the paired differences between them."""
+
+    task: str
+    name: str
+    metric: str
+    items: int
+    cells: list[Cell]
+
+
+class StepTable(NamedTuple):
+    """One model under one protocol. `columns` are its settings, then the steps between them."""
+
+    model: str
+    protocol: Protocol
+    columns: list[str]
+    rows: list[StepRow]
+
+
+def step_tables(gathered: Gathered) -> Iterator[StepTable]:
+    """A table for each model that answered in more settings than one, and each protocol."""
+    voices: dict[tuple[str, str], dict[Setting, str]] = {}
+    for name, voice in gathered.voices.items():
+        voices.setdefault((voice.model, voice.run), {})[voice.setting] = name
+    for (model, _), names in voices.items():
+        shown = [setting for setting in get_args(Setting) if setting in names]
+        for protocol in PROTOCOLS[::-1] if len(shown) > 1 else ():
+            table = StepTable(model, protocol, _columns(shown), [])
+            for (task_id, query), scores in gathered.mains[protocol].items():
+                found = {
+                    setting: [each for each in scores if each.model == names[setting]]
+                    for setting in shown
+                }
+                table.rows.extend(_rows(task_id, query, protocol, found))
+            if table.rows:
+                yield table
+
+
+def _columns(shown: Sequence[Setting]) -> list[str]:
+    return [*shown, *(f"{first} → {second}" for first, second in _pairs(shown))]
+
+
+def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
+    whole = [(shown[0], shown[-1])] if len(shown) > 2 else []
+    return [*pairwise(shown), *whole]
+
+
+def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[StepRow]:
+    """The row of a task; none unless it was asked in two settings or more."""
+    valued = {
+        setting: {(s.item, s.round): s for s in scores if s.value is not None}
+        for setting, scores in found.items()
+    }
+    asked = [by_item for by_item in valued.values() if by_item]
+    shared = set.intersection(*map(set, asked)) if asked else set()
+    if len(asked) < 2 or not shared:
+        return
+    kept = {
+        setting: [score for place, score in by_item.items() if place in shared]
+        for setting, by_item in valued.items()
+    }
+    values: dict[Setting, float] = {}
+    steps = []
+    for first, second in _pairs(list(found)):
+        compared = compare_models(kept[second], kept[first], protocol, resamples=_RESAMPLES)
+        for each in compared:
+            values[first], values[second] = each.second, each.first
+        steps.append(_step(compared[0]) if compared else Cell())
+    metric = next(s.metric for scores in kept.values() for s in scores)
+    known = task(task_id)
+    yield StepRow(
+        task=task_name(task_id, query),
+        name=f"{known.name_zh} {known.name_en}",
+        metric=metric_label(task_id, query, protocol, metric),
+        items=len(shared),
+        cells=[*(Cell(percent(values.get(setting))) for setting in found), *steps],
+    )
+
+
+def _step(found: TaskComparison) -> Cell:
+    value = f"{100 * found.difference:+.1f}"
+    if found.low is None or found.high is None or found.p is None:
+        return Cell(value, note="one group" if found.groups < 2 else "not testable")
+    sure = "sure" if found.p <= 0.05 else "not sure"
+    return Cell(
+        value,
+        note=f"{100 * found.low:+.1f} to {100 * found.high:+.1f} · {sure}",
+        title=f"p = {found.p:.3f}, paired randomisation over {found.groups} groups",
+    )
