@@ -122,7 +122,8 @@ def test_the_record_says_which_fonts_and_versions_drew_it(tmp_path: Path, kai):
     ("old", "new", "complaint"),
     [
         ('hand = "kai"\nasks = ["T7"]', 'hand = "lishu"\nasks = ["T7"]', "sunzi: no hand"),
-        ('passage = "sunzi-ji"', 'passage = "lost"', "sunzi: no passage 'lost'"),
+        ('passage = "sunzi-ji"', 'passage = "lost"', "small.toml: sunzi: no passage 'lost'"),
+        ("rows = 8", "rows = 8\nskip = 50", "sunzi: the passage ends before this picture"),
         ("藏書", "藏\U000e0100", "no seal-script model"),
         (
             "seals = [",

@@ -22,7 +22,7 @@ class HeadNoteSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True
     """A note in the upper margin (眉批) that begins above text column `column` (1 = rightmost)."""
 
     text: str
-    column: int
+    column: Places
     colour: Literal["black", "red"] = "red"
 
 
@@ -42,7 +42,7 @@ class PageSpec(PlateSpec, frozen=True, kw_only=True, forbid_unknown_fields=True)
     height: Height = 1060
     columns: Places = 9
     rows: Places = 18
-    leaf: int = 1
+    leaf: Annotated[int, Meta(ge=1, le=98)] = 1
     frame: Literal["double", "sides", "single", "none"] = "double"
     ruled: bool = True
     heading: bool = True

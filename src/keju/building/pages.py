@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from keju.building.asking import items_about
+from keju.building.composing import READ
 from keju.building.leaves import compose_page
 from keju.building.page_spec import PageSpec, pictures_of
 from keju.building.plates import make_plate
 from keju.building.questions import load_questions
 from keju.building.studio import Studio
+from keju.errors import DataError
 from keju.items import Item
 
 
@@ -25,6 +27,10 @@ def _page(studio: Studio, spec: PageSpec) -> Iterator[Item]:
         compose_page(picture, passage, lambda name: studio.hand(name, asked_by=spec.id))
         for picture in pictures_of(spec)
     ]
+    if not all(any(line.kind in READ for line in layout.lines) for layout in layouts):
+        raise DataError(
+            "the passage ends before this picture", item=spec.id, mend="Lower skip or pictures"
+        )
     facts = {"form": spec.form, "made": spec.made}
     brushed = spec.made == "manuscript"
     plate = make_plate(studio, spec, layouts, scan=spec.scan, brushed=brushed, metadata=facts)

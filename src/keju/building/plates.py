@@ -25,6 +25,8 @@ from keju.building.texts import Passage
 from keju.building.wear import Wear, wear_at
 from keju.items import ImageRef, Line, Point, Record
 
+Part = Annotated[float, Meta(ge=0, le=1)]
+
 
 class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A seal on a picture.
@@ -34,8 +36,8 @@ class SealSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """
 
     cut: Cut
-    at: tuple[float, float]
-    size: Annotated[float, Meta(gt=0, le=1)] = 0.08
+    at: tuple[Part, Part]
+    size: Annotated[float, Meta(ge=0.02, le=1)] = 0.08
 
 
 class PlateSpec(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):

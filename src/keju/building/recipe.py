@@ -69,8 +69,8 @@ class HandSpec(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     script: str = "楷书"
     width: Ratio = 1.0
     fill: Ratio = 1.0
-    weight: float = 0.0
-    sway: float = 0.01
+    weight: Annotated[float, Meta(ge=-0.4, le=0.4)] = 0.0
+    sway: Annotated[float, Meta(ge=0, le=0.5)] = 0.01
     vary: Annotated[float, Meta(ge=0, le=0.2)] = 0.02
     forms: dict[str, str] = field(default_factory=dict)
 

@@ -22,6 +22,7 @@ from keju.building.seals.family import draw_seals
 from keju.building.studio import Family, Studio
 from keju.building.texts import load_passages
 from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.errors import DataError
 from keju.files import write_json
 from keju.items import Item, Record
 
@@ -91,14 +92,24 @@ def build_synth(recipe: Path, out: Path) -> BuildReport:
         script="Hant",
     ) as writer:
         studio = Studio(plan, passages, writer)
-        drawn = [draw(studio) for draw in FAMILIES.values()]
-        items = [item for family in drawn for item in family]
+        items = _drawn(studio, recipe)
         for item in in_catalogue_order(items):
             writer.add(item)
         manifest = writer.close()
     making = _making(recipe, plan, studio)
     write_json(out / MAKING, making)
     return BuildReport(manifest, making, studio.image_bytes)
+
+
+def _drawn(studio: Studio, recipe: Path) -> list[Item]:
+    """The items of all families; an error that names no file is about the recipe."""
+    try:
+        drawn = [draw(studio) for draw in FAMILIES.values()]
+        return [item for family in drawn for item in family]
+    except DataError as error:
+        if error.file is not None:
+            raise
+        raise DataError(error.problem, file=recipe, item=error.item, mend=error.mend) from None
 
 
 def in_catalogue_order(items: list[Item]) -> list[Item]:
