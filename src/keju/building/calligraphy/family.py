@@ -12,7 +12,16 @@ from msgspec import Meta, field
 from PIL.Image import Image
 
 from keju.building.calligraphy.brush import SCALE, Brush, Ink, write
-from keju.building.calligraphy.mounts import Form, Material, Mount, ground, mount, reduced, rub
+from keju.building.calligraphy.mounts import (
+    Form,
+    Material,
+    Mount,
+    ground,
+    mount,
+    reduced,
+    rub,
+    rubbed_off,
+)
 from keju.building.calligraphy.setting import (
     MANNERS,
     Column,
@@ -306,7 +315,8 @@ def _inked(
     if scene.made.form == "rubbing":
         grid = _grid(scene, text) if scene.spec.ruled else []
         return rub(page, small, scene.wear, rng, grid)
-    alpha = (small * (1 - 0.5 * scene.wear.fade))[..., None]
+    alpha = small * (1 - 0.8 * scene.wear.fade) * (1 - rubbed_off(small.shape, scene.wear, rng))
+    alpha = alpha[..., None]
     return (page * (1 - alpha) + _INK * alpha).astype(np.float32)
 
 

@@ -258,7 +258,7 @@ def rub(
     ruled = unit(lines.filter(ImageFilter.GaussianBlur(0.6))) * ramp(rough + 0.5, 0.35, 0.6)
     open_ = ramp(carved + rough * (0.30 + 0.55 * wear.rough) - 0.44, -0.16, 0.16)
     weather = field(rng, shape, 70) * 0.5 + field(rng, shape, 20) * 0.3 + field(rng, shape, 5) * 0.2
-    lost = ramp(weather, 0.80 - 0.16 * wear.starve, 0.84 - 0.14 * wear.starve)
+    lost = ramp(weather, 0.80 - 0.28 * wear.starve, 0.84 - 0.25 * wear.starve)
     points = field(rng, shape, 3.2) * 0.7 + field(rng, shape, 1.6) * 0.3
     pits = ramp(points, 0.86 - 0.08 * wear.rough, 0.92)
     bare = np.maximum(np.maximum(open_, lost * 0.92), np.maximum(pits * 0.8, ruled * 0.55))
@@ -267,6 +267,13 @@ def rub(
     paper = sheet * 0.35 + _PALE * 0.65
     result: Picture = (paper * (1 - cover) + _STONE * cover).astype(np.float32)
     return result
+
+
+def rubbed_off(shape: tuple[int, int], wear: Wear, rng: np.random.Generator) -> Plane:
+    """Where the surface of a sheet has gone with its ink, 0..1."""
+    patch = field(rng, shape, 48) * 0.5 + field(rng, shape, 13) * 0.3 + field(rng, shape, 3) * 0.2
+    bare = ramp(patch, 0.80 - 0.34 * wear.starve, 0.90 - 0.30 * wear.starve)
+    return bare * min(0.92, 0.3 + 0.75 * wear.starve)
 
 
 def _cracks(shape: tuple[int, int], count: int, rng: np.random.Generator) -> Plane:
