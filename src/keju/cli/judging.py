@@ -1,0 +1,247 @@
+"""Commands about judges: grade a run, probe the judge, hold it against people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from typer.core import TyperGroup
+
+from keju.cli.app import WITH_FAILURES, app, err, note, out, say
+from keju.cli.options import AsJson, BaseUrl, TaskIds
+
+if TYPE_CHECKING:
+    from typer._click.core import Context
+
+    from keju.items import Request
+    from keju.judging import JudgementFolder
+    from keju.models import Model, ModelOptions
+    from keju.running import Policy
+
+_GRADE = "grade"
+
+
+class _Judging(TyperGroup):
+    """``keju judge RUN`` is ``keju judge grade RUN``: grading is what a judge is for."""
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = [_GRADE, *args]
+        return super().parse_args(ctx, args)
+
+
+judge_app = typer.Typer(
+    cls=_Judging,
+    no_args_is_help=True,
+    help="Language models as graders, 0 to 10: [b]keju judge RUN --model M[/b]; probes of the "
+    "judge itself; how far it agrees with people. See docs/judging.md",
+)
+app.add_typer(judge_app, name="judge")
+
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run whose answers are graded.")]
+Judges = Annotated[
+    list[str] | None,
+    typer.Option("--model", metavar="MODEL", help="Who judges; may be given several times."),
+]
+Answerers = Annotated[
+    list[str] | None,
+    typer.Option("--of", metavar="MODEL", help="Only this model's answers; several times."),
+]
+First = Annotated[int | None, typer.Option(metavar="N", help="The first N items of each task.")]
+RubricsFile = Annotated[
+    Path | None,
+    typer.Option("--rubrics", metavar="FILE.toml", help="Rubrics of your own."),
+]
+KeyName = Annotated[
+    str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
+]
+Concurrency = Annotated[
+    int | None, typer.Option(metavar="N", min=1, help="Requests in flight to each judge at most.")
+]
+Temperature = Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")]
+MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")]
+Timeout = Annotated[
+    float, typer.Option(metavar="SECONDS", min=0.001, help="For one attempt at most.")
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed before.")]
+PlanOnly = Annotated[
+    bool, typer.Option("--plan", help="Count calls, tokens, money and hours; ask nobody.")
+]
+PriceFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="A price file; 'example' is the one that ships."),
+]
+PerMinute = Annotated[
+    float | None, typer.Option(metavar="N", min=0.001, help="Requests a minute to each judge.")
+]
+MaxCost = Annotated[
+    float | None,
+    typer.Option(metavar="MONEY", help="Stop before the replies cost more; needs --prices."),
+]
+
+
+@judge_app.command(_GRADE)
+def grade(
+    run: RunPath,
+    model: Judges = None,
+    task: TaskIds = None,
+    of: Answerers = None,
+    limit: First = None,
+    only: Annotated[
+        Path | None,
+        typer.Option(metavar="SAMPLE.csv", help="Only the answers of a sample (judge sample)."),
+    ] = None,
+    repeats: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100, help="How often each answer is graded.")
+    ] = 1,
+    rubrics: RubricsFile = None,
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "OPENAI_API_KEY",
+    concurrency: Concurrency = None,
+    temperature: Temperature = 0.0,
+    max_tokens: MaxTokens = None,
+    timeout: Timeout = 600.0,
+    retry_failed: RetryFailed = False,
+    plan: PlanOnly = False,
+    prices: PriceFile = None,
+    per_minute: PerMinute = None,
+    max_cost: MaxCost = None,
+    as_json: AsJson = False,
+) -> None:
+    """Grade a run's open answers, 0 to 10, and show the grades. Resumes like a run.
+
+    Each judge sees the rubric, the question, the reference and the answer, not whose it is. Without
+    --model, the grades that are stored are shown. Tasks that are not open are graded with --task.
+    """
+    from keju.judging import (
+        Chosen,
+        JudgementFolder,
+        answers_of,
+        grades_of,
+        grading_requests,
+        judgements_of,
+        read_rubrics,
+        sampled_codes,
+    )
+    from keju.reporting.judging import agreement_table, grade_lines, grades_table
+    from keju.reporting.terminal import print_json
+    from keju.runs import RunFolder
+
+    opened = RunFolder.open(run)
+    told = read_rubrics(rubrics)
+    chosen = Chosen(
+        tasks=tuple(task) if task else None,
+        limit=limit,
+        models=tuple(of) if of else None,
+        only=sampled_codes(only) if only else None,
+    )
+    answers = answers_of(opened, told, chosen)
+    folder = JudgementFolder(opened, told)
+    complete = True
+    if model:
+        options = _options(base_url, api_key_env, temperature, max_tokens, timeout, asking=not plan)
+        policy = _policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
+        questions = lambda _: grading_requests(answers.judged, folder, repeats)  # noqa: E731
+        if plan:
+            _show_plan(folder, model, options, policy, questions, len(answers.judged), as_json)
+            return
+        complete = _ask(folder, model, options, policy, questions)
+    judged = judgements_of(answers.judged, folder, repeats, model or ())
+    graded = grades_of(judged, folder, answers.left_out)
+    if as_json:
+        print_json(graded)
+    elif not graded.tasks:
+        say(f"{run}: nobody has judged it by the rubrics {told.id}. Name a judge with --model")
+    else:
+        out.print(grades_table(graded))
+        if graded.repeats:
+            out.print(agreement_table(graded.repeats, "Repeats of one judge"))
+        if graded.judges:
+            out.print(agreement_table(graded.judges, "Judges among themselves"))
+        for line in grade_lines(graded):
+            say(line)
+    if not complete:
+        raise typer.Exit(WITH_FAILURES)
+
+
+def _options(
+    base_url: str, api_key_env: str, temperature: float, max_tokens: int | None, timeout: float,
+    *, asking: bool,
+) -> ModelOptions:  # fmt: skip
+    from keju.models import Decoding, ModelOptions
+
+    return ModelOptions(
+        base_url=base_url,
+        api_key_env=api_key_env,
+        decoding=Decoding(temperature=temperature, max_tokens=max_tokens),
+        timeout=timeout,
+        asking=asking,
+    )
+
+
+def _policy(
+    concurrency: int | None, timeout: float, retry_failed: bool, per_minute: float | None,
+    prices: Path | None, max_cost: float | None,
+) -> Policy:  # fmt: skip
+    from keju.running import Budget, Limits, Policy
+    from keju.running.prices import read_prices
+
+    return Policy(
+        concurrency=concurrency,
+        retry_failed=retry_failed,
+        timeout=timeout,
+        limits=Limits(requests=per_minute),
+        budget=Budget(max_cost=max_cost, prices=read_prices(prices) if prices else None),
+    )
+
+
+def _show_plan(
+    folder: JudgementFolder,
+    models: list[str],
+    options: ModelOptions,
+    policy: Policy,
+    questions: Callable[[Model], Iterable[Request]],
+    answers: int,
+    as_json: bool,
+) -> None:
+    from keju.judging import open_judges, plan_judging
+    from keju.reporting.planning import plan_notes, plan_table, totals_table
+    from keju.reporting.terminal import print_json
+
+    found = plan_judging(
+        folder,
+        open_judges(models, options),
+        questions,
+        answers=answers,
+        prices=policy.budget.prices,
+        per_minute=policy.limits.requests,
+    )
+    if as_json:
+        print_json(found)
+        return
+    out.print(plan_table(found))
+    if found.wire_bytes:
+        out.print(totals_table(found))
+    for line in plan_notes(found):
+        say(line)
+
+
+def _ask(
+    folder: JudgementFolder,
+    models: list[str],
+    options: ModelOptions,
+    policy: Policy,
+    questions: Callable[[Model], Iterable[Request]],
+) -> bool:
+    """Ask the judges; whether every reply came."""
+    from keju.judging import ask_judges, open_judges
+    from keju.reporting.judging import judging_lines
+
+    summary = ask_judges(
+        folder, open_judges(models, options), questions, policy=policy, console=err
+    )
+    for line in judging_lines(summary):
+        note(line)
+    return summary.complete

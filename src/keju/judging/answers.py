@@ -1,0 +1,143 @@
+"""The answers of a run that a judge is to grade."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container
+from typing import NamedTuple
+
+import msgspec
+
+from keju.errors import UsageError
+from keju.files import sha256_bytes
+from keju.items import Item, Record, Response, Setting
+from keju.judging.rubrics import Rubrics
+from keju.runs import RunFolder
+from keju.scoring import body_of
+
+NO_ANSWER = "the model gave no answer"
+EMPTY = "the answer is empty"
+
+
+class AnswerId(NamedTuple):
+    """Which answer: who gave it, to what, and in which way it was asked."""
+
+    model: str
+    item: str
+    task: str
+    query: str = ""
+    setting: Setting = "image"
+    round: int = 1
+
+    @property
+    def spelled(self) -> str:
+        """As one text from which it can be read back whatever the names hold: a JSON list."""
+        return msgspec.json.encode(tuple(self)).decode()
+
+    @classmethod
+    def of(cls, response: Response) -> AnswerId:
+        """The id of a response."""
+        return cls(
+            response.model, response.item, response.task,
+            response.query, response.setting, response.round,
+        )  # fmt: skip
+
+
+class Judged(NamedTuple):
+    """An answer that can be graded, with the item it answers.
+
+    `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
+    the call failed or was refused, so that there is nothing to grade.
+    """
+
+    id: AnswerId
+    item: Item
+    text: str
+    answered: bool = True
+
+    @property
+    def group(self) -> str:
+        """The unit of independence: the item's group, else its picture, else itself."""
+        images = self.item.images
+        return self.item.group or (images[0].sha256 if images else self.item.id)
+
+
+class Chosen(Record, frozen=True, kw_only=True):
+    """Which answers are graded.
+
+    `tasks` are ids, None for those whose rubrics are open; `limit` is the first so many items of
+    each task; `models` are those that answered, None for all; `only` are the codes of answers
+    (`code_of`), None for all.
+    """
+
+    tasks: tuple[str, ...] | None = None
+    limit: int | None = None
+    models: tuple[str, ...] | None = None
+    only: frozenset[str] | None = None
+
+
+class Answers(NamedTuple):
+    """Answers in the order of the run's items, and how many were left out, by reason."""
+
+    judged: list[Judged]
+    left_out: dict[str, int]
+
+
+def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -> Answers:
+    """The answers of a run that a judge may be asked about.
+
+    Raises:
+        UsageError: a task has no rubric, a number makes no sense, or nothing is left.
+    """
+    chosen = chosen or Chosen()
+    if chosen.limit is not None and chosen.limit < 1:
+        raise UsageError(f"--limit must be 1 or more, not {chosen.limit}")
+    known = list(run.manifest().models)
+    if gone := [name for name in chosen.models or () if name not in known]:
+        raise UsageError(f"{run.path}: no model {gone[0]!r}; it has {', '.join(known)}")
+    wanted = rubrics.open_tasks() if chosen.tasks is None else rubrics.checked(chosen.tasks)
+    items, left_out = _items(run, rubrics, wanted, chosen.limit)
+    found: list[Judged] = []
+    for name in chosen.models or known:
+        for response in run.responses(name):
+            item = items.get((response.task, response.query, response.item))
+            which = AnswerId.of(response)
+            if item is not None and _is_chosen(which, chosen.only):
+                answered = response.status not in {"failed", "filtered"}
+                found.append(Judged(which, item, body_of(response.text).strip(), answered))
+    if not found:
+        raise UsageError(
+            f"{run.path}: no answers to grade in the tasks {', '.join(wanted)}"
+            if items or chosen.tasks
+            else f"{run.path}: no open task was asked. Name others with --task"
+        )
+    order = {key: place for place, key in enumerate(items)}
+    found.sort(key=lambda each: order[each.item.task, each.item.query, each.item.id])
+    return Answers(found, dict(left_out))
+
+
+def _items(
+    run: RunFolder, rubrics: Rubrics, wanted: Container[str], limit: int | None
+) -> tuple[dict[tuple[str, str, str], Item], Counter[str]]:
+    items: dict[tuple[str, str, str], Item] = {}
+    left_out: Counter[str] = Counter()
+    seen: Counter[str] = Counter()
+    for item in run.items():
+        if item.task not in wanted or rubrics.rubric(item.task, item.query) is None:
+            continue
+        if not item.answer.strip():
+            left_out["items without a reference answer"] += 1
+            continue
+        seen[item.task] += 1
+        if limit is None or seen[item.task] <= limit:
+            items[item.task, item.query, item.id] = item
+    return items, left_out
+
+
+def _is_chosen(which: AnswerId, only: frozenset[str] | None) -> bool:
+    return only is None or code_of(which) in only
+
+
+def code_of(which: AnswerId) -> str:
+    """A short code that names an answer without naming who gave it: 16 hexadecimal digits."""
+    return sha256_bytes(which.spelled.encode())[:16]

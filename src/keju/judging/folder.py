@@ -1,0 +1,102 @@
+"""Where judges' replies lie: beside a run's responses, appended in the same way.
+
+::
+
+    RUN/judgements/  judges.json                                who judged, and how each decodes
+                     rubrics-<id>.json                          what they were told
+                     <judge>/<id>/<task>.jsonl                  replies, each a `Response`
+                     judges.lock
+
+In a reply the item is the spelled id of an answer (`AnswerId`), the model is the judge, the round
+the how-manieth time it graded, and the query the name of a probe, or empty.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from msgspec import field
+
+from keju import __version__
+from keju.errors import UsageError
+from keju.files import read_json, sha256_bytes, write_json
+from keju.items import Record
+from keju.judging.rubrics import Rubrics
+from keju.models import Model
+from keju.runs import RunFolder, file_name
+
+FORMAT = "keju-judgements-1"
+
+
+class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What judges.json says: each judge's identity, by name."""
+
+    format: str = FORMAT
+    keju: str = __version__
+    judges: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class JudgementFolder(RunFolder):
+    """The judgements of one run by one set of rubrics, laid out so that a store can hold them."""
+
+    def __init__(self, run: RunFolder, rubrics: Rubrics) -> None:
+        super().__init__(run.path / "judgements")
+        self.run = run
+        self.rubrics = rubrics
+
+    @property
+    def manifest_path(self) -> Path:
+        """Where it stands who judged."""
+        return self.path / "judges.json"
+
+    @property
+    def lock_path(self) -> Path:
+        """The file a writer locks."""
+        return self.path / "judges.lock"
+
+    def responses_path(self, model: str, task: str) -> Path:
+        """The file that holds one judge's replies about one task."""
+        return self.path / file_name(model) / self.rubrics.id / f"{file_name(task)}.jsonl"
+
+    def response_files(self, model: str | None = None) -> list[Path]:
+        """The files of replies under these rubrics, all or one judge's."""
+        folder = file_name(model) if model else "*"
+        return sorted(self.path.glob(f"{folder}/{self.rubrics.id}/*.jsonl"))
+
+    def judges(self) -> dict[str, dict[str, str]]:
+        """Who has judged this run, under whatever rubrics: the identity of each, by name."""
+        if not self.exists():
+            return {}
+        return read_json(self.manifest_path, JudgesManifest).judges
+
+    def admit(self, judges: list[Model]) -> None:
+        """Write down who judges and by which rubrics.
+
+        Raises:
+            UsageError: one of them judged here before and decoded otherwise.
+        """
+        earlier = self.judges()
+        for judge in judges:
+            was, now = earlier.get(judge.name, judge.identity), judge.identity
+            if differing := [
+                f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
+                for part in sorted({*was, *now})
+                if was.get(part) != now.get(part)
+            ]:
+                raise UsageError(
+                    f"{self.path}: {judge.name} judged here otherwise: {'; '.join(differing)}. "
+                    f"Give the same, or move {self.path / file_name(judge.name)} away and take the "
+                    "judge out of judges.json"
+                )
+        named = {judge.name: judge.identity for judge in judges}
+        write_json(self.manifest_path, JudgesManifest(judges={**earlier, **named}))
+        write_json(self.path / f"rubrics-{self.rubrics.id}.json", self.rubrics)
+
+    def signature(self, judge: str) -> str:
+        """What a judge's grades bear: the judge, how it decodes, the rubrics, keju's version."""
+        identity = msgspec.json.encode(self.judges().get(judge, {}), order="sorted")
+        return (
+            f"grade|judge:{judge}@{sha256_bytes(identity)[:8]}|rubrics:{self.rubrics.id}"
+            f"|keju:{__version__}"
+        )

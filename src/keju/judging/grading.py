@@ -1,0 +1,228 @@
+"""Grading a run: each open answer by each judge, so many times; and what the grades come to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from msgspec import field
+
+from keju.items import Record, Request
+from keju.judging.answers import EMPTY, NO_ANSWER, AnswerId, Judged
+from keju.judging.asking import replies_of
+from keju.judging.folder import JudgementFolder
+from keju.judging.grades import LEAST, grade_in
+from keju.judging.prompting import grading_request
+from keju.metrics.base import UndefinedMetricError
+from keju.statistics import group_bootstrap, krippendorff_alpha
+
+
+class Judgement(NamedTuple):
+    """What a judge gave one answer, over its repeats.
+
+    `grades` are those that could be taken, `missing` the reasons where none could. An answer that
+    is empty is worth 0 without being sent, and one that never came has no grade at all; both say
+    so in `unsent`.
+    """
+
+    judge: str
+    judged: Judged
+    grades: tuple[float, ...]
+    missing: tuple[str, ...] = ()
+    unsent: str = ""
+
+    @property
+    def grade(self) -> float | None:
+        """The mean over the repeats, or None."""
+        return sum(self.grades) / len(self.grades) if self.grades else None
+
+
+class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What a judge gave a model on one query of a task, 0 to 10.
+
+    `mean` is over the answers that have a grade; an empty answer is worth 0. `with_failures` counts
+    a call of the model that failed as 0 too. `low` and `high` bound the mean (95 %, by group), None
+    for a single group. `unparsable` and `failed` count replies of the judge that gave no grade, in
+    either mean; `no_reply` answers that it has not been asked about.
+    """
+
+    judge: str
+    model: str
+    task: str
+    query: str
+    setting: str
+    answers: int
+    graded: int
+    groups: int
+    mean: float | None
+    with_failures: float | None
+    low: float | None = None
+    high: float | None = None
+    empty: int = 0
+    no_answer: int = 0
+    unparsable: int = 0
+    failed: int = 0
+    no_reply: int = 0
+    seen: tuple[str, ...] = ()
+    signature: str = ""
+
+
+class Agreement(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """How far gradings of the same answers agree.
+
+    Of one judge's repeats, or of several judges (then `judge` is empty and a judge's grade is its
+    mean over repeats). `alpha` is Krippendorff's for intervals, None where no two grades differ;
+    `spread` the mean over answers of highest less lowest; `same` the share graded alike.
+    """
+
+    judge: str
+    task: str
+    answers: int
+    gradings: int
+    alpha: float | None
+    spread: float
+    same: float
+
+
+class Graded(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What judges made of a run."""
+
+    run: str
+    rubrics: str
+    tasks: tuple[TaskGrade, ...]
+    repeats: tuple[Agreement, ...] = ()
+    judges: tuple[Agreement, ...] = ()
+    left_out: dict[str, int] = field(default_factory=dict)
+
+
+def grading_requests(
+    judged: Sequence[Judged], folder: JudgementFolder, repeats: int
+) -> Iterator[Request]:
+    """What a judge is asked about a run: every answer that has a text, `repeats` times."""
+    for each in judged:
+        if each.answered and each.text:
+            for repeat in range(1, repeats + 1):
+                yield grading_request(each.id, each.item, each.text, folder.rubrics, repeat=repeat)
+
+
+def judgements_of(
+    judged: Sequence[Judged], folder: JudgementFolder, repeats: int, judges: Sequence[str] = ()
+) -> list[Judgement]:
+    """The stored grades of these answers, judge by judge; judges that never judged are left out."""
+    found = []
+    for judge, identity in folder.judges().items():
+        if judges and judge not in judges:
+            continue
+        requests = grading_requests(judged, folder, repeats)
+        replies = replies_of(folder, judge, identity, requests).of
+        by_answer = defaultdict(list)
+        for reply in replies.values():
+            by_answer[reply.item].append(grade_in(reply))
+        for each in judged:
+            if not each.answered or not each.text:
+                grades = (LEAST,) if each.answered else ()
+                unsent = EMPTY if each.answered else NO_ANSWER
+                found.append(Judgement(judge, each, grades, unsent=unsent))
+                continue
+            given = by_answer[each.id.spelled]
+            values = tuple(grade.value for grade in given if grade.value is not None)
+            missing = tuple(grade.reason for grade in given if grade.value is None)
+            found.append(Judgement(judge, each, values, missing))
+    return found
+
+
+def grades_of(
+    judgements: Sequence[Judgement], folder: JudgementFolder, left_out: dict[str, int]
+) -> Graded:
+    """Means with intervals, and agreement."""
+    by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
+    for each in judgements:
+        which = each.judged.id
+        place = (each.judge, which.model, which.task, which.query, which.setting)
+        by_task[place].append(each)
+    signatures = {judge: folder.signature(judge) for judge in {place[0] for place in by_task}}
+    return Graded(
+        run=str(folder.run.path),
+        rubrics=folder.rubrics.id,
+        tasks=tuple(
+            _task_grade(place, found, signatures[place[0]]) for place, found in by_task.items()
+        ),
+        repeats=tuple(_of_repeats(judgements)),
+        judges=tuple(_of_judges(judgements)),
+        left_out=left_out,
+    )
+
+
+def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: str) -> TaskGrade:
+    graded = [(each.grade, each.judged.group) for each in found if each.grade is not None]
+    groups = [group for _, group in graded]
+    values = [value for value, _ in graded]
+    interval = group_bootstrap(values, [1.0] * len(values), groups)
+    no_answer = sum(each.unsent == NO_ANSWER for each in found)
+    missing = [reason for each in found for reason in each.missing]
+    failed = sum(reason.startswith("failed") for reason in missing)
+    total = len(values) + no_answer
+    judge, model, task, query, setting = place
+    return TaskGrade(
+        judge=judge,
+        model=model,
+        task=task,
+        query=query,
+        setting=setting,
+        answers=len(found),
+        graded=len(values),
+        groups=len(set(groups)),
+        mean=sum(values) / len(values) if values else None,
+        with_failures=sum(values) / total if total else None,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        empty=sum(each.unsent == EMPTY for each in found),
+        no_answer=no_answer,
+        unparsable=len(missing) - failed,
+        failed=failed,
+        no_reply=sum(not (each.grades or each.missing or each.unsent) for each in found),
+        seen=tuple(dict.fromkeys(missing))[:3],
+        signature=signature,
+    )
+
+
+def _of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
+    units: dict[tuple[str, str], list[tuple[float, ...]]] = defaultdict(list)
+    for each in judgements:
+        if len(each.grades) > 1:
+            units[each.judge, each.judged.id.task].append(each.grades)
+    for (judge, task), grades in units.items():
+        yield _agreement(judge, task, grades)
+
+
+def _of_judges(judgements: Sequence[Judgement]) -> Iterator[Agreement]:
+    units: dict[tuple[str, AnswerId], list[float]] = defaultdict(list)
+    for each in judgements:
+        if each.grade is not None and not each.unsent:
+            units[each.judged.id.task, each.judged.id].append(each.grade)
+    by_task: dict[str, list[tuple[float, ...]]] = defaultdict(list)
+    for (task, _), grades in units.items():
+        if len(grades) > 1:
+            by_task[task].append(tuple(grades))
+    for task, found in by_task.items():
+        yield _agreement("", task, found)
+
+
+def _agreement(judge: str, task: str, units: Sequence[tuple[float, ...]]) -> Agreement:
+    most = max(map(len, units))
+    table = [[unit[row] if row < len(unit) else None for unit in units] for row in range(most)]
+    try:
+        alpha: float | None = krippendorff_alpha(table, measure="interval").alpha
+    except UndefinedMetricError:
+        alpha = None
+    spreads = [max(unit) - min(unit) for unit in units]
+    return Agreement(
+        judge=judge,
+        task=task,
+        answers=len(units),
+        gradings=most,
+        alpha=alpha,
+        spread=sum(spreads) / len(spreads),
+        same=Counter(spread == 0 for spread in spreads)[True] / len(spreads),
+    )

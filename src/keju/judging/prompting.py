@@ -1,0 +1,89 @@
+"""What a judge is shown: the rubric, the question, the reference, and the answer under seal.
+
+The answer is hostile until it is graded. It stands between two marks that hold a number drawn from
+everything shown; a text that knew the number would have another one. The brackets of the marks are
+turned into others inside the answer, so that it cannot close what it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+
+from keju.benchmarks import prompt_of
+from keju.files import sha256_bytes
+from keju.items import Item, Request
+from keju.judging.answers import AnswerId
+from keju.judging.rubrics import Rubrics
+
+_BLANK = re.compile(r"\{([a-z]+)\}")
+_OTHER_BRACKETS = str.maketrans("⟦⟧", "〔〕")
+
+
+def grading_request(
+    which: AnswerId,
+    item: Item,
+    text: str,
+    rubrics: Rubrics,
+    *,
+    repeat: int = 1,
+    probe: str = "",
+    author: str = "",
+) -> Request:
+    """What asks a judge for a grade; whose answer it is, is not said.
+
+    Args:
+        which: the answer; its spelled id becomes the request's item, for the judge's reply is about
+            an answer.
+        item: what was asked.
+        text: the answer as it is to be graded.
+        rubrics: which hold one for the item's query.
+        repeat: the how-manieth time, from 1; it becomes the request's round.
+        probe: the name of a probe of the judge; it becomes the request's query.
+        author: a name to put under the answer, for a probe.
+
+    Raises:
+        ValueError: there is no rubric for the item.
+        DataError: the item's prompt can't be made.
+    """
+    rubric = rubrics.rubric(item.task, item.query)
+    if rubric is None:
+        raise ValueError(f"no rubric for {item.task}")
+    question, reference = prompt_of(item), _reference(item)
+    source = "" if item.transcription in (None, item.answer) else item.transcription or ""
+    seal = _seal(rubrics.id, question, reference, text)
+    fill = {
+        "rubric": rubric.says.strip(),
+        "question": question,
+        "source": rubrics.source.replace("{text}", source) if source else "",
+        "reference": reference,
+        "author": rubrics.author.replace("{name}", author) if author else "",
+        "answer": text.translate(_OTHER_BRACKETS),
+        "opening": f"⟦答卷 {seal}⟧",
+        "closing": f"⟦答卷完 {seal}⟧",
+    }
+    prompt = _BLANK.sub(lambda blank: fill.get(blank[1], blank[0]), rubrics.template.strip())
+    return Request(
+        item=which.spelled,
+        benchmark=item.benchmark,
+        task=item.task,
+        form="number",
+        prompt=prompt.encode("utf-8", "replace").decode(),
+        query=probe,
+        round=repeat,
+    )
+
+
+def _reference(item: Item) -> str:
+    return "\n或：".join((item.answer, *item.also_accepted))
+
+
+def _seal(*shown: str) -> str:
+    """A number of 16 digits that stands nowhere in what is shown."""
+    whole = "\0".join(shown)
+    data = whole.encode("utf-8", "replace")
+    for attempt in count():
+        seal = sha256_bytes(b"%d\0%s" % (attempt, data))[:16]
+        if seal not in whole:
+            return seal
+    raise AssertionError("unreachable")

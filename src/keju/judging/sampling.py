@@ -1,0 +1,115 @@
+"""A sample of answers for people to rate, blind: nothing in it says who answered.
+
+AncientDoc had people rate 50 answers a task and held five judge models against them. This is that
+recipe: so many answers a task, items drawn evenly over groups, the models taking turns, in an order
+that tells nothing. The code of an answer is worked out from its run, so no key file is needed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+from keju.benchmarks import prompt_of
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes, write_atomic
+from keju.judging.answers import Judged, code_of
+from keju.judging.tables import rows_of, safe
+from keju.running import Selection
+from keju.running.selecting import select
+from keju.runs import RunFolder
+
+COLUMNS = ("answer", "task", "question", "reference", "text", "rater", "score")
+
+
+def draw_sample(
+    judged: Sequence[Judged], run: RunFolder, *, per_task: int, seed: int = 0
+) -> list[Judged]:
+    """So many answers of each task, in the shuffled order in which they are rated.
+
+    Each item is drawn once while there are enough of them; then its other models' answers follow.
+
+    Args:
+        judged: the answers there are; those without a text are not rated.
+        run: where they come from, for errors.
+        per_task: how many of each task; all, where there are fewer.
+        seed: the same one draws the same sample.
+
+    Raises:
+        UsageError: a number makes no sense, or there is nothing to rate.
+    """
+    if per_task < 1:
+        raise UsageError(f"--per-task must be 1 or more, not {per_task}")
+    tasks: dict[str, list[Judged]] = defaultdict(list)
+    for each in judged:
+        if each.answered and each.text:
+            tasks[each.item.task].append(each)
+    if not tasks:
+        raise UsageError(f"{run.path}: no answers to rate")
+    drawn: list[Judged] = []
+    for task, there in tasks.items():
+        drawn += _of_task(task, there, run, per_task, seed)
+    return _generator(f"{seed}:order").sample(drawn, len(drawn))
+
+
+def _of_task(
+    task: str, there: Sequence[Judged], run: RunFolder, per_task: int, seed: int
+) -> list[Judged]:
+    by_item: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for each in there:
+        by_item[each.item.query, each.item.id].append(each)
+    items = [found[0].item for found in by_item.values()]
+    order = select(items, Selection(sample=min(per_task, len(items)), seed=seed), run.path)
+    order = _generator(f"{seed}:{task}").sample(order, len(order))
+    models = sorted({each.id.model for each in there})
+    _generator(f"{seed}:{task}:models").shuffle(models)
+    found: list[Judged] = []
+    taken: set[Judged] = set()
+    for turn in range(per_task):
+        item = order[turn % len(order)]
+        left = [each for each in by_item[item.query, item.id] if each not in taken]
+        if left:
+            wanted = [
+                (models.index(each.id.model) - turn - turn // len(order)) % len(models)
+                for each in left
+            ]
+            found.append(left[wanted.index(min(wanted))])
+            taken.add(found[-1])
+    return found
+
+
+def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
+    """Write a sheet for raters: one row an answer, with the columns rater and score empty.
+
+    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for each in drawn:
+        texts = (prompt_of(each.item), each.item.answer, each.text)
+        writer.writerow([code_of(each.id), each.item.task, *map(safe, texts), "", ""])
+    write_atomic(path, "﻿" + stream.getvalue())
+
+
+def sampled_codes(path: Path) -> frozenset[str]:
+    """The codes of the answers that a sample, or ratings of one, name.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is no table with a column ``answer``.
+    """
+    codes = frozenset(row.get("answer", "") for _, row in rows_of(path)) - {""}
+    if not codes:
+        raise DataError(
+            "no column 'answer' that names answers", file=path, mend="See: judge sample"
+        )
+    return codes
+
+
+def _generator(name: str) -> random.Random:
+    return random.Random(sha256_bytes(name.encode()))  # noqa: S311

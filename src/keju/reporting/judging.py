@@ -1,0 +1,96 @@
+"""What the command line prints of judges: grades, probes, alignment with people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.table import Table
+
+from keju.judging import Agreement, Graded
+from keju.reporting.labels import NOTHING
+from keju.reporting.terminal import plain_table
+from keju.running import RunSummary
+
+
+def grades_table(graded: Graded) -> Table:
+    """A row for each judge, model and task: the mean grade, its interval, and what has none."""
+    table = plain_table(
+        "judge", "model", "task", "graded", "mean", "95 % interval", "failures as 0", "no grade",
+        right=[3, 4, 5, 6],
+    )  # fmt: skip
+    table.columns[0].no_wrap = False
+    for each in graded.tasks:
+        counts = (
+            (each.unparsable, "unparsable"), (each.failed, "failed"),
+            (each.no_answer, "not answered"), (each.no_reply, "not asked"),
+        )  # fmt: skip
+        task = f"{each.task}/{each.query}" if each.query else each.task
+        table.add_row(
+            each.judge,
+            each.model if each.setting == "image" else f"{each.model} ({each.setting})",
+            task,
+            f"{each.graded:,} of {each.answers:,}",
+            _number(each.mean),
+            _interval(each.low, each.high),
+            _number(each.with_failures),
+            ", ".join(f"{count} {what}" for count, what in counts if count),
+        )
+    return table
+
+
+def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
+    """A row for each task: how far gradings of the same answers agree."""
+    table = plain_table(
+        "judge", "task", "answers", "gradings", "alpha", "highest - lowest", "graded alike",
+        right=[2, 3, 4, 5, 6], title=title,
+    )  # fmt: skip
+    for each in found:
+        table.add_row(
+            each.judge or "all",
+            each.task,
+            f"{each.answers:,}",
+            str(each.gradings),
+            _number(each.alpha),
+            _number(each.spread),
+            f"{100 * each.same:.0f} %",
+        )
+    return table
+
+
+def grade_lines(graded: Graded) -> Iterator[str]:
+    """What the table's columns mean, and what was left out."""
+    yield (
+        f"Grades of 0 to 10 by the rubrics {graded.rubrics}; an empty answer is 0. Replies that "
+        "state no grade in the declared form are left out of both means"
+    )
+    for why, count in graded.left_out.items():
+        yield f"Left out: {count} {why}"
+    for judge in dict.fromkeys(each.judge for each in graded.tasks):
+        seen = [what for each in graded.tasks if each.judge == judge for what in each.seen]
+        if seen:
+            yield f"{judge} gave no grade, as here: {seen[0]}"
+
+
+def judging_lines(summary: RunSummary) -> Iterator[str]:
+    """What is missing of what judges were asked, why, and what to do about it."""
+    for judge in summary.models:
+        for kind, count in judge.failures.items():
+            yield f"{judge.model}: {count} calls failed: {kind}"
+        if judge.halted:
+            yield f"{judge.model} was given up: {judge.halted}"
+        if judge.refused:
+            yield f"{judge.model} was asked without {', '.join(judge.refused)}, which it refuses"
+    if summary.cost is not None:
+        yield f"The replies under these rubrics cost {summary.cost:,.4f} {summary.currency}"
+    if summary.used_up:
+        yield f"Stopped: {summary.used_up}"
+    if summary.advice:
+        yield summary.advice
+
+
+def _number(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.2f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return NOTHING if low is None or high is None else f"{low:.2f} to {high:.2f}"

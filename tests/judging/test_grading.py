@@ -1,0 +1,206 @@
+"""Grades of a run, from the server's replies to the means, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from judged import GOOD, JUDGE, POOR
+
+from keju.errors import UsageError
+from keju.judging import (
+    Chosen,
+    JudgementFolder,
+    answers_of,
+    ask_judges,
+    grades_of,
+    grading_requests,
+    judgements_of,
+    open_judges,
+    plan_judging,
+    read_rubrics,
+)
+from keju.judging.answers import AnswerId
+from keju.models import Decoding, ModelOptions
+from keju.running.prices import Price, Prices
+
+GRADES = {"t0": 9, "t1": 8, "t2": 10, "t3": 9, "q0": 7, "q1": 9, "q2": 8, "q3": 8}
+
+
+def says(request) -> str:
+    """The good model's grades as listed; of the poor one's, t1 gets 2 and t2 no clear grade."""
+    model, item = json.loads(request.item)[:2]
+    if model == GOOD:
+        return f"意思正確。\n分数：{GRADES[item]}"
+    return {"t1": '{"score": 2}', "t2": "大約三四分吧"}.get(item, "分数：1")
+
+
+def by_place(graded):
+    return {(each.model, each.task): each for each in graded.tasks}
+
+
+@pytest.fixture
+def graded(bench, answers):
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    bench.rule(asked, says)
+    summary = bench.ask(asked)
+    assert summary.complete
+    found = judgements_of(answers.judged, bench.folder, 1)
+    return grades_of(found, bench.folder, answers.left_out)
+
+
+def test_means_are_those_worked_out_by_hand(graded):
+    found = by_place(graded)
+    good = found[GOOD, "T2"]
+    assert (good.mean, good.graded, good.groups) == (9, 4, 4)
+    assert good.low < 9 < good.high
+    assert found[GOOD, "T6"].mean == 8
+    # t0 is empty and worth 0 unsent, t1 has 2, t2 no grade, t3 has 1: a mean over three.
+    poor = found[POOR, "T2"]
+    assert (poor.mean, poor.graded, poor.empty, poor.unparsable) == (1, 3, 1, 1)
+    assert poor.seen == ("unparsable: the last line is '大約三四分吧'",)
+    # q3 failed in the run: left out of one mean, 0 in the other.
+    question = found[POOR, "T6"]
+    assert (question.mean, question.no_answer, question.with_failures) == (1, 1, 0.75)
+    assert graded.tasks[0].signature.startswith(f"grade|judge:{JUDGE}@")
+    assert read_rubrics().id in graded.tasks[0].signature
+
+
+def test_what_is_stored_is_not_asked_again_and_a_new_answer_is(bench, answers, graded, chat):
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    assert len(asked) == 14
+    bench.rule(asked, says)
+    assert bench.ask(asked).models[0].asked == 0
+    assert chat.stats()["requests"] == 0
+    # The poor model finds an answer to q3 after all; nothing else is asked about.
+    responses = bench.folder.run.responses_path(POOR, "T6")
+    line = responses.read_text().splitlines()[-1]
+    changed = {**json.loads(line), "status": "answered", "text": "君子。"}
+    changed.pop("error")
+    with responses.open("a") as stream:
+        stream.write(json.dumps(changed) + "\n")
+    now = answers_of(bench.folder.run, bench.folder.rubrics)
+    asked = list(grading_requests(now.judged, bench.folder, 1))
+    bench.rule(asked, lambda _: "分数：5")
+    assert bench.ask(asked).models[0].asked == 1
+    found = grades_of(judgements_of(now.judged, bench.folder, 1), bench.folder, {})
+    assert by_place(found)[POOR, "T6"].mean == 2
+
+
+def test_replies_to_an_answer_that_has_changed_since_do_not_count(bench, answers, graded):
+    changed = [each._replace(text=f"{each.text}改") for each in answers.judged]
+    found = grades_of(judgements_of(changed, bench.folder, 1), bench.folder, {})
+    assert all(each.no_reply + each.no_answer == 4 for each in found.tasks)
+
+
+def test_repeats_are_told_apart_and_their_agreement_is_the_formulas(bench, answers):
+    asked = list(grading_requests(answers.judged, bench.folder, 2))
+    assert len(asked) == 28
+    # The prompt of a repeat is the same, so a server that answers by rule repeats itself.
+    bench.rule(asked, says)
+    assert bench.ask(asked).models[0].statuses == {"answered": 28}
+    found = grades_of(judgements_of(answers.judged, bench.folder, 2), bench.folder, {})
+    assert {each.task: each.answers for each in found.repeats} == {"T2": 6, "T6": 7}
+    assert all((each.alpha, each.same, each.spread) == (1, 1, 0) for each in found.repeats)
+    other = "openai:other"
+    bench.rule(asked, lambda request: "分数：4")
+    bench.ask(asked, other)
+    both = grades_of(judgements_of(answers.judged, bench.folder, 2), bench.folder, {})
+    translated = next(each for each in both.judges if each.task == "T2")
+    # 9, 8, 10, 9, 2 and 1 against 4 each: t2 of the poor model has one judge only.
+    assert translated.answers == 6
+    assert translated.spread == pytest.approx((5 + 4 + 6 + 5 + 2 + 3) / 6)
+    assert translated.alpha < 0.5
+    constant = next(each for each in both.repeats if each.judge == other)
+    assert constant.alpha is None
+
+
+def test_a_judge_is_not_told_whose_answer_it_is(bench, answers):
+    for request in grading_requests(answers.judged, bench.folder, 1):
+        assert GOOD not in request.prompt
+        assert POOR not in request.prompt
+        assert "<think>" not in request.prompt
+        assert request.images == ()
+
+
+def test_failures_of_the_judge_are_counted_and_asked_again_when_told(bench, answers, chat):
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    chat.plan(modes=["400"], times=-1)
+    summary = bench.ask(asked)
+    assert (summary.complete, summary.failures) == (False, 14)
+    found = grades_of(judgements_of(answers.judged, bench.folder, 1), bench.folder, {})
+    assert by_place(found)[GOOD, "T2"].failed == 4
+    assert by_place(found)[GOOD, "T2"].mean is None
+    bench.rule(asked, says)
+    assert bench.ask(asked).models[0].asked == 0
+    assert bench.ask(asked, retry_failed=True).models[0].asked == 14
+
+
+def test_a_judge_that_decodes_otherwise_is_refused(bench, answers):
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    bench.rule(asked, says)
+    bench.ask(asked)
+    warm = ModelOptions(base_url=bench.chat.url, decoding=Decoding(temperature=1.0))
+    judges = open_judges([JUDGE], warm)
+    with pytest.raises(UsageError, match="judged here otherwise: temperature"):
+        ask_judges(bench.folder, judges, lambda _: asked)
+
+
+def test_other_rubrics_are_kept_apart(bench, answers, graded, tmp_path):
+    from importlib.resources import files
+
+    text = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
+    own = tmp_path / "own.toml"
+    own.write_text(text.replace('name = "keju"', 'name = "own"'), "utf-8")
+    rubrics = read_rubrics(own)
+    assert rubrics.id.startswith("own-1-")
+    folder = JudgementFolder(bench.folder.run, rubrics)
+    found = grades_of(judgements_of(answers.judged, folder, 1), folder, {})
+    assert all(each.no_reply + each.no_answer + each.empty == 4 for each in found.tasks)
+    assert (bench.folder.path / f"rubrics-{bench.folder.rubrics.id}.json").is_file()
+
+
+def test_a_plan_asks_nobody_and_takes_off_what_is_stored(bench, answers, chat):
+    chat.plan()
+    judges = open_judges([JUDGE], ModelOptions(base_url=chat.url, asking=False))
+    asked = list(grading_requests(answers.judged, bench.folder, 3))
+    prices = Prices(currency="USD", models=(Price(names=("judge",), input=1000, output=2000),))
+    plan = plan_judging(
+        bench.folder, judges, lambda _: asked, answers=16, prices=prices, per_minute=7
+    )
+    assert (plan.calls, {row.task: row.calls for row in plan.rows}) == (42, {"T2": 21, "T6": 21})
+    (total,) = plan.totals
+    assert total.output_tokens == 42 * 80
+    assert total.money == pytest.approx((total.input_tokens * 1000 + 42 * 80 * 2000) / 1e6)
+    assert total.hours == pytest.approx(0.1)
+    assert chat.stats()["requests"] == 0
+    assert not bench.folder.path.exists()
+    bench.rule(asked, says)
+    bench.ask(asked[:12])
+    later = plan_judging(bench.folder, judges, lambda _: asked, answers=16)
+    assert (later.calls, sum(row.stored for row in later.rows)) == (30, 12)
+
+
+def test_only_open_tasks_unless_others_are_named(bench, judged_run):
+    rubrics = read_rubrics()
+    assert {"T1", "T30"}.isdisjoint(rubrics.open_tasks())
+    assert {"T2", "T6", "vernacular_translation", "deciphering"} <= set(rubrics.open_tasks())
+    only = answers_of(judged_run, rubrics, Chosen(tasks=("T6",), limit=2, models=(GOOD,)))
+    assert [each.id.item for each in only.judged] == ["q0", "q1"]
+    with pytest.raises(UsageError, match="none for T5"):
+        answers_of(judged_run, rubrics, Chosen(tasks=("T5",)))
+    with pytest.raises(UsageError, match="no model 'nobody'"):
+        answers_of(judged_run, rubrics, Chosen(models=("nobody",)))
+    with pytest.raises(UsageError, match="no answers to grade"):
+        answers_of(judged_run, rubrics, Chosen(tasks=("T1",)))
+
+
+@pytest.mark.parametrize("judge", ["ppocr", "baseline:chance", "baseline:copy"])
+def test_what_reads_no_answers_cannot_judge(judge):
+    with pytest.raises(UsageError, match="cannot judge"):
+        open_judges([judge], ModelOptions())
+
+
+def test_an_answers_id_is_read_back_whatever_the_names_hold():
+    odd = AnswerId("openai:a/b|c", 'i"\n|1', "T2", "", "own-ocr", 3)
+    assert AnswerId(*json.loads(odd.spelled)) == odd
