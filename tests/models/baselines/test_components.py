@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from showing import Crops, Grey, laid_out, oracle_crops, said, stored
 
+from keju.datasets import mini
+from keju.datasets.store import Dataset
+from keju.images import open_image
 from keju.items import AnswerForm, Request
 from keju.metrics.boxes import box_hits
 from keju.models import ModelOptions, open_model
 
 cv2 = pytest.importorskip("cv2", reason="components are found with OpenCV")
+from keju.models.baselines.components import ink_boxes  # noqa: E402
 
 Box = tuple[int, int, int, int]
 
@@ -61,6 +65,15 @@ def test_only_what_is_written_on_the_bone_counts():
     assert found(board) == [(150, 150, 180, 190)]
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (2, 300), (4, 400), (50, 60)])
+def test_no_picture_is_too_odd(shape: tuple[int, int]):
+    draw = np.random.default_rng(1)
+    for board in (draw.integers(0, 256, shape, np.uint8), np.eye(*shape, dtype=np.uint8) * 255):
+        for x0, y0, x1, y1 in found(board):
+            assert 0 <= x0 < x1 <= shape[1]
+            assert 0 <= y0 < y1 <= shape[0]
+
+
 @pytest.mark.parametrize("board", [np.full((50, 60), 7, np.uint8), np.zeros((1, 1), np.uint8)])
 def test_a_blank_board_has_none(board: Grey):
     assert found(board) == []
@@ -95,6 +108,29 @@ def test_it_declines_other_answers():
 @pytest.fixture(scope="module")
 def crops(shared: Path) -> Crops:
     return oracle_crops(shared)
+
+
+def test_specks_by_the_hundred_and_a_dark_side_hide_no_character():
+    draw = np.random.default_rng(6)
+    boxes = [(60, 60, 100, 110), (200, 70, 235, 115), (130, 190, 170, 235)]
+    board = written(*boxes, side=300).astype(np.float64)
+    board -= np.linspace(0, 120, 300)
+    board[draw.integers(0, 300, 400), draw.integers(0, 300, 400)] = 0
+    assert found(np.clip(board, 0, 255).astype(np.uint8)) == boxes
+
+
+def test_on_the_bundled_bones_half_of_the_characters_are_found():
+    dataset = Dataset.open(mini.path())
+    boards = [item for item in dataset.items() if item.query == "Where" and item.boxes]
+    hits = truth = predicted = 0
+    for item in boards:
+        (ref,) = item.images
+        board = open_image(dataset.image_bytes(ref), name=item.id).convert("L")
+        true = [(box.x0, box.y0, box.x1, box.y1) for box in item.boxes]
+        counted = box_hits(true, ink_boxes(np.asarray(board)))
+        hits, truth = hits + counted.hits[0], truth + counted.truth
+        predicted += counted.predicted
+    assert 2 * hits / (truth + predicted) > 0.4
 
 
 def test_real_characters_on_boards_are_found(crops: Crops):

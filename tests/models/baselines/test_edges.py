@@ -10,9 +10,9 @@ from showing import Stored, of_pair, pair, stored, torn
 
 from keju.metrics.ranking import accuracy_at, auc, rank
 from keju.models import ModelOptions, open_model
-from keju.models.baselines.edges import POINTS, SHARES, best_fit, evidence, length, outline
 
 cv2 = pytest.importorskip("cv2", reason="edges are traced with OpenCV: pip install 'keju[ocr]'")
+from keju.models.baselines.edges import POINTS, SHARES, best_fit, evidence, length, outline  # noqa: E402
 
 BONES = 12
 
@@ -21,7 +21,7 @@ BONES = 12
 def fragments() -> list[Stored]:
     """Twelve bones, each torn in two: the halves stand side by side."""
     draw = np.random.default_rng(20)
-    return [stored(half) for _ in range(BONES) for half in torn(draw)]
+    return [stored(half) for _ in range(BONES) for half in torn(draw, wear=3)]
 
 
 def test_halves_find_each_other_far_above_chance(fragments: list[Stored]):
@@ -32,8 +32,8 @@ def test_halves_find_each_other_far_above_chance(fragments: list[Stored]):
         likely = [float(of_pair(model, one, fragments[other])) for other in others]
         rankings.append(rank(likely, [others.index(at ^ 1)]))
     # By chance .04 and .50.
-    assert np.mean([accuracy_at(each, 1) for each in rankings]) > 0.4
-    assert np.mean([auc(each) for each in rankings]) > 0.75
+    assert np.mean([accuracy_at(each, 1) for each in rankings]) > 0.6
+    assert np.mean([auc(each) for each in rankings]) > 0.85
 
 
 def test_the_threshold_parts_halves_from_strangers_better_than_chance(fragments: list[Stored]):

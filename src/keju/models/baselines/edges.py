@@ -20,9 +20,11 @@ SHARES = (0.18, 0.25, 0.35)
 
 _THRESHOLD = 0.5
 _PAIRS_KEPT = 1 << 17  # every two of OBI-Bench's 483 fragments, in 30 MB
-_EVEN, _SLOPE = 0.75, 0.12
+_EVEN, _SLOPE = 0.85, 0.12
 _WEAR = 0.25  # of the distance between two points: what an edge has lost without being another
 _SMOOTHING = 3.0  # pixels
+_FADED = 0.5  # of Otsu's threshold: an edge in shadow or rubbed faintly is still the bone's
+_CRACK = 0.03  # of the image's shorter side: a crack or cut as narrow does not part a fragment
 _FEWEST, _MOST = 8, 2048  # points of an outline that can be matched, and that are kept
 
 Curve = NDArray[np.complex128]
@@ -81,8 +83,12 @@ def outline(grey: Grey) -> Curve:
     None where nothing stands out.
     """
     apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
-    _, mask = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
-    found, _ = cv2.findContours(mask, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
+    level, _ = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    mask = np.where(apart > max(1, _FADED * level), 255, 0).astype(np.uint8)
+    side = max(3, round(_CRACK * min(grey.shape)))
+    brush = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
+    closed = cv2.morphologyEx(np.pad(mask, side), cv2.MORPH_CLOSE, brush)
+    found, _ = cv2.findContours(closed, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     if not found:
         return np.zeros(0, dtype=np.complex128)
     points = max(found, key=cv2.contourArea)[:, 0, :].astype(np.float64)
