@@ -59,7 +59,7 @@ def test_every_number_of_a_row_is_over_the_items_that_all_settings_have(run):
     assert [cell.value for cell in row.cells] == [
         "22.2", "66.7", "100.0", "+44.4", "+33.3", "+77.8",
     ]  # fmt: skip
-    assert [cell.note.rpartition(" · ")[2] for cell in row.cells[3:]] == [
+    assert [cell.note.rpartition("\n")[2] for cell in row.cells[3:]] == [
         "not sure", "not sure", "sure",
     ]  # fmt: skip
 

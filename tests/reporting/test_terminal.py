@@ -16,7 +16,7 @@ from keju.items import Item, Response
 from keju.reporting.terminal import (
     plain_table,
     print_json,
-    scores_table,
+    scores_tables,
     stats_tables,
     summary_lines,
     tasks_tables,
@@ -51,7 +51,7 @@ def test_a_models_name_from_a_file_is_shown_as_it_stands():
         key="k", item="a", model=HOSTILE, benchmark="MCS-Bench", task="T1", status="answered",
         text="天",
     )  # fmt: skip
-    shown = printed(scores_table(aggregate(score_answer(item, response)), [HOSTILE]))
+    shown = printed(*scores_tables(aggregate(score_answer(item, response)), [HOSTILE]))
     assert "\x1b" not in shown
     assert "[red]m[/red]" in shown.replace("\n", "")
 
@@ -86,7 +86,7 @@ def test_what_a_reader_of_a_value_must_know_stands_below_the_table():
         key="k", item="a", model="m", benchmark="OBI-Bench", task="recognition",
         query="Yes-or-No", status="answered", text="Yes",
     )  # fmt: skip
-    shown = printed(scores_table(aggregate(score_answer(item, response)), ["m"]))
+    shown = printed(*scores_tables(aggregate(score_answer(item, response)), ["m"]))
     assert shown.count("[1] 100.0") == 2
     assert "\n[1] one-sided: the true answer is always yes" in shown
 
@@ -125,7 +125,7 @@ def test_each_setting_has_its_own_column():
     row = next(line for line in shown.splitlines() if "ANLS_biten" in line)
     assert row.split()[3:] == ["100.0", "(100.0)", "0.0", "(50.0)", "0.0", "(25.0)"]
     results = [result for summary in by_model.values() for result in summary.results]
-    row = next(line for line in printed(scores_table(results, "mn")).splitlines() if "T6" in line)
+    row = next(line for line in printed(*scores_tables(results, "mn")).splitlines() if "T6" in line)
     assert row.split()[-3:] == ["100.0", "50.0", "25.0"]
 
 

@@ -8,7 +8,8 @@ from keju.benchmarks import options_of, prompt_of, query_of, task
 from keju.errors import KejuError
 from keju.items import ImageRef, Item
 from keju.reporting.differences import differences
-from keju.reporting.gather import Answer, Asked, Gathered
+from keju.reporting.gather import Answer, Asked, Gathered, main_metric
+from keju.scoring import PROTOCOLS
 
 _LONGEST = 20_000
 _MOST_RELEVANT = 12
@@ -84,7 +85,7 @@ def _question(item: Item) -> str:
 def _answer(item: Item, truth: str, answer: Answer) -> Json:
     response = answer.response
     strict = [score for score in answer.scores if score.protocol == "strict"]
-    mains = {protocol: _main(item, protocol) for protocol in ("official", "strict")}
+    mains = {protocol: main_metric(item, protocol) for protocol in PROTOCOLS}
     read_out = next((score for score in strict if score.extracted), None)
     row: Json = {
         "model": answer.model,
@@ -115,8 +116,3 @@ def _answer(item: Item, truth: str, answer: Answer) -> Json:
     if query_of(item).form == "transcription" and response.text:
         row["diff"] = [list(part) for part in differences(truth, response.text)]
     return row
-
-
-def _main(item: Item, protocol: str) -> str:
-    metrics = getattr(query_of(item), protocol)
-    return metrics[0] if metrics else ""

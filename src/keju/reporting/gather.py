@@ -103,9 +103,8 @@ class Gathered(msgspec.Struct, dict=True):
         """The scores of main metrics, by protocol, then task and query in the items' order."""
         found: dict[Protocol, dict[tuple[str, str], list[Score]]] = {"official": {}, "strict": {}}
         for asked in self.asked.values():
-            query = query_of(asked.item)
             for protocol, by_query in found.items():
-                main = next(iter(getattr(query, protocol)), None)
+                main = main_metric(asked.item, protocol)
                 kept = by_query.setdefault((asked.item.task, asked.item.query), [])
                 kept += [
                     score
@@ -189,6 +188,11 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         voice.items += 1
         voice.statuses[shown.status] += 1
         gathered.asked[key].answers.append(Answer(label, shown, renamed))
+
+
+def main_metric(item: Item, protocol: Protocol) -> str:
+    """The metric that stands for an item's task under a protocol; empty where there is none."""
+    return next(iter(getattr(query_of(item), protocol)), "")
 
 
 def _has_metrics(item: Item) -> bool:

@@ -141,7 +141,7 @@ def _mean_cell(result: BenchmarkResult | None, bounds: tuple[float, float] | Non
     if missing:
         notes.append(f"{parts - len(missing)} of {parts} tasks")
     reasons = "; ".join(f"{count} tasks: {why}" for why, count in Counter(missing).items())
-    return Cell(percent(result.overall.value), note=" · ".join(notes), title=reasons)
+    return Cell(percent(result.overall.value), note="\n".join(notes), title=reasons)
 
 
 def _domain_cell(
@@ -154,7 +154,7 @@ def _domain_cell(
     if found.missing:
         notes.append(f"{len(found.parts) - len(found.missing)} of {len(found.parts)} tasks")
     why = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
-    return Cell(percent(found.value), note=" · ".join(notes), title=why)
+    return Cell(percent(found.value), note="\n".join(notes), title=why)
 
 
 def _rank_cell(known: Resampled, model: str) -> Cell:

@@ -20,6 +20,8 @@ from keju.reporting.view import build_view
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
 
+_SCRIPTS = ("views.js", "report.js")
+
 
 def write_report(
     runs: Sequence[Path],
@@ -54,16 +56,19 @@ def render(gathered: Gathered, *, title: str) -> str:
     The content security policy allows this page's own style and script by their hashes and nothing
     else, so that an answer that slipped through as markup could neither run nor load anything.
     """
-    style, script = _asset("report.css"), _asset("report.js")
+    style = _asset("report.css")
+    script = "".join(map(_asset, _SCRIPTS))
     data = browser_data(gathered)
+    view = build_view(gathered, title=title)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_asset("report.html.j2"))
     return template.render(
-        report=build_view(gathered, title=title),
+        report=view,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),
         script_hash=_hash(script),
+        views=_inert({"models": gathered.models, "strata": view.strata, "options": view.options}),
         data=_inert(data),
     )
 

@@ -107,6 +107,6 @@ def _step(found: TaskComparison) -> Cell:
     sure = "sure" if found.p <= 0.05 else "not sure"
     return Cell(
         value,
-        note=f"{100 * found.low:+.1f} to {100 * found.high:+.1f} · {sure}",
+        note=f"{100 * found.low:+.1f} to {100 * found.high:+.1f}\n{sure}",
         title=f"p = {found.p:.3f}, paired randomisation over {found.groups} groups",
     )

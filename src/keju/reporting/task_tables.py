@@ -138,7 +138,7 @@ def _main_cell(main: MetricResult, interval: Interval | None) -> Cell:
     if main.note:
         notes.append(main.note)
     title = f"{interval.groups} groups; {main.signature}" if interval else main.signature
-    return Cell(percent(main.value), note=" · ".join(notes), title=title)
+    return Cell(percent(main.value), note="\n".join(notes), title=title)
 
 
 def metric_rows(results: Results) -> Iterator[MetricRow]:

@@ -8,11 +8,13 @@ from typing import NamedTuple
 from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
+from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.steps import StepTable, step_tables
+from keju.reporting.strata import Json, strata
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.scoring import aggregate
 from keju.text import LAYERS
@@ -61,6 +63,10 @@ class View(NamedTuple):
     metrics: list[MetricRow]
     errors: list[ErrorRow]
     layers: Sequence[str]
+    hard: list[HardItem]
+    spreads: list[Spread]
+    strata: list[Json]
+    options: list[Json]
     task_names: list[dict[str, str]]
     pictures_note: str
 
@@ -68,6 +74,7 @@ class View(NamedTuple):
 def build_view(gathered: Gathered, *, title: str) -> View:
     """Everything but the items."""
     results = {(result.model, result.protocol): result for result in aggregate(gathered.scores)}
+    hard, spreads = hardest(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
     return View(
         title=title,
@@ -89,6 +96,10 @@ def build_view(gathered: Gathered, *, title: str) -> View:
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results)),
         layers=LAYERS,
+        hard=hard,
+        spreads=spreads,
+        strata=strata(gathered),
+        options=option_errors(gathered),
         task_names=_task_names(gathered),
         pictures_note=(
             f"{left_out} pictures are not in this file: the dataset is not where it was, or they "

@@ -178,6 +178,17 @@
     panel.append(view);
   }
 
+  function show(item) {
+    if (!state.shown.includes(item)) {
+      for (const id of ["task", "model", "word"]) pick(id).value = "";
+      choose();
+    }
+    go(state.shown.indexOf(item));
+    pick("items").scrollIntoView();
+  }
+
+  for (const button of document.querySelectorAll("button[data-item]"))
+    button.addEventListener("click", () => show(data.items[Number(button.dataset.item)]));
   for (const id of ["task", "model", "order"]) pick(id).addEventListener("change", choose);
   pick("word").addEventListener("input", choose);
   document.addEventListener("keydown", (event) => {

@@ -1,0 +1,84 @@
+"use strict";
+/* The tables by stratum and option: one shown at a time, chosen by the reader. */
+(() => {
+  const data = JSON.parse(document.getElementById("views").textContent);
+  const pick = (id) => document.getElementById(id);
+  const make = (tag, cls, text) => {
+    const node = document.createElement(tag);
+    if (cls) node.className = cls;
+    if (text !== undefined && text !== null) node.textContent = text;
+    return node;
+  };
+  const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
+  const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + percent(value));
+
+  function fill(select, names, label) {
+    const before = select.value;
+    select.replaceChildren(...names.map((name) => {
+      const option = make("option", "", label(name));
+      option.value = name;
+      return option;
+    }));
+    if (names.includes(before)) select.value = before;
+  }
+
+  function draw(table, heads, rows) {
+    const head = make("tr");
+    heads.forEach(([text, numeric]) => head.append(make("th", numeric ? "num" : "", text)));
+    const body = make("tbody");
+    for (const cells of rows) {
+      const row = make("tr");
+      cells.forEach((cell, index) => {
+        const [text, note] = Array.isArray(cell) ? cell : [cell, ""];
+        const node = make("td", heads[index][1] ? "num" : "task", text);
+        if (note) node.append(make("small", "", note));
+        row.append(node);
+      });
+      body.append(row);
+    }
+    const top = make("thead");
+    top.append(head);
+    table.replaceChildren(top, body);
+  }
+
+  const models = data.models.map((name) => [name, true]);
+  const unique = (values) => [...new Set(values)];
+  const more = (rows, of, what) => (rows < of ? `${rows} of ${of} ${what}` : `${of} ${what}`);
+
+  function drawStrata() {
+    const kind = pick("stratum-kind").value;
+    const tasks = data.strata.filter((table) => table.kind === kind).map((table) => table.task);
+    fill(pick("stratum-task"), tasks, (task) => task || "all tasks");
+    const task = pick("stratum-task").value;
+    const found = data.strata.find((table) => table.kind === kind && table.task === task);
+    const write = task ? percent : signed;
+    pick("stratum-note").textContent = more(found.rows.length, found.of, "strata") +
+      (found.rows.length < found.of ? ": the hardest and the easiest" : "");
+    draw(pick("stratum-table"), [[kind, false], ["items", true], ["mean", true], ...models],
+      found.rows.map(([name, items, mean, low, high, values]) => [name, items,
+        [write(mean), low === null ? "" : `${write(low)} to ${write(high)}`],
+        ...values.map(write)]));
+  }
+
+  function drawOptions() {
+    const found = data.options.find((table) => table.task === pick("option-task").value);
+    pick("option-note").textContent = more(found.rows.length, found.of, "options");
+    draw(pick("option-table"),
+      [["option", false], ["true", true], ...models, ["taken instead", false],
+        ["wrongly taken", true]],
+      found.rows.map(([name, items, rates, instead, wrongly]) =>
+        [name, items, ...rates.map(percent), instead, wrongly]));
+  }
+
+  if (data.strata.length) {
+    fill(pick("stratum-kind"), unique(data.strata.map((table) => table.kind)), (kind) => kind);
+    for (const id of ["stratum-kind", "stratum-task"])
+      pick(id).addEventListener("change", drawStrata);
+    drawStrata();
+  }
+  if (data.options.length) {
+    fill(pick("option-task"), data.options.map((table) => table.task), (task) => task);
+    pick("option-task").addEventListener("change", drawOptions);
+    drawOptions();
+  }
+})();
