@@ -57,7 +57,7 @@ def score(
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.reporting.terminal import (
-        scores_table,
+        scores_tables,
         summary_lines,
         unfinished_lines,
         variants_table,
@@ -95,7 +95,8 @@ def score(
     else:
         write_atomic(json_out, pieces(parts()))
     results = [result for summary in summaries for result in summary.results]
-    out.print(scores_table(results, [summary.model for summary in summaries]))
+    for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
+        out.print(table)
     if variants:
         out.print(variants_table(summaries))
     for line in [*(unfinished_lines(what) if what.is_dir() else ()), *summary_lines(summaries)]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from rich import box
+from rich.cells import cell_len
 from rich.console import RenderableType
 from rich.style import StyleType
 from rich.table import Table
@@ -220,16 +221,32 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
 
 
 _Who = tuple[str, Setting]
+_LABELS = 48
+"""Characters that the names of task and metric take in a table of scores."""
 """A model in one setting: a column."""
 
 
-def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
+def scores_tables(
+    results: Iterable[Result], models: Sequence[str], *, width: int = 120
+) -> Iterator[Table]:
     """Main metrics in percent: a row a task and protocol, a column a model (and setting).
 
-    Notes stand below. `models` are all that are to have a column, in their order.
+    Notes stand below. As many columns as fit into `width` characters stand side by side; the
+    others follow in tables of their own. `models` are all that are to have a column, in order.
     """
     kept = list(results)
     columns, heads = _columns(models, [(each.model, each.setting) for each in kept])
+    begin, taken = 0, _LABELS
+    for place, head in enumerate(heads):
+        needs = 2 + max(map(cell_len, [*head.split("\n"), "unscored"]))
+        if taken + needs > width and place > begin:
+            yield _scores_table(kept, columns[begin:place], heads[begin:place])
+            begin, taken = place, _LABELS
+        taken += needs
+    yield _scores_table(kept, columns[begin:], heads[begin:])
+
+
+def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequence[str]) -> Table:
     table = plain_table("task", "main metric", *heads, right=range(2, 2 + len(heads)))
     found: dict[tuple[str, str, Protocol], dict[_Who, MetricResult]] = {}
     for result in kept:
@@ -253,6 +270,11 @@ def scores_table(results: Iterable[Result], models: Sequence[str]) -> Table:
     return table
 
 
+def _head(model: str) -> str:
+    """A model's name in short lines: a path in it, or a long name, loses its middle."""
+    return "\n".join(shortened(line, 24) for line in model.replace(":", ":\n").split("\n"))
+
+
 def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who], list[str]]:
     """Who has a column, and its head; the setting is named where there are several."""
     settings = list(dict.fromkeys(setting for _, setting in spoken)) or ["image"]
@@ -262,7 +284,7 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
         for setting in settings
         if len(settings) == 1 or (model, setting) in spoken
     ]
-    heads = [model.replace(":", ":\n") for model, _ in columns]
+    heads = [_head(model) for model, _ in columns]
     if len(settings) > 1:
         heads = [f"{head}\n{setting}" for head, (_, setting) in zip(heads, columns, strict=True)]
     return columns, heads
