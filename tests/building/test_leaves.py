@@ -99,3 +99,17 @@ def test_two_pictures_go_on_where_the_first_one_ends(form: str):
 def test_a_leaf_from_within_a_book_has_no_heading():
     assert {line.kind for line in compose(heading=False).lines} >= {"main", "note"}
     assert not {line.kind for line in compose(heading=False).lines} & {"title", "author"}
+
+
+def test_a_manuscript_keeps_no_grid_but_its_columns_keep_their_length():
+    text = "學而第一"
+    page = {made: compose(made=made) for made in ("print", "manuscript")}
+    steps = {}
+    for made, layout in page.items():
+        at = "".join(glyph.char for glyph in layout.glyphs).index(text)
+        signs = layout.glyphs[at : at + len(text)]
+        steps[made] = [low.y - high.y for high, low in itertools.pairwise(signs)]
+    assert max(steps["print"]) == pytest.approx(min(steps["print"]))
+    assert steps["manuscript"][-1] < steps["manuscript"][0]
+    boxes = [[line.box for line in layout.lines] for layout in page.values()]
+    assert boxes[0] == boxes[1]

@@ -64,12 +64,21 @@ class Layout(NamedTuple):
     line_ink: Ink = "black"
 
 
+_LOW = {"一": 0.5, "二": 0.7, "三": 0.85, "四": 0.85, "曰": 0.8, "日": 0.8, "口": 0.8, "之": 0.9,
+        "以": 0.9, "心": 0.85, "人": 0.9, "也": 0.9, "工": 0.85, "山": 0.9, "小": 0.9}  # fmt: skip
+"""How much room a low character takes of what others take, where a hand keeps no grid."""
+
+
 class Setting(NamedTuple):
-    """Cells for one kind of text: distance from character to character, em, and hand."""
+    """Cells for one kind of text: distance from character to character, em, and hand.
+
+    Where the hand is `free`, low characters take less room than others.
+    """
 
     pitch: float
     em: float
     hand: str
+    free: bool = False
 
 
 def hand_em(pitch: float, room: float, hand: HandSpec) -> float:
@@ -86,10 +95,12 @@ def column_of(
     text: str, kind: LineKind, x: float, top: float, setting: Setting, ink: Ink = "black"
 ) -> tuple[list[Glyph], PlacedLine]:
     """One column of characters from `top` down around `x`, and its line."""
-    glyphs = [
-        Glyph(sign, x, top + setting.pitch * (place + 0.5), setting.em, setting.hand, ink)
-        for place, sign in enumerate(text)
-    ]
+    rooms = [_LOW.get(sign, 1.0) if setting.free else 1.0 for sign in text]
+    unit = setting.pitch * len(text) / sum(rooms) if rooms else 0.0
+    glyphs, y = [], top
+    for sign, room in zip(text, rooms, strict=True):
+        glyphs.append(Glyph(sign, x, y + unit * room / 2, setting.em, setting.hand, ink))
+        y += unit * room
     half = setting.em / 2
     slack = max(0.0, (setting.pitch - setting.em) / 2)
     bottom = top + setting.pitch * len(text)

@@ -201,9 +201,10 @@ def _flow(
     middles = [0.0] * hidden + [
         panel.x1 - column * (place + 0.5) for panel in plan.panels for place in range(spec.columns)
     ]
-    main = Setting(pitch, hand_em(pitch, column * 0.86, hand), spec.hand)
+    free = spec.made == "manuscript"
+    main = Setting(pitch, hand_em(pitch, column * 0.86, hand), spec.hand, free)
     small = pitch * spec.note_pitch
-    note = Setting(small, hand_em(small, column * 0.47, hand_of(note_name)), note_name)
+    note = Setting(small, hand_em(small, column * 0.47, hand_of(note_name)), note_name, free)
     grid = Grid(middles, column, top + pad, spec.rows, pitch, hidden)
     flow = Flow(grid, main, note, indent=spec.indent)
     for place, heading in enumerate(passage.heading if spec.heading else ()):
