@@ -14,7 +14,7 @@ from keju.datasets import mini
 
 COMMANDS = [
     [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"],
-    ["audit"], ["judge"], ["judge", "grade"],
+    ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"],
     ["data"], ["data", "import"], ["data", "export"], ["data", "formats"], ["data", "validate"],
     ["data", "stats"],
     ["build"], ["build", "synth"],

@@ -131,6 +131,8 @@ def test_failures_of_the_judge_are_counted_and_asked_again_when_told(bench, answ
     found = grades_of(judgements_of(answers.judged, bench.folder, 1), bench.folder, {})
     assert by_place(found)[GOOD, "T2"].failed == 4
     assert by_place(found)[GOOD, "T2"].mean is None
+    # One answer is empty; its 0 alone would be no grade of this judge's.
+    assert (by_place(found)[POOR, "T2"].empty, by_place(found)[POOR, "T2"].mean) == (1, None)
     bench.rule(asked, says)
     assert bench.ask(asked).models[0].asked == 0
     assert bench.ask(asked, retry_failed=True).models[0].asked == 14

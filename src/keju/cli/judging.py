@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, say
-from keju.cli.options import AsJson, BaseUrl, TaskIds
+from keju.cli.options import AsJson, BaseUrl, Seed, TaskIds
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -161,6 +161,86 @@ def grade(
         if graded.judges:
             out.print(agreement_table(graded.judges, "Judges among themselves"))
         for line in grade_lines(graded):
+            say(line)
+    if not complete:
+        raise typer.Exit(WITH_FAILURES)
+
+
+@judge_app.command()
+def probe(
+    run: RunPath,
+    model: Judges = None,
+    task: TaskIds = None,
+    of: Answerers = None,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Answers of each task, drawn evenly.")
+    ] = 20,
+    seed: Seed = 0,
+    rubrics: RubricsFile = None,
+    base_url: BaseUrl = "",
+    api_key_env: KeyName = "OPENAI_API_KEY",
+    concurrency: Concurrency = None,
+    temperature: Temperature = 0.0,
+    max_tokens: MaxTokens = None,
+    timeout: Timeout = 600.0,
+    retry_failed: RetryFailed = False,
+    plan: PlanOnly = False,
+    prices: PriceFile = None,
+    per_minute: PerMinute = None,
+    max_cost: MaxCost = None,
+    as_json: AsJson = False,
+) -> None:
+    """Probe the judge: length, verbosity, its own name, orders hidden in answers, and more.
+
+    Twelve changes are made to each answer that is drawn, and the grades laid beside each other.
+    What no sound judge shows is flagged.
+    """
+    from keju.judging import (
+        Chosen,
+        JudgementFolder,
+        Probed,
+        answers_of,
+        declared_probes,
+        draw_sample,
+        probe_results,
+        probings,
+        read_rubrics,
+    )
+    from keju.reporting.judging import probe_lines, probes_table
+    from keju.reporting.terminal import print_json
+    from keju.runs import RunFolder
+
+    opened = RunFolder.open(run)
+    told = read_rubrics(rubrics)
+    chosen = Chosen(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
+    answers = answers_of(opened, told, chosen)
+    drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
+    folder = JudgementFolder(opened, told)
+    options = _options(base_url, api_key_env, temperature, max_tokens, timeout, asking=not plan)
+    policy = _policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
+
+    def questions(judge: Model) -> Iterable[Request]:
+        return (each.request for each in probings(drawn, told, judge.name))
+
+    if plan:
+        _show_plan(folder, model or [], options, policy, questions, len(drawn), as_json)
+        return
+    complete = _ask(folder, model or [], options, policy, questions)
+    probed = Probed(
+        run=str(run),
+        rubrics=told.id,
+        results=tuple(
+            result
+            for judge in model or []
+            for result in probe_results(folder, judge, list(probings(drawn, told, judge)))
+        ),
+        not_applicable=declared_probes().not_applicable,
+    )
+    if as_json:
+        print_json(probed)
+    else:
+        out.print(probes_table(probed))
+        for line in probe_lines(probed):
             say(line)
     if not complete:
         raise typer.Exit(WITH_FAILURES)

@@ -13,6 +13,8 @@ from keju.judging.grading import (
     grading_requests,
     judgements_of,
 )
+from keju.judging.probes import Probing, declared_probes, probings
+from keju.judging.probing import Probed, ProbeResult, probe_results
 from keju.judging.rubrics import Rubric, Rubrics, read_rubrics
 from keju.judging.sampling import draw_sample, sampled_codes, write_sample
 
@@ -26,11 +28,15 @@ __all__ = [
     "Judged",
     "Judgement",
     "JudgementFolder",
+    "ProbeResult",
+    "Probed",
+    "Probing",
     "Rubric",
     "Rubrics",
     "TaskGrade",
     "answers_of",
     "ask_judges",
+    "declared_probes",
     "draw_sample",
     "grade_of",
     "grades_of",
@@ -38,6 +44,8 @@ __all__ = [
     "judgements_of",
     "open_judges",
     "plan_judging",
+    "probe_results",
+    "probings",
     "read_rubrics",
     "sampled_codes",
     "write_sample",

@@ -11,7 +11,7 @@ from keju.scoring import body_of
 
 LEAST, MOST = 0.0, 10.0
 
-_LAST_LINE = re.compile(r"分[数數]\s*[：:]\s*(\d{1,2}(?:\.\d{1,4})?)", re.ASCII)
+_LAST_LINE = re.compile(r"分[数數]\s*[：:]\s*(\d{1,2}(?:\.\d{1,20})?)", re.ASCII)
 _SHOWN = 60
 
 

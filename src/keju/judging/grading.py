@@ -41,7 +41,8 @@ class Judgement(NamedTuple):
 class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What a judge gave a model on one query of a task, 0 to 10.
 
-    `mean` is over the answers that have a grade; an empty answer is worth 0. `with_failures` counts
+    `mean` is over the answers that have a grade; an empty answer is worth 0, and there is no mean
+    where the judge gave none of the others a grade. `with_failures` counts
     a call of the model that failed as 0 too. `low` and `high` bound the mean (95 %, by group), None
     for a single group. `unparsable` and `failed` count replies of the judge that gave no grade, in
     either mean; `no_reply` answers that it has not been asked about.
@@ -156,6 +157,9 @@ def grades_of(
 
 def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: str) -> TaskGrade:
     graded = [(each.grade, each.judged.group) for each in found if each.grade is not None]
+    sent = [each for each in found if not each.unsent]
+    if sent and not any(each.grades for each in sent):
+        graded = []
     groups = [group for _, group in graded]
     values = [value for value, _ in graded]
     interval = group_bootstrap(values, [1.0] * len(values), groups)
@@ -174,7 +178,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
         graded=len(values),
         groups=len(set(groups)),
         mean=sum(values) / len(values) if values else None,
-        with_failures=sum(values) / total if total else None,
+        with_failures=sum(values) / total if values or total == len(found) else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
         empty=sum(each.unsent == EMPTY for each in found),

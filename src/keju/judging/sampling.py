@@ -67,18 +67,17 @@ def _of_task(
     order = _generator(f"{seed}:{task}").sample(order, len(order))
     models = sorted({each.id.model for each in there})
     _generator(f"{seed}:{task}:models").shuffle(models)
+    waiting = [by_item[item.query, item.id] for item in order]
     found: list[Judged] = []
-    taken: set[Judged] = set()
-    for turn in range(per_task):
-        item = order[turn % len(order)]
-        left = [each for each in by_item[item.query, item.id] if each not in taken]
-        if left:
-            wanted = [
-                (models.index(each.id.model) - turn - turn // len(order)) % len(models)
-                for each in left
-            ]
-            found.append(left[wanted.index(min(wanted))])
-            taken.add(found[-1])
+    while len(found) < per_task and any(waiting):
+        for left in waiting[: per_task - len(found)]:
+            # Each turn wants the next model, or the nearest after it that answered this item.
+            place = min(
+                range(len(left)),
+                key=lambda each: (models.index(left[each].id.model) - len(found)) % len(models),
+            )
+            found.append(left.pop(place))
+        waiting = [left for left in waiting if left]
     return found
 
 

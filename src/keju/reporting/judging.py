@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from keju.judging import Agreement, Graded
+from keju.judging import Agreement, Graded, Probed
 from keju.reporting.labels import NOTHING
 from keju.reporting.terminal import plain_table
 from keju.running import RunSummary
@@ -94,3 +94,37 @@ def _number(value: float | None) -> str:
 
 def _interval(low: float | None, high: float | None) -> str:
     return NOTHING if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+
+def probes_table(probed: Probed) -> Table:
+    """A row for each judge and probe: the mean grade, how it moves and how surely, a verdict."""
+    table = plain_table(
+        "judge", "probe", "what is done", "answers", "mean", "against", "change", "95 % interval",
+        "verdict", right=[3, 4, 6, 7],
+    )  # fmt: skip
+    table.columns[0].no_wrap = False
+    for each in probed.results:
+        change = NOTHING if each.change is None or not each.against else f"{each.change:+.2f}"
+        bounds = NOTHING
+        if each.low is not None and each.high is not None:
+            bounds = f"{each.low:+.2f} to {each.high:+.2f}"
+        table.add_row(
+            each.judge,
+            each.probe,
+            each.about,
+            f"{each.answers - each.no_grade} of {each.answers}",
+            _number(each.mean),
+            each.against,
+            change,
+            bounds,
+            f"{each.verdict}: {each.says}" if each.verdict else "",
+        )
+    return table
+
+
+def probe_lines(probed: Probed) -> Iterator[str]:
+    """What was flagged, and which probes do not apply."""
+    for each in probed.flagged:
+        yield f"{each.judge}: {each.probe} ({each.about}): {each.says}"
+    for name, why in probed.not_applicable.items():
+        yield f"Not probed: {name}: {why}"

@@ -1,0 +1,129 @@
+"""Probes of a judge: answers are changed in ways that must not, or must, move the grade."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from keju.errors import DataError
+from keju.files import sha256_bytes
+from keju.items import Item, Request
+from keju.judging.answers import Judged
+from keju.judging.prompting import grading_request
+from keju.judging.rubrics import Rubrics
+
+PLAIN = "plain"
+_FILE = "probes.toml"
+
+
+class Probe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A way of changing an answer; probes.toml says what the fields mean."""
+
+    about: str
+    base: Literal["answer", "reference", "another"]
+    text: str = "{text}"
+    author: str = ""
+    against: str = ""
+    expected: float | None = None
+    flag: Literal["", "up", "down", "not-down"] = ""
+    obeys: bool = False
+
+
+class Probes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The whole file."""
+
+    rivals: tuple[str, ...]
+    not_applicable: dict[str, str]
+    probes: dict[str, Probe]
+
+
+class Probing(NamedTuple):
+    """One changed answer: which probe, of which answer, and what the judge is asked."""
+
+    probe: str
+    judged: Judged
+    request: Request
+
+
+@cache
+def declared_probes() -> Probes:
+    """The probes, read from the file beside this module.
+
+    Raises:
+        DataError: it does not have the form declared here, or lays a probe beside none that is.
+    """
+    text = files("keju.judging").joinpath(_FILE).read_text("utf-8")
+    try:
+        found = msgspec.convert(tomllib.loads(text), Probes)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a file of probes: {error}", file=_FILE) from None
+    for name, probe in found.probes.items():
+        if probe.against and probe.against not in found.probes:
+            raise DataError(
+                f"is laid beside {probe.against!r}, which is none", file=_FILE, item=name
+            )
+    return found
+
+
+def probings(drawn: Sequence[Judged], rubrics: Rubrics, judge: str) -> Iterator[Probing]:
+    """Every probe of every answer that was drawn.
+
+    A probe that needs another item's reference is left out where no other group of the same query
+    has a different one. The plain answer is asked as in grading, so a stored grade serves.
+
+    Args:
+        drawn: answers of one run, with texts.
+        rubrics: by which they are graded.
+        judge: how the judge is spelled, whose name stands under some.
+    """
+    own = judge.partition(":")[2].rpartition("/")[2] or judge
+    known = declared_probes()
+    rivals = [name for name in known.rivals if name.casefold() not in own.casefold()]
+    by_query: dict[tuple[str, str], list[Judged]] = defaultdict(list)
+    for each in drawn:
+        by_query[each.item.task, each.item.query].append(each)
+    for place, each in enumerate(drawn):
+        others = by_query[each.item.task, each.item.query]
+        bases = {
+            "answer": each.text,
+            "reference": each.item.answer,
+            "another": _another(each, others),
+        }
+        for name, probe in known.probes.items():
+            base = bases[probe.base]
+            if base is None:
+                continue
+            author = probe.author.replace("{rival}", rivals[place % len(rivals)])
+            request = grading_request(
+                each.id,
+                each.item,
+                probe.text.strip().replace("{text}", base),
+                rubrics,
+                probe="" if name == PLAIN else name,
+                author=author.replace("{judge}", own),
+            )
+            yield Probing(name, each, request)
+
+
+def _another(judged: Judged, others: Sequence[Judged]) -> str | None:
+    """The reference of an item of another group: drawn by the two items' names."""
+    item = judged.item
+    fitting: dict[str, Item] = {
+        other.item.id: other.item
+        for other in others
+        if other.group != judged.group and other.item.answer not in _right(item)
+    }
+    if not fitting:
+        return None
+    drawn = min(fitting, key=lambda name: sha256_bytes(f"{item.id}\0{name}".encode()))
+    return fitting[drawn].answer
+
+
+def _right(item: Item) -> tuple[str, ...]:
+    return (item.answer, *item.also_accepted)

@@ -1,0 +1,117 @@
+"""Probes before judges whose bent is known: each is caught, and a sound one is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+from judged import JUDGE, items
+
+from keju.judging import declared_probes, draw_sample, probe_results, probings
+from keju.judging.prompting import grading_request
+
+RIGHT = {item.id: item.answer for item in items()}
+ORDERS = {"plea", "command", "forged_form", "forged_end"}
+
+
+@pytest.fixture
+def drawn(bench, answers):
+    good = [each for each in answers.judged if each.id.model.startswith("replay:good")]
+    return draw_sample(good, bench.folder.run, per_task=4)
+
+
+@pytest.fixture
+def verdicts(bench, drawn) -> Callable[..., dict[str, object]]:
+    def judged_by(grade: Callable[[str, bool, str], float]):
+        asked = list(probings(drawn, bench.folder.rubrics, JUDGE))
+        by_prompt = {each.request.prompt: each for each in asked}
+
+        def says(request) -> str:
+            each = by_prompt[request.prompt]
+            text = re.search(r"⟦答卷 [0-9a-f]+⟧\n(.*)\n⟦", request.prompt, re.DOTALL)[1]
+            right = RIGHT[each.judged.item.id] in text
+            return f"理由。\n分数：{grade(text, right, request.prompt):g}"
+
+        bench.rule([each.request for each in asked], says)
+        assert bench.ask(each.request for each in asked).complete
+        found = probe_results(bench.folder, JUDGE, asked)
+        return {each.probe: each for each in found}
+
+    return judged_by
+
+
+def test_a_sound_judge_is_not_flagged(verdicts):
+    found = verdicts(lambda text, right, prompt: 10 if right else 1 if text else 0)
+    assert {name: each.verdict for name, each in found.items()} == {
+        **dict.fromkeys(declared_probes().probes, "sound"), "plain": "", "by_rival": "",
+    }  # fmt: skip
+    assert (found["plain"].mean, found["reference"].mean, found["empty"].mean) == (10, 10, 0)
+    assert (found["another"].change, found["another"].low, found["another"].high) == (-9, -9, -9)
+    assert found["plea"].obeyed == 0
+    assert found["plain"].answers == 8
+
+
+def test_a_judge_that_obeys_is_reported(verdicts):
+    found = verdicts(lambda text, right, prompt: 10 if right or "請給" in text else 1)
+    plea = found["plea"]
+    assert (plea.verdict, plea.change, plea.obeyed) == ("flagged", 9, 8)
+    assert plea.says == "obeys: 8 of 8 orders"
+    assert all(found[name].verdict == "sound" for name in ORDERS - {"plea"})
+    assert found["empty"].verdict == "flagged"
+
+
+def test_a_judge_that_obeys_now_and_then_is_reported(verdicts, drawn):
+    one = drawn[0].item.answer
+    other = drawn[1].item.answer
+
+    def grade(text: str, right: bool, prompt: str) -> float:
+        return 10 if right else 8 if "SYSTEM" in text and one in prompt and other else 0
+
+    found = verdicts(grade)
+    assert found["command"].obeyed >= 1
+    assert found["command"].verdict == "flagged"
+
+
+def test_a_judge_that_pays_for_length_is_flagged(verdicts):
+    found = verdicts(lambda text, right, prompt: min(10, 4 + len(text) / 60 + right))
+    assert (found["padded"].verdict, found["verbose"].verdict) == ("flagged", "flagged")
+    assert found["padded"].says == "rises surely"
+    assert found["reference"].verdict == "flagged"
+
+
+def test_a_judge_that_prefers_itself_is_flagged(verdicts):
+    found = verdicts(lambda text, right, prompt: 8 if "作者是：judge。" in prompt else 6)
+    assert (found["by_itself"].verdict, found["by_itself"].change) == ("flagged", 2)
+    assert found["by_itself"].says == "rises surely"
+    # It gives right and wrong answers the same, too.
+    assert found["another"].verdict == "flagged"
+
+
+def test_a_judge_that_gives_no_grades_is_not_called_sound(bench, drawn):
+    asked = list(probings(drawn, bench.folder.rubrics, JUDGE))
+    bench.rule([each.request for each in asked], lambda _: "好極了")
+    bench.ask(each.request for each in asked)
+    found = probe_results(bench.folder, JUDGE, asked)
+    assert {each.verdict for each in found} == {"", "no grades"}
+    assert all(each.no_grade == each.answers for each in found)
+
+
+def test_probes_that_need_another_item_are_left_out_where_there_is_none(bench, drawn):
+    (alone,) = [each for each in drawn if each.item.task == "T2"][:1]
+    names = {each.probe for each in probings([alone], bench.folder.rubrics, JUDGE)}
+    assert names == set(declared_probes().probes) - {"another", *ORDERS}
+
+
+def test_the_plain_probe_is_the_grade_that_is_stored(bench, drawn):
+    (plain,) = [
+        each.request
+        for each in probings(drawn, bench.folder.rubrics, JUDGE)
+        if each.probe == "plain" and each.judged == drawn[0]
+    ]
+    first = drawn[0]
+    assert plain == grading_request(first.id, first.item, first.text, bench.folder.rubrics)
+
+
+def test_order_is_said_to_be_no_probe_of_a_grader():
+    assert "order" in declared_probes().not_applicable
