@@ -2,10 +2,11 @@
 
 Beside it, in the same run and against the same local server (a process of its own), a loop over
 raw aiohttp, which is the floor, and a loop over the openai SDK as its readme shows it. Each part
-runs in a fresh process. Every request carries an image of 150 KB; "distinct" sends each image
-once, "repeated" twenty images in turn.
+runs in a fresh process. Every request carries an image of 150 KB; "distinct" sends a thousand
+images in turn, "repeated" twenty. Wall times mean something only where nothing else runs: the
+server, which takes about as much CPU as keju, must have a core of its own.
 
-    python benchmarks/request_cost.py [--requests 1000] [--at-once 64] [--latency 0.05]
+    python benchmarks/request_cost.py [--requests 1000] [--at-once 64] [--latency 0.2] [--only keju]
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"
 
 from serving import Chat
 
-GOAL = 4.0
+GOAL_MS, GOAL_TIMES, GOAL_MB, GOAL_WALL = 3.0, 3.0, 150, 1.15
 IMAGE_BYTES = 150_000
 PARTS = {
     "raw aiohttp, distinct": "raw",
@@ -183,12 +184,15 @@ def measure(arguments: argparse.Namespace) -> None:
     picture = photograph(IMAGE_BYTES)
     chat = Chat()
     floor: dict[str, float] = {}
-    reached = 0.0
+    least = arguments.requests * arguments.latency / arguments.at_once
+    kept: dict[str, bool] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        make(folder / "distinct", arguments.requests, arguments.requests, picture)
+        make(folder / "distinct", arguments.requests, min(arguments.requests, 1000), picture)
         make(folder / "repeated", arguments.requests, 20, picture)
         for number, (label, kind) in enumerate(PARTS.items()):
+            if not label.startswith(arguments.only):
+                continue
             images = label.rpartition(" ")[2]
             chat.plan(delay=arguments.latency)
             done = subprocess.run(
@@ -199,21 +203,27 @@ def measure(arguments: argparse.Namespace) -> None:
             )  # fmt: skip
             got = json.loads(done.stdout)
             ms = floor.setdefault(images, got["ms"])
-            reached = got["ms"] if label == "keju run, distinct" else reached
+            if kind == "keju":
+                kept[f"{got['ms']:.2f} ms of at most {GOAL_MS:g}"] = got["ms"] <= GOAL_MS
+                kept[f"{got['ms'] / ms:.1f} × the floor of at most {GOAL_TIMES:g}"] = (
+                    got["ms"] <= GOAL_TIMES * ms
+                )
+                kept[f"{got['peak']:.0f} MB of at most {GOAL_MB}"] = got["peak"] <= GOAL_MB
+                kept[f"{got['wall'] / least:.2f} × the wire's time of at most {GOAL_WALL}"] = (
+                    got["wall"] <= GOAL_WALL * least
+                )
             table.add_row(
                 label, f"{got['ms']:.2f}", f"{got['all_ms']:.2f}", f"{got['ms'] / ms:.1f}",
                 f"{got['peak']:.0f}", f"{got['wall']:.1f}",
             )  # fmt: skip
     chat.stop()
     console = Console()
-    least = arguments.requests * arguments.latency / arguments.at_once
     console.print(
         f"{arguments.requests} requests with an image of {len(picture) / 1000:.0f} KB, "
         f"{arguments.at_once} at once, {arguments.latency * 1000:.0f} ms latency "
         f"(at least {least:.1f} s), load {os.getloadavg()[0]:.1f}",
         table,
-        f"keju run, distinct: {reached:.2f} ms; the goal is {GOAL:.0f} ms: "
-        + ("reached" if reached <= GOAL else "MISSED"),
+        "\n".join(f"{'kept' if good else 'MISSED'}: {said}" for said, good in kept.items()),
         highlight=False,
     )
 
@@ -222,7 +232,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--requests", type=int, default=1000)
     parser.add_argument("--at-once", type=int, default=64)
-    parser.add_argument("--latency", type=float, default=0.05)
+    parser.add_argument("--latency", type=float, default=0.2)
+    parser.add_argument("--only", default="", help="Parts whose names begin so.")
     for hidden in ("--part", "--url"):
         parser.add_argument(hidden, default="", help=argparse.SUPPRESS)
     for hidden in ("--dataset", "--out"):

@@ -11,12 +11,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from msgspec import field
 
-from keju.datasets.store import read_items, write_items
+from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
 from keju.files import read_json, read_jsonl, sha256_bytes, write_json
 from keju.items import Item, Record, Response, Setting
@@ -129,6 +129,14 @@ class RunFolder:
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""
         write_items(self.path / "items.parquet", items)
+
+    def item_ids(self) -> list[str]:
+        """The ids of the items of this run, in their order."""
+        return read_ids(self.path / "items.parquet")
+
+    def take_items(self, dataset: Dataset, ids: Iterable[str]) -> None:
+        """Store those items of a dataset as the items of this run."""
+        copy_items(dataset.items_path, self.path / "items.parquet", ids)
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file that holds one model's responses to one task."""

@@ -240,3 +240,25 @@ def test_a_key_that_no_header_can_carry_is_refused(monkeypatch: pytest.MonkeyPat
     with pytest.raises(UsageError, match="holds characters") as caught:
         open_model("openai:m", ModelOptions())
     assert "sk-" not in str(caught.value)
+
+
+def test_any_prompt_arrives_as_it_is_around_its_pictures(chat: Chat):
+    chat.plan(images=True)
+    data = picture(1)
+    prompt = 'a\0b "data:image/png;base64,AAAA" \\u0000 \u2028 [item x]'
+    ask(chat.url, request(ref(data), ref(data), prompt=prompt), (data, data))
+    (body,) = chat.stats()["bodies"]
+    content = json.loads(body)["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["image_url", "image_url", "text"]
+    assert content[2]["text"] == prompt
+    assert chat.stats()["images"][0].count(f"image/png {hashlib.sha256(data).hexdigest()}") == 2
+
+
+def test_a_proxy_of_the_environment_is_used(chat: Chat, monkeypatch: pytest.MonkeyPatch):
+    chat.plan()
+    monkeypatch.setenv("http_proxy", chat.url.removesuffix("/v1"))
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    assert ask("http://nowhere.invalid/v1").text == "answer to x"
+    monkeypatch.setenv("no_proxy", "nowhere.invalid")
+    assert failure("http://nowhere.invalid/v1").kind == "connection"

@@ -21,7 +21,7 @@ import msgspec
 from filelock import FileLock, Timeout
 from msgspec import field
 
-from keju.datasets.table import as_stored, read_items, write_items
+from keju.datasets.table import as_stored, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
 from keju.images import probe_image
@@ -39,7 +39,9 @@ __all__ = [
     "Dataset",
     "DatasetManifest",
     "DatasetWriter",
+    "copy_items",
     "items_hash",
+    "read_ids",
     "read_items",
     "write_items",
 ]

@@ -12,8 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from msgspec import Raw
-
 from keju.errors import DataError
 from keju.items import ImageRef
 
@@ -48,12 +46,12 @@ class DataUrls:
         capacity: the most bytes that are kept.
     """
 
-    def __init__(self, capacity: int = 16 << 20) -> None:
+    def __init__(self, capacity: int = 8 << 20) -> None:
         self.capacity = capacity
         self.held = 0
         self._urls: OrderedDict[str, bytes] = OrderedDict()
 
-    def get(self, ref: ImageRef, read: Callable[[], bytes]) -> Raw:
+    def get(self, ref: ImageRef, read: Callable[[], bytes]) -> bytes:
         """The URL of an image; `read` gives its bytes and is called only if it is not kept.
 
         Raises:
@@ -67,7 +65,7 @@ class DataUrls:
             self._keep(name, url)
         else:
             self._urls.move_to_end(name)
-        return Raw(url)
+        return url
 
     def _keep(self, name: str, url: bytes) -> None:
         self._urls[name] = url

@@ -18,11 +18,8 @@ from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
 from keju.models.openai_errors import error_of_exception, error_of_reply, excerpt
 from keju.models.pictures import no_page
+from keju.models.wire import Wire
 
-MOST_BYTES = 64 << 20
-"""A longer reply is no page's text."""
-
-_CONNECT_SECONDS = 30.0
 _HIDDEN = b"***"
 _SECRET_LENGTH = 8  # shorter ones are words of the language
 
@@ -42,10 +39,9 @@ class HttpOcr:
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self._spec = spec
         self._service: Service = service_of(spec)
-        self._timeout = options.timeout
         self._ordering = options.reading_order and not self._service.ordered
         self._secrets = self._service.secrets() if options.asking else {}
-        self._session: aiohttp.ClientSession | None = None
+        self._wire = Wire(self._service.url, options.timeout)
 
     @property
     def name(self) -> str:
@@ -94,40 +90,28 @@ class HttpOcr:
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._wire.close()
 
     async def _post(self, data: bytes) -> object:
         """What the service says of one image, decoded."""
         fields = {name: self._filled(value) for name, value in self._service.fields.items()}
         fields[self._service.image] = base64.b64encode(data).decode()
         headers = {name: str(self._filled(each)) for name, each in self._service.headers.items()}
-        as_json = self._service.body == "json"
+        form: list[bytes] | dict[str, str] = _as_form(fields)
+        if self._service.body == "json":
+            form = [msgspec.json.encode(fields)]
+            headers = {"Content-Type": "application/json", **headers}
         try:
-            # A redirection would carry the image and the secrets elsewhere.
-            async with self._connected().post(
-                self._service.url,
-                headers=headers,
-                allow_redirects=False,
-                json=fields if as_json else None,
-                data=None if as_json else _as_form(fields),
-            ) as reply:
-                body = self._scrubbed(await _whole(reply))
+            reply = await self._wire.post(form, headers)
         except (aiohttp.ClientError, OSError) as error:
             raise error_of_exception(error) from None
+        body = self._scrubbed(reply.body)
         if reply.status != HTTPStatus.OK:
             raise error_of_reply(reply.status, body, reply.headers)
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             raise bad_reply(f"no JSON: {excerpt(body[:2000].decode('utf-8', 'replace'))}") from None
-
-    def _connected(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS)
-            self._session = aiohttp.ClientSession(timeout=timeout)
-        return self._session
 
     def _filled(self, value: Value) -> Value:
         """A declared value with the environment's in place of its variables."""
@@ -138,16 +122,6 @@ class HttpOcr:
             if len(secret) >= _SECRET_LENGTH:
                 body = body.replace(secret.encode(), _HIDDEN)
         return body
-
-
-async def _whole(reply: aiohttp.ClientResponse) -> bytes:
-    """The body of a reply that is no longer than `MOST_BYTES`."""
-    body = bytearray()
-    async for part in reply.content.iter_any():
-        body += part
-        if len(body) > MOST_BYTES:
-            raise bad_reply(f"longer than {MOST_BYTES >> 20} MB")
-    return bytes(body)
 
 
 def _as_form(fields: dict[str, Value]) -> dict[str, str]:

@@ -9,7 +9,6 @@ from email.utils import parsedate_to_datetime
 
 import aiohttp
 import msgspec
-import openai
 
 from keju.models.base import AskError
 
@@ -55,8 +54,6 @@ def error_of_exception(error: Exception) -> AskError:
         return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
     if any(isinstance(cause, aiohttp.InvalidURL) for cause in chain):
         return AskError("bad-request", f"not a usable address: {words}")
-    if isinstance(error, openai.OpenAIError) and not isinstance(error, openai.APIError):
-        return AskError("bad-request", words)
     return AskError("connection", f"the connection failed: {words}", retryable=True)
 
 
@@ -77,7 +74,15 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         body: the error object of the reply, or the whole reply, decoded or as text.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    message = f"HTTP {status}: {excerpt(_message(body)) or 'no reason given'}"
+    said = excerpt(_message(body)) or "no reason given"
+    if 300 <= status < 400:
+        elsewhere = excerpt(headers.get("location", "")) or said
+        return AskError(
+            "connection",
+            f"HTTP {status}: the server sends elsewhere: {elsewhere}",
+            retry_after=retry_after(headers),
+        )
+    message = f"HTTP {status}: {said}"
     kind = _KIND_OF_CODE.get(_code(body)) or _KIND_OF_STATUS.get(status) or _kind(status)
     return AskError(
         kind,

@@ -105,7 +105,7 @@ def open_model(spec: str, options: ModelOptions) -> Model:
     if declared.missing:
         raise PrerequisiteError(f"the model {spec!r}", declared.missing)
     module, _, name = declared.opens.partition(":")
-    # Imported only now: the SDK and the engines are slow to import.
+    # Imported only now: the HTTP client and the engines are slow to import.
     opens: Callable[..., Model] = getattr(import_module(f"keju.models.{module}"), name)
     if declared.takes:
         return opens(rest, options)

@@ -16,8 +16,10 @@ from keju.running.throttle import Limits
 __all__ = [
     "Asked",
     "Asker",
+    "Budget",
     "Job",
     "Lane",
+    "Limits",
     "ModelSummary",
     "Plan",
     "PlanRow",

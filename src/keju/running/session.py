@@ -95,21 +95,21 @@ class Session:
     def begin(self) -> None:
         """Write the manifest and the items, or check them against those of the run so far."""
         folder, manifest = self.store.folder, self._manifest()
-        items = list(self.items)
+        chosen = [item.id for item in self.items]
         if not folder.exists():
-            folder.write_items(items)
+            folder.take_items(self.dataset, chosen)
             folder.write_manifest(manifest)
             return
         earlier = folder.manifest()
         _check_same(earlier, manifest, folder)
-        before = [item.id for item in folder.items()]
-        if gone := set(before).difference(item.id for item in items):
+        before = folder.item_ids()
+        if gone := set(before).difference(chosen):
             raise UsageError(
                 f"{folder.path}: the run holds {len(gone)} items that are not chosen now, such "
                 f"as {min(gone)}. Choose at least the same items, or another --out"
             )
-        if len(before) < len(items):
-            folder.write_items(items)
+        if len(before) < len(chosen):
+            folder.take_items(self.dataset, chosen)
         folder.write_manifest(
             replace(
                 manifest,

@@ -1,0 +1,100 @@
+"""One POST over HTTP: what goes out is bytes, what comes back is status, headers and the body."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import aiohttp
+
+from keju.models.base import AskError
+
+MOST_BYTES = 64 << 20
+"""A longer reply is no answer and no page's text."""
+
+_CONNECT_SECONDS = 30.0
+
+
+class Reply(NamedTuple):
+    """What a server said."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Wire:
+    """Connections to one server, kept open and used again; how many there are, the run decides.
+
+    The environment's proxies are used (HTTPS_PROXY, NO_PROXY), its netrc is not. Redirections are
+    not followed: they would carry the pictures and the key elsewhere.
+
+    Args:
+        url: where everything is posted.
+        timeout: seconds for a whole exchange.
+    """
+
+    def __init__(self, url: str, timeout: float) -> None:
+        self.url = url
+        self._timeout = timeout
+        self._proxy = _proxy_for(url)
+        self._session: aiohttp.ClientSession | None = None
+
+    async def post(
+        self, data: list[bytes] | Mapping[str, str], headers: Mapping[str, str]
+    ) -> Reply:
+        """Post bytes in pieces, each let go of when it is sent, or a form.
+
+        Raises:
+            AskError: the reply is longer than `MOST_BYTES`.
+            aiohttp.ClientError, OSError: no reply came.
+        """
+        if isinstance(data, list):
+            headers = {"Content-Length": str(sum(map(len, data))), **headers}
+        async with self._connected().post(
+            self.url,
+            data=_sent(data) if isinstance(data, list) else data,
+            headers=headers,
+            allow_redirects=False,
+            proxy=self._proxy,
+        ) as reply:
+            return Reply(reply.status, reply.headers, await _whole(reply))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _connected(self) -> aiohttp.ClientSession:
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=0),
+                timeout=aiohttp.ClientTimeout(total=self._timeout, sock_connect=_CONNECT_SECONDS),
+            )
+        return self._session
+
+
+async def _sent(pieces: list[bytes]) -> AsyncIterator[bytes]:
+    # A picture is held only until it is on its way, not until its answer is there.
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()
+
+
+async def _whole(reply: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for part in reply.content.iter_any():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise AskError("bad-response", f"the reply is longer than {MOST_BYTES >> 20} MB")
+    return bytes(body)
+
+
+def _proxy_for(url: str) -> str | None:
+    parts = urlsplit(url)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return getproxies().get(parts.scheme)
