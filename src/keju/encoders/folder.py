@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -41,6 +42,7 @@ class _ShardIndex(msgspec.Struct):
     weight_map: dict[str, str]
 
 
+@cache
 def packages_missing() -> str:
     """Which package the encoders lack here, or an empty string; nothing is imported."""
     for package in ("torch", "transformers", "safetensors"):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from keju.metrics.alignment import align
 from keju.metrics.base import PRF, prf
 
-_OFFICIAL_TEXT = re.compile(r"[a-zA-Z0-9\u4e00-\u9fa5]")
+_OFFICIAL_MARK = re.compile(r"[^a-zA-Z0-9\u4e00-\u9fa5]")
 
 
 def official_punctuation_prf(reference: str, hypothesis: str) -> PRF:
@@ -27,9 +27,7 @@ def official_punctuation_prf(reference: str, hypothesis: str) -> PRF:
 
 
 def _official_pairs(text: str) -> list[str]:
-    return [
-        text[place - 1] + char for place, char in enumerate(text) if not _OFFICIAL_TEXT.match(char)
-    ]
+    return [text[mark.start() - 1] + mark[0] for mark in _OFFICIAL_MARK.finditer(text)]
 
 
 class MarkCounts(NamedTuple):

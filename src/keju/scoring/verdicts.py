@@ -106,7 +106,10 @@ def is_looping(text: str) -> bool:
     tail = text.rstrip()[-_TAIL:]
     if len(tail) < _LOOP_LENGTH:
         return False
+    last = tail[-1]
     for period in range(1, len(tail) // _LOOP_REPEATS + 1):
+        if tail[-1 - period] != last:
+            continue
         length = max(_LOOP_LENGTH, period * _LOOP_REPEATS)
         end = tail[-length:]
         if end[period:] == end[:-period]:
