@@ -90,10 +90,10 @@ def test_chance_is_what_a_guess_earns():
 
 
 def test_best_and_second_are_marked_as_printed_and_ties_share_them():
-    assert marks({"a": 0.5004, "b": 0.5, "c": 0.4}) == {"a": "best", "b": "best"}
-    assert marks({"a": 0.9, "b": 0.5, "c": 0.5001}) == {"a": "best", "b": "second", "c": "second"}
-    assert marks({"a": 0.1, "b": 0.2}, higher_is_better=False) == {"a": "best", "b": "second"}
-    assert marks({"a": 0.1}) == {}
+    assert marks({"a": 50.0, "b": 50.0, "c": 40.0}) == {"a": "best", "b": "best"}
+    assert marks({"a": 90, "b": 50, "c": 50}) == {"a": "best", "b": "second", "c": "second"}
+    assert marks({"a": 1, "b": 2}, higher_is_better=False) == {"a": "best", "b": "second"}
+    assert marks({"a": 1}) == {}
 
 
 def test_failures_time_and_floor_stand_beside_the_scores(scored_run):

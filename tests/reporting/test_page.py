@@ -109,10 +109,10 @@ def test_two_runs_of_one_model_are_told_apart(scored_run, tmp_path):
 
 
 def test_csv_holds_every_score_and_no_formula(scored_run, tmp_path):
-    gathered = gather([scored_run], picture_bytes=0)
-    items, tasks = write_csv(gathered, tmp_path / "csv")
+    report = write_report([scored_run], tmp_path / "report.html", picture_bytes=0)
+    items, tasks, *_ = write_csv(report, tmp_path / "csv")
     rows = pl.read_csv(items)
-    assert rows.height == len(gathered.scores)
+    assert rows.height == len(report.gathered.scores)
     assert not any(
         str(value).startswith(("=", "+", "@"))
         for column in rows.select(pl.col(pl.String)).iter_columns()

@@ -184,19 +184,35 @@ def report(
     ] = (Path("report.html")),
     csv: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also write the scores as CSV files into this folder."),
+        typer.Option(
+            metavar="DIR",
+            help="Also write the scores, and the run in the papers' tables, as CSV files here.",
+        ),
     ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Also write the leaderboards and the papers' tables as LaTeX here."
+        ),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="Lay the papers' printed results of the same tasks beside the run."
+        ),
+    ] = False,
     pictures: Annotated[
         float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
     ] = 24.0,
 ) -> None:
     """Write the report: one HTML file with tables, and every item with picture and difference."""
-    from keju.reporting import write_csv, write_report
+    from keju.reporting import write_csv, write_latex, write_report
 
     if not 0 <= pictures <= MOST_PICTURES:
         raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
-    gathered = write_report(runs, page, picture_bytes=round(pictures * 1e6))
+    made = write_report(runs, page, picture_bytes=round(pictures * 1e6), published=published)
     say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
-    if csv is not None:
-        for path in write_csv(gathered, csv):
-            say(str(path))
+    for folder, write in ((csv, write_csv), (latex, write_latex)):
+        if folder is not None:
+            for path in write(made, folder):
+                say(str(path))

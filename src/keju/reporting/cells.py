@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar
 
 from keju.reporting.labels import NOTHING
+
+Who = TypeVar("Who")
 
 
 class Cell(NamedTuple):
@@ -19,18 +21,17 @@ class Cell(NamedTuple):
 
 
 def marks(
-    values: Mapping[str, float], *, higher_is_better: bool = True
-) -> dict[str, Literal["best", "second"]]:
-    """Who is best and who second of two or more, as they are printed.
+    values: Mapping[Who, float], *, higher_is_better: bool = True
+) -> dict[Who, Literal["best", "second"]]:
+    """Who is best and who second of two or more, by values rounded as they are printed.
 
     All that tie are marked alike. Two that share the best leave no second.
     """
-    shown = {name: round(100 * value, 1) for name, value in values.items()}
-    order = sorted(shown.values(), reverse=higher_is_better)
+    order = sorted(values.values(), reverse=higher_is_better)
     if len(order) < 2:
         return {}
-    found: dict[str, Literal["best", "second"]] = {}
-    for name, value in shown.items():
+    found: dict[Who, Literal["best", "second"]] = {}
+    for name, value in values.items():
         if value == order[0]:
             found[name] = "best"
         elif value == order[1]:

@@ -17,7 +17,7 @@ from keju.items import Item, Protocol, Response, Score, Setting
 from keju.models import role_of
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.runs import RunFolder, RunManifest
-from keju.scoring import read_scores
+from keju.scoring import Result, aggregate, read_scores
 
 ItemKey = tuple[str, str, str, str]
 """Dataset hash, task, query and id: what makes an item the same one in two runs."""
@@ -113,6 +113,11 @@ class Gathered(msgspec.Struct, dict=True):
                     if score.metric == main and score.protocol == protocol
                 ]
         return dict(found)
+
+    @cached_property
+    def results(self) -> dict[tuple[str, Protocol], Result]:
+        """Everything that the scores add up to, by name and protocol."""
+        return {(each.model, each.protocol): each for each in aggregate(self.scores)}
 
     @cached_property
     def scores(self) -> list[Score]:

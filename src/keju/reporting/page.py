@@ -7,20 +7,35 @@ import hashlib
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import jinja2
 import msgspec
 from markupsafe import Markup
 
 from keju.files import write_atomic
+from keju.reporting.beside import BesideTable, beside_tables
 from keju.reporting.browser import browser_data
 from keju.reporting.gather import Gathered, gather
-from keju.reporting.view import build_view
+from keju.reporting.view import View, build_view
 
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
 
 _SCRIPTS = ("views.js", "report.js")
+
+
+class Report(NamedTuple):
+    """A report that was written: what it was made of and what it shows, for tables beside it."""
+
+    gathered: Gathered
+    view: View
+
+    @property
+    def beside(self) -> list[BesideTable]:
+        """The tables in the papers' forms; without the papers' rows unless they were asked for."""
+        results = self.gathered.results
+        return self.view.beside or list(beside_tables(self.gathered, results, published=False))
 
 
 def write_report(
@@ -29,7 +44,8 @@ def write_report(
     *,
     title: str = "",
     picture_bytes: int = PICTURE_BYTES,
-) -> Gathered:
+    published: bool = False,
+) -> Report:
     """Write the report of one or several scored runs.
 
     Args:
@@ -37,20 +53,23 @@ def write_report(
         out: the HTML file.
         title: the page's title; by default the datasets' names.
         picture_bytes: the most that the pictures may weigh; smaller copies are shown, then none.
+        published: lay the papers' printed results beside the run's, in the papers' tables.
 
     Returns:
-        What the report was made of, for tables beside it.
+        What the report was made of and what it shows.
 
     Raises:
         UsageError: a path is not a run, or it has no scores yet.
         DataError: a file of a run is damaged.
     """
     gathered = gather(runs, picture_bytes=picture_bytes)
-    write_atomic(out, render(gathered, title=title or _title(gathered)))
-    return gathered
+    data = browser_data(gathered)
+    view = build_view(gathered, title=title or _title(gathered), published=published)
+    write_atomic(out, render(gathered, view, data))
+    return Report(gathered, view)
 
 
-def render(gathered: Gathered, *, title: str) -> str:
+def render(gathered: Gathered, view: View, data: object) -> str:
     """The page as text. Everything from models and datasets is escaped, or data and never markup.
 
     The content security policy allows this page's own style and script by their hashes and nothing
@@ -58,8 +77,6 @@ def render(gathered: Gathered, *, title: str) -> str:
     """
     style = _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
-    data = browser_data(gathered)
-    view = build_view(gathered, title=title)
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_asset("report.html.j2"))
     return template.render(

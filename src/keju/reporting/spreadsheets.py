@@ -7,18 +7,22 @@ from pathlib import Path
 import polars as pl
 
 from keju.files import write_atomic
-from keju.reporting.gather import Gathered
-from keju.scoring import aggregate
+from keju.reporting.beside import BesideTable
+from keju.reporting.labels import NOTHING
+from keju.reporting.latex import slug
+from keju.reporting.page import Report
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def write_csv(gathered: Gathered, folder: Path) -> list[Path]:
-    """Write ``items.csv`` (one row a score) and ``tasks.csv`` (one row a model, task and metric).
+def write_csv(report: Report, folder: Path) -> list[Path]:
+    """Write ``items.csv`` (one row a score), ``tasks.csv`` (one row a model, task and metric).
 
-    Values are fractions. A text that a spreadsheet would take for a formula gets an apostrophe
+    Beside them a file for each table in a paper's form, in the paper's units. In the first two
+    values are fractions. A text that a spreadsheet would take for a formula gets an apostrophe
     before it.
     """
+    gathered = report.gathered
     items = pl.DataFrame(
         [
             {
@@ -59,13 +63,36 @@ def write_csv(gathered: Gathered, folder: Path) -> list[Path]:
                 "scored": metric.scored,
                 "signature": metric.signature,
             }
-            for result in aggregate(gathered.scores)
+            for result in gathered.results.values()
             for each in result.tasks
             for place, metric in enumerate(each.metrics)
         ],
         infer_schema_length=None,
     )
-    return [_write(items, folder / "items.csv"), _write(tasks, folder / "tasks.csv")]
+    frames = {"items": items, "tasks": tasks}
+    for table in report.beside:
+        frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
+    return [_write(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _beside(table: BesideTable) -> pl.DataFrame:
+    """A row a model, its source in the second column; the columns bear the data's names.
+
+    A mean that lacks tasks of its column is left out, as nothing beside it could say so.
+    """
+    names = [heading.name for heading in table.headings]
+    rows = [
+        {
+            "model": row.model,
+            "source": row.source,
+            **{
+                name: "" if cell.value == NOTHING or cell.note else cell.value
+                for name, cell in zip(names, row.cells, strict=True)
+            },
+        }
+        for row in table.rows
+    ]
+    return pl.DataFrame(rows, schema=dict.fromkeys(["model", "source", *names], pl.String))
 
 
 def _write(frame: pl.DataFrame, path: Path) -> Path:

@@ -111,7 +111,7 @@ def _main_cells(
     sure: Mapping[Measured, Interval],
 ) -> list[Cell]:
     real = {
-        model: main.value
+        model: round(100 * main.value, 1)
         for model, main in mains.items()
         if main.value is not None and voices[model].role != "baseline"
     }

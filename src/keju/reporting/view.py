@@ -8,6 +8,7 @@ from typing import NamedTuple
 from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
+from keju.reporting.beside import BesideTable, beside_tables, other_data
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING
@@ -16,7 +17,6 @@ from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.strata import Json, strata
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
-from keju.scoring import aggregate
 from keju.text import LAYERS
 
 _KINDS = {
@@ -58,6 +58,8 @@ class View(NamedTuple):
     models: list[ModelRow]
     boards: list[Leaderboard]
     missing: list[str]
+    beside: list[BesideTable]
+    other_data: list[str]
     steps: list[StepTable]
     tables: list[TaskTable]
     metrics: list[MetricRow]
@@ -71,9 +73,9 @@ class View(NamedTuple):
     pictures_note: str
 
 
-def build_view(gathered: Gathered, *, title: str) -> View:
-    """Everything but the items."""
-    results = {(result.model, result.protocol): result for result in aggregate(gathered.scores)}
+def build_view(gathered: Gathered, *, title: str, published: bool = False) -> View:
+    """Everything but the items; with the papers' tables, and the run in them, if `published`."""
+    results = gathered.results
     hard, spreads = hardest(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
     return View(
@@ -91,6 +93,8 @@ def build_view(gathered: Gathered, *, title: str) -> View:
         models=[_model_row(gathered, model) for model in gathered.models],
         boards=leaderboards(gathered, results),
         missing=list(_missing_lines(results)),
+        beside=list(beside_tables(gathered, results, published=True)) if published else [],
+        other_data=other_data(gathered) if published else [],
         steps=list(step_tables(gathered)),
         tables=task_tables(gathered, results),
         metrics=list(metric_rows(results)),

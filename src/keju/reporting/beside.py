@@ -1,0 +1,382 @@
+"""A run in the form of the papers' tables, and the papers' own rows beside it.
+
+Only `official` values stand here, as only they are made in the papers' way. A mean over tasks is
+taken over the tasks that the run has values of, for the papers' rows too: as printed where it has
+all of them, else recomputed from the printed tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from statistics import fmean
+from typing import Literal, NamedTuple
+
+from keju.benchmarks import Task, tasks
+from keju.items import Item, Score
+from keju.published import Column, PrintedTable, published_model, published_tables
+from keju.reporting.cells import Cell, marks
+from keju.reporting.gather import Gathered
+from keju.reporting.labels import NOTHING
+from keju.reporting.leaderboard import Results
+from keju.scoring import MetricResult, TaskResult
+from keju.scoring.aggregate import domain_means, mean_over_domains, task_value
+
+_FORMS: Mapping[str, Sequence[str]] = {
+    "MCS-Bench": [f"Table {n}" for n in (3, *range(15, 21), *range(25, 29))],
+    "AncientDoc": [f"Table {n}" for n in (*range(2, 7), *range(8, 13))],
+    "OBI-Bench": [f"Table {n}" for n in range(2, 7)],
+}
+_FORMATS = {"MCQ", "QA"}
+_NOT_IN_QA = "T39"
+"""Left out of the printed QA columns."""
+_AVERAGE = "Average"
+_UNRANKED = {"baseline", "human"}
+_ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
+
+Source = Literal["this run", "paper"]
+Who = tuple[Source, str]
+
+
+class Heading(NamedTuple):
+    """A column: the data's name of it, and for people what it holds, how, and over what."""
+
+    name: str
+    title: str
+    metric: str = ""
+    note: str = ""
+
+
+class BesideRow(NamedTuple):
+    """A model of the run or of the paper."""
+
+    model: str
+    source: Source
+    cells: list[Cell]
+
+
+class BesideTable(NamedTuple):
+    """One table in a paper's form."""
+
+    benchmark: str
+    name: str
+    headings: list[Heading]
+    rows: list[BesideRow]
+
+
+class _Part(NamedTuple):
+    """A column of the table to be: `numbers` as printed, `cells` as shown."""
+
+    heading: Heading
+    better: str
+    numbers: dict[Who, float]
+    cells: dict[Who, Cell]
+
+
+def beside_tables(
+    gathered: Gathered, results: Results, *, published: bool
+) -> Iterator[BesideTable]:
+    """The papers' tables as far as the run has tasks of them, with the papers' rows if asked."""
+    for benchmark, names in _FORMS.items():
+        own = _Own(gathered, results, benchmark)
+        printed = published_tables(benchmark)
+        for name in names if own.asked else ():
+            parts = list(_parts(own, printed, printed[name], published=published))
+            if parts:
+                yield _table(own, printed[name], parts)
+
+
+def other_data(gathered: Gathered) -> list[str]:
+    """What a reader must know before laying a run beside a paper, one line a dataset."""
+    lines = []
+    for run in gathered.runs:
+        data = f"{run.manifest.dataset} {run.manifest.dataset_version}"
+        counts: dict[str, set[str]] = {}
+        for asked in gathered.asked.values():
+            if asked.run is run:
+                counts.setdefault(asked.item.task, set()).add(asked.item.id)
+        if not counts:  # another run of the same dataset, which was spoken of
+            continue
+        short = [
+            f"{each.id} {len(counts[each.id]):,} of {each.count:,}"
+            for each in tasks()
+            if each.id in counts and len(counts[each.id]) != each.count
+        ]
+        if run.manifest.synthetic:
+            lines.append(
+                f"{data} was drawn by keju: it is not the benchmark's own data, and a difference "
+                "from a printed row says nothing about a model."
+            )
+        elif short:
+            lines.append(
+                f"{data} has other items than the benchmark ({', '.join(short)}): a difference "
+                "from a printed row may be the data's."
+            )
+        else:
+            lines.append(
+                f"{data} has as many items of each task as the benchmark; whether they are its "
+                "own, keju can't know."
+            )
+    return lines
+
+
+class _Own:
+    """What the run has of one benchmark."""
+
+    def __init__(self, gathered: Gathered, results: Results, benchmark: str) -> None:
+        self.voices = gathered.voices
+        self._results = results
+        self._items: dict[tuple[str, str, str], Item] = {
+            key[1:]: asked.item
+            for key, asked in gathered.asked.items()
+            if asked.item.benchmark == benchmark
+        }
+        there = {item.task for item in self._items.values()}
+        self.benchmark = benchmark
+        self.asked = [each for each in tasks() if each.id in there]
+        self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
+        for score in gathered.scores if self.asked else ():
+            if score.protocol == "official" and score.value is not None:
+                key = (score.model, score.task, score.query, score.metric)
+                self._scores.setdefault(key, []).append(score)
+
+    def has(self, column: Column) -> bool:
+        """Whether an item is in the column's subset."""
+        return any(
+            (item.task, item.query) == (column.task, column.query) and _is_of(item, column.subset)
+            for item in self._items.values()
+        )
+
+    def value(self, model: str, column: Column, subset: str) -> float | None:
+        """A model's value of the column's metric over the items of a subset; "" is all."""
+        scores = self._scores.get((model, column.task, column.query, column.metric), ())
+        kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
+        return task_value(column.metric, kept)
+
+    def scored(self, wanted: Task) -> bool:
+        """Whether a model has a value of a task's main metric."""
+        query = wanted.queries[0]
+        return any(
+            (model, wanted.id, query.name, query.official[0]) in self._scores
+            for model in self.voices
+        )
+
+    def tasks_of(self, model: str) -> dict[tuple[str, str], TaskResult]:
+        """A model's results by task and query."""
+        found = self._results.get((model, "official"))
+        return {(each.task, each.query): each for each in found.tasks} if found else {}
+
+
+def _is_of(item: Item, subset: str) -> bool:
+    """Whether an item is of a printed subset: a value of its metadata, or two after each other."""
+    if not subset:
+        return True
+    said = [value.casefold() for value in item.metadata.values()]
+    pairs = (" ".join(pair) for pair in permutations(said, 2))
+    return subset.casefold() in said or subset.casefold() in pairs
+
+
+def _parts(
+    own: _Own, printed: Mapping[str, PrintedTable], table: PrintedTable, *, published: bool
+) -> Iterator[_Part]:
+    asked = {each.id for each in own.asked}
+    columns = [each for each in table.columns.values() if each.task in asked]
+    unmatched: dict[tuple[str, str, str], Column] = {}
+    for column in columns:
+        key = (column.task, column.query, column.metric)
+        alike = [c for c in columns if (c.task, c.query, c.metric) == key]
+        if not any(own.has(each) for each in alike):
+            unmatched.setdefault(key, column)
+        if published or any(own.has(each) for each in alike):
+            yield _of_task(own, column, alike, published=published)
+    for column in unmatched.values():
+        yield _of_run(own, column)
+    for column in table.columns.values():
+        if column.metric == "mean":
+            yield from _of_mean(own, printed, table, column, published=published)
+
+
+def _of_task(own: _Own, column: Column, alike: Sequence[Column], *, published: bool) -> _Part:
+    """A column of one task, over the items of its subset."""
+    others = [each.subset for each in alike if each.subset != _AVERAGE]
+    values: dict[Who, float] = {}
+    for model in own.voices:
+        subsets = others if column.subset == _AVERAGE else [column.subset]
+        found = [own.value(model, column, subset) for subset in subsets]
+        there = [value for value in found if value is not None]
+        if there and len(there) == len(found):
+            values["this run", model] = fmean(there) * column.how.scale
+    return _part(column, _heading(column, column.subset), values, _printed(column, published))
+
+
+def _of_run(own: _Own, column: Column) -> _Part:
+    """A column for images that are of none of the paper's subsets."""
+    values: dict[Who, float] = {
+        ("this run", model): value * column.how.scale
+        for model in own.voices
+        if (value := own.value(model, column, "")) is not None
+    }
+    heading = _heading(column, "this run's images")
+    return _part(
+        column, heading._replace(name=column.name.replace(f"@{column.subset}", "")), values, {}
+    )
+
+
+def _of_mean(
+    own: _Own,
+    printed: Mapping[str, PrintedTable],
+    table: PrintedTable,
+    column: Column,
+    *,
+    published: bool,
+) -> Iterator[_Part]:
+    """A column of means, over the tasks that the run has values of; none if it has none."""
+    declared = _declared(own, table, column)
+    shared = [each for each in declared if own.scored(each)]
+    whole = len(shared) == len(declared)
+    mains = _printed_mains(printed, shared)
+    if published and not whole:
+        shared = [each for each in shared if each.id in mains]
+    if not shared:
+        return
+    values: dict[Who, float] = {}
+    notes: dict[Who, str] = {}
+    for model in own.voices:
+        domains = domain_means(shared, "official", own.tasks_of(model))
+        value = mean_over_domains(domains).value
+        lacking = sum(len(each.missing) for each in domains.values())
+        if value is not None:
+            values["this run", model] = 100 * value
+            if lacking:
+                notes["this run", model] = f"{len(shared) - lacking} of {len(shared)} tasks"
+    theirs = _printed(column, published)
+    if not whole:
+        rows = {row for each in mains.values() for row in each.values} if published else set()
+        theirs = {}
+        for row in rows:
+            value = _recomputed(shared, mains, row)
+            if value is not None and published_model(own.benchmark, row):
+                theirs["paper", row] = (value, "")
+    heading = Heading(
+        column.name,
+        "QA" if column.task == "QA" else column.task,
+        f"mean {_ARROWS[column.how.better]}",
+        "" if whole else f"over {len(shared)} of {len(declared)} tasks",
+    )
+    yield _part(column, heading, values, theirs, notes)
+
+
+def _declared(own: _Own, table: PrintedTable, column: Column) -> list[Task]:
+    """The tasks that a printed mean is over."""
+    known = {each.id: each for each in tasks() if each.benchmark == own.benchmark}
+    domains = {known[each.task].domain for each in table.columns.values() if each.task in known}
+    scope = [each for each in known.values() if not domains or each.domain in domains]
+    if column.task in _FORMATS:
+        return [each for each in scope if each.format == column.task and each.id != _NOT_IN_QA]
+    if any(each.domain == column.task for each in scope):
+        return [each for each in scope if each.domain == column.task]
+    return scope
+
+
+def _printed_mains(
+    printed: Mapping[str, PrintedTable], wanted: Sequence[Task]
+) -> dict[str, Column]:
+    """The column of each task's main metric, wherever the paper prints it first."""
+    mains = {each.id: each.queries[0].official[0] for each in wanted}
+    found: dict[str, Column] = {}
+    for table in printed.values():
+        for column in table.columns.values():
+            if mains.get(column.task) == column.metric and not column.subset:
+                best = found.get(column.task)
+                if best is None or len(column.cells) > len(best.cells):
+                    found[column.task] = column
+    return found
+
+
+def _recomputed(shared: Sequence[Task], mains: Mapping[str, Column], row: str) -> float | None:
+    """A paper's mean over the shared tasks, in percent; None where it lacks one."""
+    results = {}
+    for each in shared:
+        value = mains[each.id].values.get(row)
+        if value is None:
+            return None
+        main = MetricResult(
+            metric=mains[each.id].metric, value=value / mains[each.id].how.scale,
+            without_failures=None, item_mean=None, items=each.count, scored=each.count,
+        )  # fmt: skip
+        results[each.id, ""] = TaskResult(
+            task=each.id, query="", metrics=(main,), items=each.count, statuses={}, verdicts={}
+        )
+    value = mean_over_domains(domain_means(shared, "official", results)).value
+    return None if value is None else 100 * value
+
+
+def _printed(column: Column, published: bool) -> dict[Who, tuple[float | None, str]]:
+    if not published:
+        return {}
+    return {
+        ("paper", row): (cell.value, cell.text)
+        for row, cell in column.cells.items()
+        if published_model(column.benchmark, row)
+    }
+
+
+def _heading(column: Column, subset: str) -> Heading:
+    known = next(each for each in tasks() if each.id == column.task)
+    title = " · ".join(part for part in (column.task, column.query, subset) if part)
+    metric = f"{column.metric} {_ARROWS[column.how.better]}"
+    return Heading(column.name, title, metric, known.name_zh)
+
+
+def _part(
+    column: Column,
+    heading: Heading,
+    own: Mapping[Who, float],
+    printed: Mapping[Who, tuple[float | None, str]],
+    notes: Mapping[Who, str] | None = None,
+) -> _Part:
+    digits = max(cell.decimals for cell in column.cells.values())
+    notes = notes or {}
+    cells = {who: Cell(f"{value:.{digits}f}", notes.get(who, "")) for who, value in own.items()}
+    numbers = {who: round(value, digits) for who, value in own.items() if who not in notes}
+    for who, (number, text) in printed.items():
+        cells[who] = Cell(text or f"{number:.{digits}f}")
+        if number is not None:
+            numbers[who] = round(number, digits)
+    return _Part(heading, column.how.better, numbers, cells)
+
+
+def _table(own: _Own, table: PrintedTable, parts: Sequence[_Part]) -> BesideTable:
+    barred = {("this run", name) for name, v in own.voices.items() if v.role in _UNRANKED}
+    columns = []
+    for part in parts:
+        ranked = {
+            who: number
+            for who, number in part.numbers.items()
+            if who not in barred and not _is_human(own.benchmark, who)
+        }
+        placed = marks(ranked, higher_is_better=part.better == "higher")
+        columns.append(
+            {
+                who: cell._replace(
+                    best=placed.get(who) == "best", second=placed.get(who) == "second"
+                )
+                for who, cell in part.cells.items()
+            }
+        )
+    printed = [row for row in table.rows if published_model(table.benchmark, row)]
+    order: list[Who] = [
+        *(("this run", name) for name in own.voices),
+        *(("paper", row) for row in printed),
+    ]
+    rows = [
+        BesideRow(who[1], who[0], [by_row.get(who, Cell(NOTHING)) for by_row in columns])
+        for who in order
+        if any(who in by_row for by_row in columns)
+    ]
+    return BesideTable(table.benchmark, table.name, [part.heading for part in parts], rows)
+
+
+def _is_human(benchmark: str, who: Who) -> bool:
+    known = published_model(benchmark, who[1]) if who[0] == "paper" else None
+    return known is not None and known.role == "human"

@@ -1,0 +1,135 @@
+"""The leaderboards and the papers' tables as LaTeX: booktabs, everything escaped."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from keju.files import write_atomic
+from keju.reporting.beside import BesideTable
+from keju.reporting.cells import Cell
+from keju.reporting.labels import NOTHING
+from keju.reporting.leaderboard import Leaderboard
+from keju.reporting.page import Report
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "_": r"\_", "%": r"\%", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "↑": r"$\uparrow$", "↓": r"$\downarrow$", "→": r"$\rightarrow$", "·": r"$\cdot$",
+    NOTHING: "--",
+}  # fmt: skip
+_LIGATURES = re.compile("-(?=-)|[?!](?=`)|[`'](?=[`'])")
+_NEEDS = "% needs \\usepackage{booktabs}; Chinese needs xelatex or lualatex with xeCJK or luatexja"
+_SOURCES = {"this run": "This run", "paper": "As printed in the paper"}
+
+
+def write_latex(report: Report, folder: Path) -> list[Path]:
+    """Write a file for each leaderboard and each table in a paper's form.
+
+    A file holds one ``table`` environment, to be read in where it shall stand. Bold is the best of
+    a column and underlined the second, ties alike; a star says that a mean lacks tasks.
+    """
+    written = []
+    for board in report.view.boards:
+        path = folder / f"{slug(board.benchmark)}-leaderboard.tex"
+        write_atomic(path, "\n".join(_board(board, report.view.title)) + "\n")
+        written.append(path)
+    for table in report.beside:
+        path = folder / f"{slug(table.benchmark)}-{slug(table.name)}.tex"
+        write_atomic(path, "\n".join(_beside(table, report.view.other_data)) + "\n")
+        written.append(path)
+    return written
+
+
+def slug(name: str) -> str:
+    """A benchmark's or table's name as part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def escaped(text: str) -> str:
+    """Text that LaTeX prints as it stands; what has no glyph (controls, bidi marks) is left out."""
+    kept = "".join(" " if c.isspace() else c for c in text)
+    kept = "".join(c for c in kept if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co", "Cn"))
+    kept = _LIGATURES.sub(lambda found: found[0] + "\0", kept)
+    return "".join(_SPECIAL.get(char, char) for char in kept).replace("\0", "{}")
+
+
+def _board(board: Leaderboard, title: str) -> Iterator[str]:
+    heads = ["Model"]
+    for protocol in reversed(board.protocols):
+        heads += [protocol.capitalize(), "Rank"]
+    rows: list[tuple[str, list[str]]] = []
+    for group in board.groups:
+        for standing in group.rows:
+            cells = [escaped(standing.model)]
+            for place in reversed(range(len(board.protocols))):
+                cells += [_with_note(standing.overall[place]), _with_note(standing.ranks[place])]
+            rows.append((escaped(group.title), cells))
+    caption = (
+        f"{board.benchmark} on {title}: overall means in percent with 95 % intervals by group, and "
+        "ranks with those held in 95 % of resamples."
+    )
+    yield from _environment(
+        escaped(caption), f"tab:{slug(board.benchmark)}-leaderboard", [heads], rows
+    )
+
+
+def _beside(table: BesideTable, data: Sequence[str]) -> Iterator[str]:
+    heads = [
+        ["Model", *(escaped(heading.title) for heading in table.headings)],
+        ["", *(escaped(heading.metric) for heading in table.headings)],
+    ]
+    rows = [
+        (_SOURCES[row.source], [escaped(row.model), *map(_starred, row.cells)])
+        for row in table.rows
+    ]
+    notes = [f"{h.title} {h.note}." for h in table.headings if h.note.startswith("over ")]
+    if any(cell.note for row in table.rows for cell in row.cells):
+        notes.append("A star marks a mean that lacks tasks of its column.")
+    caption = " ".join([f"{table.benchmark}, in the form of {table.name}.", *notes, *data])
+    label = f"tab:{slug(table.benchmark)}-{slug(table.name)}"
+    yield from _environment(escaped(caption), label, heads, rows)
+
+
+def _environment(
+    caption: str, label: str, heads: list[list[str]], rows: Sequence[tuple[str, list[str]]]
+) -> Iterator[str]:
+    width = len(heads[0])
+    yield _NEEDS
+    yield "\\begin{table}"
+    yield "\\centering"
+    yield f"\\caption{{{caption}}}"
+    yield f"\\label{{{label}}}"
+    yield f"\\begin{{tabular}}{{l{'r' * (width - 1)}}}"
+    yield "\\toprule"
+    for head in heads:
+        yield " & ".join(head) + r" \\"
+    group = None
+    for its, cells in rows:
+        if its != group:
+            yield "\\midrule"
+            yield f"\\multicolumn{{{width}}}{{l}}{{\\textit{{{its}}}}} \\\\"
+            group = its
+        yield " & ".join(cells) + r" \\"
+    yield "\\bottomrule"
+    yield "\\end{tabular}"
+    yield "\\end{table}"
+
+
+def _number(cell: Cell) -> str:
+    text = escaped(cell.value)
+    if cell.best:
+        return f"\\textbf{{{text}}}"
+    return f"\\underline{{{text}}}" if cell.second else text
+
+
+def _starred(cell: Cell) -> str:
+    return f"{_number(cell)}$^{{*}}$" if cell.note else _number(cell)
+
+
+def _with_note(cell: Cell) -> str:
+    note = cell.note.partition("\n")[0]
+    return f"{_number(cell)} \\small({escaped(note)})" if note else _number(cell)
