@@ -122,21 +122,26 @@ class RunFolder:
         """Write run.json, atomically."""
         write_json(self.manifest_path, manifest)
 
+    @property
+    def items_path(self) -> Path:
+        """Where the items lie."""
+        return self.path / "items.parquet"
+
     def items(self) -> list[Item]:
         """The items of this run, with their answers."""
-        return read_items(self.path / "items.parquet")
+        return read_items(self.items_path)
 
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""
-        write_items(self.path / "items.parquet", items)
+        write_items(self.items_path, items)
 
     def item_ids(self) -> list[str]:
         """The ids of the items of this run, in their order."""
-        return read_ids(self.path / "items.parquet")
+        return read_ids(self.items_path)
 
     def take_items(self, dataset: Dataset, ids: Iterable[str]) -> None:
         """Store those items of a dataset as the items of this run."""
-        copy_items(dataset.items_path, self.path / "items.parquet", ids)
+        copy_items(dataset.items_path, self.items_path, ids)
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file that holds one model's responses to one task."""
@@ -150,6 +155,11 @@ class RunFolder:
         """What a model read, one response an image (or pages of an item) and round."""
         path = self.readings_path(reader)
         if path.is_file():
+            yield from _standing(path)
+
+    def all_readings(self) -> Iterator[Response]:
+        """What was read of the images, by whomever."""
+        for path in self.reading_files():
             yield from _standing(path)
 
     def reading_files(self) -> list[Path]:

@@ -23,6 +23,7 @@ from keju.cli.options import (
     ScriptName,
     Seed,
     SettingNames,
+    Shard,
     TaskIds,
 )
 
@@ -40,6 +41,7 @@ def plan(
     setting: SettingNames = None,
     script: ScriptName = "released",
     boxes: BoxConvention = "",
+    shard: Shard = None,
     base_url: BaseUrl = "",
     folder: Annotated[
         Path | None,
@@ -78,6 +80,7 @@ def plan(
         wording=script,
         boxes=boxes,
         rounds=as_in.rounds or 1 if rounds is None else rounds,
+        shard=shard,
     )
     there = RunFolder(folder) if folder else None
     found = estimate(
@@ -117,6 +120,7 @@ def run(
     setting: SettingNames = None,
     script: ScriptName = "released",
     boxes: BoxConvention = "",
+    shard: Shard = None,
     base_url: BaseUrl = "",
     api_key_env: Annotated[
         str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
@@ -190,6 +194,7 @@ def run(
             wording=script,
             boxes=boxes,
             rounds=as_in.rounds or 1 if rounds is None else rounds,
+            shard=shard,
         ),
         options=ModelOptions(
             base_url=base_url,
@@ -229,5 +234,34 @@ def run(
         counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
         said = ", ".join(f"{count} {what}" for count, what in counts if count)
         say(f"{said}. {summary.advice}")
+        raise typer.Exit(WITH_FAILURES)
+    if shard:
+        say("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN")
+        return
+    say(f"Next: keju score {folder} && keju report {folder} -o report.html")
+
+
+@app.command()
+def merge(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="The shards' run folders.")],
+    folder: Annotated[
+        Path, typer.Option("-o", "--out", metavar="DIR", help="The new run's folder.")
+    ],
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Merge what there is, and say what is missing.")
+    ] = False,
+) -> None:
+    """Make one run of the shards that several machines asked, or of runs of several models.
+
+    Refused unless all were begun alike, no response is there twice and none is missing. The runs
+    are left as they are; a failure is a response, which --retry-failed asks again in the new run.
+    """
+    from keju.running import merge as join
+
+    merged = join(runs, folder, partial=partial)
+    say(f"{merged.out}: {merged.responses:,} responses of {', '.join(merged.models)}")
+    for line in merged.missing:
+        say(f"Missing: {line}")
+    if merged.missing:
         raise typer.Exit(WITH_FAILURES)
     say(f"Next: keju score {folder} && keju report {folder} -o report.html")

@@ -74,6 +74,12 @@ PerMinute = Annotated[
     float | None,
     typer.Option(metavar="N", min=0.001, help="Requests a minute that each model takes."),
 ]
+Shard = Annotated[
+    str | None,
+    typer.Option(
+        metavar="I/N", help="Only the I-th of N parts of the items; keju merge joins them."
+    ),
+]
 ProtocolName = Annotated[
     Literal["official", "strict", "both"],
     typer.Option(help="The authors' reading, the sound one, or both."),

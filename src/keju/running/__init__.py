@@ -4,6 +4,7 @@ from keju.running.ask import Asker, Job, Lane, Policy
 from keju.running.budget import Budget
 from keju.running.keys import request_key
 from keju.running.lending import lend
+from keju.running.merging import Merged, merge
 from keju.running.plan import Asked, Plan, PlanRow, estimate, plan_of
 from keju.running.presets import preset
 from keju.running.requests import request_count, requests
@@ -20,6 +21,7 @@ __all__ = [
     "Job",
     "Lane",
     "Limits",
+    "Merged",
     "ModelSummary",
     "Plan",
     "PlanRow",
@@ -32,6 +34,7 @@ __all__ = [
     "ask_all",
     "estimate",
     "lend",
+    "merge",
     "plan_of",
     "preset",
     "request_count",

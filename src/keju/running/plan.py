@@ -16,7 +16,7 @@ from keju.running.keys import request_key
 from keju.running.prices import Prices
 from keju.running.reading import Reader, reader_of, reading_requests
 from keju.running.requests import request_for, requests_for
-from keju.running.selecting import Selection, Way, refusal, select
+from keju.running.selecting import Selection, Way, in_shard, refusal, select
 from keju.running.store import ResponseStore, Slot
 from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens
 from keju.runs import RunFolder
@@ -130,7 +130,7 @@ def estimate(
         UsageError: see `select`.
         DataError: see `select` and `request_for`.
     """
-    items = select(dataset.items(), selection, dataset.path)
+    items = in_shard(select(dataset.items(), selection, dataset.path), selection.shard)
     there = folder if folder is not None and folder.exists() else None
     rows = [
         *_reading_rows(models, items, selection, there),

@@ -119,7 +119,7 @@ def run(
     prices = policy.budget.prices
     return RunSummary(
         out=str(out),
-        items=len(items),
+        items=len(session.asked),
         models=summaries,
         interrupted=interrupted,
         used_up=purse.used_up,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
@@ -17,6 +18,8 @@ Wording = Literal["released", "simplified", "traditional"]
 """In which characters Chinese prompts are asked: as the benchmark released them, or turned."""
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
+
+_SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 MOST_ROUNDS = 1000
 """More is a slip of the hand: the papers ask 5 times."""
@@ -49,6 +52,7 @@ class Selection(Record, frozen=True, kw_only=True):
     tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
     sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
     asked in each of the `settings`, so many `rounds` each; `wording` and `boxes` are as in `Way`.
+    `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -59,6 +63,7 @@ class Selection(Record, frozen=True, kw_only=True):
     wording: Wording = "released"
     boxes: str = ""
     rounds: int = 1
+    shard: str | None = None
 
     @property
     def ways(self) -> list[Way]:
@@ -91,6 +96,27 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
     if "gold-ocr" in selection.settings:
         _check_transcriptions(chosen, dataset)
     return chosen
+
+
+def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
+    """Those of the chosen items that a shard asks; all of them where there are no shards.
+
+    Items that show the same images stay together, and the images take turns, so that each is sent
+    and read by one machine and the shards are of nearly one size.
+
+    Raises:
+        UsageError: it is not spelled as one.
+    """
+    if not shard:
+        return list(items)
+    spelled = _SHARD.fullmatch(shard)
+    number, count = (int(spelled[1]), int(spelled[2])) if spelled else (0, 0)
+    if not 1 <= number <= count:
+        raise UsageError(f"--shard must be I/N, from 1/N to N/N, not {shard}")
+    places: dict[object, int] = {}
+    for item in items:
+        places.setdefault(item.images or item.id, len(places))
+    return [item for item in items if places[item.images or item.id] % count == number - 1]
 
 
 def refusal(item: Item, setting: Setting) -> str:

@@ -30,9 +30,12 @@ from keju.running.reading import (
     reading_requests,
 )
 from keju.running.requests import request_count, request_for, requests_for
-from keju.running.selecting import Selection, Way, refusal
+from keju.running.selecting import Selection, Way, in_shard, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
+
+_OPTIONS = {"wording": "--script", "boxes": "--boxes", "shard": "--shard"}
+"""Settings of which a run has one, and the options that set them."""
 
 
 class _Place(NamedTuple):
@@ -86,6 +89,7 @@ class Session:
         self.dataset = dataset
         self.models = models
         self.items = items
+        self.asked = in_shard(items, selection.shard)
         self.selection = selection
         self.store = store
         self.declined: dict[str, Counter[str]] = {}
@@ -109,6 +113,11 @@ class Session:
                 f"as {min(gone)}. Choose at least the same items, or another --out"
             )
         if len(before) < len(chosen):
+            if self.selection.shard:
+                raise UsageError(
+                    f"{folder.path}: more items are chosen now, which would divide them otherwise. "
+                    "Choose the same items, or other run folders for all shards"
+                )
             folder.take_items(self.dataset, chosen)
         folder.write_manifest(
             replace(
@@ -272,7 +281,7 @@ class Session:
 
     def _turns(self) -> Iterator[tuple[Item, Way]]:
         ways = self.selection.ways
-        for item in self.items:
+        for item in self.asked:
             for way in ways:
                 yield item, way
 
@@ -297,7 +306,7 @@ class Session:
             dataset=about.name,
             dataset_version=about.version,
             dataset_hash=about.hash,
-            dataset_path=_relative(self.dataset.path, self.store.folder.path),
+            dataset_path=relative_path(self.dataset.path, self.store.folder.path),
             synthetic=about.synthetic,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             models={model.name: model.identity for model in self.models},
@@ -313,7 +322,7 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
             f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
             f"now {now.dataset} {now.dataset_hash[:8]})"
         )
-    for name, option in (("wording", "--script"), ("boxes", "--boxes")):
+    for name, option in _OPTIONS.items():
         before, after = earlier.settings.get(name, ""), now.settings.get(name, "")
         if before != after:
             differing.append(f"{option} ({before or 'none'}, now {after or 'none'})")
@@ -343,7 +352,8 @@ def _slot(request: Request) -> Slot:
     return Slot(request.item, request.query, request.setting, request.round, request.candidate)
 
 
-def _relative(dataset: Path, out: Path) -> str:
+def relative_path(dataset: Path, out: Path) -> str:
+    """The way from a run folder to its dataset; empty where there is none."""
     try:
         return os.path.relpath(dataset.resolve(), out.resolve())
     except ValueError:

@@ -1,0 +1,218 @@
+"""``keju merge``: the shards of one run, asked on several machines, become one run.
+
+Nothing is taken on trust: the runs must have been begun alike, each response must belong to the
+shard that holds it, no request may have two, and every request must have one.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from keju.errors import UsageError
+from keju.items import Item, Record
+from keju.running.requests import requests_for
+from keju.running.selecting import Selection, in_shard
+from keju.running.session import relative_path
+from keju.running.store import ResponseStore, Slot
+from keju.runs import RunFolder, RunManifest
+
+
+class Merged(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What a merge brought together; `missing` says what is still to be asked, run by run."""
+
+    out: str
+    responses: int
+    models: tuple[str, ...]
+    missing: tuple[str, ...] = ()
+
+
+class _Part(NamedTuple):
+    folder: RunFolder
+    store: ResponseStore
+    manifest: RunManifest
+
+    @property
+    def shard(self) -> str:
+        return self.manifest.settings.get("shard", "")
+
+
+def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
+    """Bring the responses of several runs of the same dataset and settings into a new one.
+
+    Args:
+        runs: the run folders: the shards of one run, or runs of different models.
+        out: the new run's folder.
+        partial: merge although something is missing.
+
+    Raises:
+        UsageError: the runs differ, a shard is missing or there twice, a request has two
+            responses or, unless `partial`, none; or `out` is there already.
+        DataError: a run is damaged.
+    """
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out}: is there already. Choose another --out")
+    if len({path.resolve() for path in runs}) < len(runs):
+        raise UsageError("a run is given twice")
+    with ExitStack() as stack:
+        # Held open for as long as the merge takes, so that nobody writes to them meanwhile.
+        parts = []
+        for path in runs:
+            folder = RunFolder.open(path)
+            store = stack.enter_context(ResponseStore(folder))
+            parts.append(_Part(folder, store, folder.manifest()))
+        _check_alike(parts)
+        missing = [*_absent_shards(parts), *_check_slots(parts)]
+        if missing and not partial:
+            raise UsageError(
+                f"{'; '.join(missing)}. Finish that with keju run, or merge what there is with "
+                "--partial"
+            )
+        return _write(parts, out, missing)
+
+
+def _check_alike(parts: Sequence[_Part]) -> None:
+    first = parts[0]
+    identities: dict[str, dict[str, str]] = {}
+    for part in parts:
+        where = f"{part.folder.path}: "
+        if part.manifest.dataset_hash != first.manifest.dataset_hash:
+            raise UsageError(
+                f"{where}asks the dataset {part.manifest.dataset} "
+                f"{part.manifest.dataset_hash[:8]}, but {first.folder.path} asks "
+                f"{first.manifest.dataset} {first.manifest.dataset_hash[:8]}"
+            )
+        ours, theirs = (each.manifest.settings for each in (part, first))
+        for name in sorted({*ours, *theirs} - {"shard"}):
+            if ours.get(name) != theirs.get(name):
+                raise UsageError(
+                    f"{where}was asked with {name} {ours.get(name, 'unset')}, but "
+                    f"{first.folder.path} with {theirs.get(name, 'unset')}"
+                )
+        if part.folder.item_ids() != first.folder.item_ids():
+            raise UsageError(f"{where}does not hold the same items as {first.folder.path}")
+        for name, identity in part.manifest.models.items():
+            was = identities.setdefault(name, identity)
+            for each in sorted({*was, *identity}):
+                if was.get(each) != identity.get(each):
+                    raise UsageError(
+                        f"{where}{each} of {name} is {identity.get(each, 'unset')}, but "
+                        f"{was.get(each, 'unset')} in an earlier run"
+                    )
+
+
+def _absent_shards(parts: Sequence[_Part]) -> list[str]:
+    """Which shards were not given.
+
+    Raises:
+        UsageError: one is given twice, or they are not of one division.
+    """
+    shards = [part.shard for part in parts if part.shard]
+    counts = {shard.partition("/")[2] for shard in shards}
+    if len(counts) > 1 or (shards and len(shards) < len(parts)):
+        said = ", ".join(f"{part.folder.path} is {part.shard or 'whole'}" for part in parts)
+        raise UsageError(f"these are not the shards of one run: {said}")
+    if twice := [shard for shard, count in Counter(shards).items() if count > 1]:
+        raise UsageError(f"the shard {twice[0]} is given twice")
+    total = int(counts.pop()) if counts else 0
+    return [
+        f"no run is the shard {number}/{total}"
+        for number in range(1, total + 1)
+        if f"{number}/{total}" not in shards
+    ]
+
+
+def _check_slots(parts: Sequence[_Part]) -> list[str]:
+    """What is missing of what each run was to ask.
+
+    Raises:
+        UsageError: a response is not of its run's shard, or a request has two.
+    """
+    items = parts[0].folder.items()
+    taken: dict[str, dict[Slot, Path]] = {}
+    missing = []
+    for part in parts:
+        path, manifest = part.folder.path, part.manifest
+        planned = _slots(in_shard(items, part.shard), manifest)
+        for model in manifest.models:
+            there = part.store.known(model)
+            places = taken.setdefault(model, {})
+            for slot in there:
+                if slot not in planned:
+                    raise UsageError(
+                        f"{path}: the response of {model} to {slot.item} is not of its shard "
+                        f"{part.shard or '(the run is whole)'}"
+                    )
+                if slot in places:
+                    raise UsageError(
+                        f"{path}: {model} has a response to {slot.item} (round {slot.round}), and "
+                        f"{places[slot]} has one too"
+                    )
+                places[slot] = path
+            absent = [slot for slot in planned if slot not in there]
+            count = len(absent) - sum(manifest.not_asked.get(model, {}).values())
+            if count > 0:
+                missing.append(
+                    f"{path}: {count} of {len(planned)} requests to {model} have no response"
+                )
+    return missing
+
+
+def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[Slot, None]:
+    """The places of all requests about these items, those that a model declines included."""
+    ways = Selection(settings=tuple(manifest.shown), rounds=manifest.rounds).ways
+    return dict.fromkeys(
+        Slot(request.item, request.query, request.setting, request.round, request.candidate)
+        for item in items
+        for way in ways
+        for request in requests_for(item, way)
+    )
+
+
+def _write(parts: Sequence[_Part], out: Path, missing: Sequence[str]) -> Merged:
+    out.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = out.with_name(f".{out.name}.merging")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    folder, count = RunFolder(unfinished), 0
+    readings: set[str] = set()
+    with ResponseStore(folder) as store:
+        for part in parts:
+            for response in part.folder.responses():
+                store.append(response)
+                count += 1
+            for response in part.folder.all_readings():
+                if response.key not in readings:
+                    readings.add(response.key)
+                    store.append_reading(response)
+    shutil.copyfile(parts[0].folder.items_path, folder.items_path)
+    manifest = _manifest(parts, out)
+    folder.write_manifest(manifest)
+    if out.exists():
+        out.rmdir()
+    unfinished.rename(out)
+    return Merged(
+        out=str(out), responses=count, models=tuple(manifest.models), missing=tuple(missing)
+    )
+
+
+def _manifest(parts: Sequence[_Part], out: Path) -> RunManifest:
+    first = parts[0].manifest
+    declined: dict[str, Counter[str]] = {}
+    for part in parts:
+        for model, reasons in part.manifest.not_asked.items():
+            declined.setdefault(model, Counter()).update(reasons)
+    dataset = parts[0].folder.path / first.dataset_path
+    return replace(
+        first,
+        dataset_path=relative_path(dataset, out) if first.dataset_path else "",
+        created=min(part.manifest.created for part in parts),
+        models={name: each for part in parts for name, each in part.manifest.models.items()},
+        settings={name: value for name, value in first.settings.items() if name != "shard"},
+        not_asked={model: dict(reasons) for model, reasons in declined.items()},
+    )

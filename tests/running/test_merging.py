@@ -1,0 +1,209 @@
+"""Shards are asked apart and become one run, and what does not fit is refused by name."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from making import make_dataset, page_item, picture
+from serving import Chat
+
+from keju.datasets.store import DatasetWriter
+from keju.errors import UsageError
+from keju.models import Decoding, ModelOptions
+from keju.running import Policy, RunSummary, Selection, merge, run
+from keju.running.selecting import in_shard
+from keju.runs import RunFolder
+
+MODEL = "openai:served"
+ITEMS = 21
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("merge") / "d"
+    with DatasetWriter(path, name="m", version="1", licence="CC0-1.0", source="tests") as writer:
+        for number in range(ITEMS):
+            ref = writer.add_image(picture(number // 3), f"page {number // 3}")
+            task = "T1" if number % 3 else "T5"
+            fields = {"question": f"[item i{number:02}] A. 天 B. 地"} if task == "T5" else {}
+            writer.add(page_item(f"i{number:02}", task=task, images=(ref,), **fields))
+    return path
+
+
+def go(dataset: Path, out: Path, chat: Chat, *models: str, seed: int | None = None, **chosen):
+    return run(
+        dataset,
+        models or [MODEL],
+        out,
+        selection=Selection(**chosen),
+        options=ModelOptions(base_url=chat.url, decoding=Decoding(seed=seed)),
+        policy=Policy(concurrency=4, first_wait=0.01),
+    )
+
+
+def shards(dataset: Path, tmp_path: Path, chat: Chat, count: int, *models: str, **chosen):
+    paths = [tmp_path / f"s{number}" for number in range(1, count + 1)]
+    for number, path in enumerate(paths, start=1):
+        summary: RunSummary = go(
+            dataset, path, chat, *models, shard=f"{number}/{count}", **chosen
+        )  # fmt: skip
+        assert summary.complete
+    return paths
+
+
+def texts(path: Path) -> dict[tuple[object, ...], str]:
+    return {
+        (r.model, r.task, r.item, r.setting, r.round): f"{r.key} {r.status} {r.text}"
+        for r in RunFolder.open(path).responses()
+    }
+
+
+def test_every_item_is_in_one_shard_and_those_of_an_image_stay_together(dataset: Path):
+    items = RunFolder(dataset).items()
+    for count in (1, 2, 3, 7, 30):
+        parts = [in_shard(items, f"{number}/{count}") for number in range(1, count + 1)]
+        assert sorted(item.id for part in parts for item in part) == [item.id for item in items]
+        images = Counter(ref for part in parts for ref in {item.images for item in part})
+        assert set(images.values()) == {1}
+        assert max(map(len, parts)) - min(map(len, parts)) <= 3
+
+
+@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "1/0", "a/b", "1/2/3", "-1/2", "１/２"])
+def test_what_is_no_shard_is_refused(shard: str):
+    with pytest.raises(UsageError, match="--shard must be I/N"):
+        in_shard([], shard)
+
+
+def test_merged_shards_are_the_run_that_one_machine_would_have_made(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan()
+    models = (MODEL, "baseline:chance")
+    how = {"settings": ("image", "own-ocr"), "rounds": 2}
+    go(dataset, tmp_path / "whole", chat, *models, **how)
+    asked = chat.stats()["requests"]
+    chat.plan()
+    parts = shards(dataset, tmp_path, chat, 3, *models, **how)
+    assert chat.stats()["requests"] == asked
+    merged = merge(parts, tmp_path / "sub" / "merged")
+    whole, joined = tmp_path / "whole", Path(merged.out)
+    assert texts(joined) == texts(whole)
+    assert merged.responses == len(texts(whole))
+    assert (joined / "items.parquet").read_bytes() == (whole / "items.parquet").read_bytes()
+    first, second = (RunFolder.open(path) for path in (whole, joined))
+    one, other = first.manifest(), second.manifest()
+    assert (one.settings, one.models, one.not_asked) == (
+        other.settings, other.models, other.not_asked,
+    )  # fmt: skip
+    assert {r.key for r in first.all_readings()} == {r.key for r in second.all_readings()}
+    assert (joined / other.dataset_path).resolve() == dataset.resolve()
+    # It goes on like any run, and nothing is left to ask.
+    chat.plan()
+    assert go(dataset, joined, chat, *models, **how).complete
+    assert chat.stats()["requests"] == 0
+    assert not list(joined.parent.glob(".*"))
+
+
+def test_runs_of_different_models_are_merged_too(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    go(dataset, tmp_path / "a", chat)
+    go(dataset, tmp_path / "b", chat, "baseline:chance")
+    merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
+    assert set(merged.models) == {MODEL, "baseline:chance"}
+    assert texts(tmp_path / "m") == texts(tmp_path / "a") | texts(tmp_path / "b")
+
+
+def test_a_missing_shard_or_response_is_named(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    parts = shards(dataset, tmp_path, chat, 3)
+    with pytest.raises(UsageError, match=r"no run is the shard 2/3.*--partial"):
+        merge([parts[0], parts[2]], tmp_path / "m")
+    file = RunFolder.open(parts[1]).responses_path(MODEL, "T5")
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[1:]))
+    with pytest.raises(UsageError, match="s2: 1 of 6 requests to openai:served have no response"):
+        merge(parts, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+    merged = merge(parts, tmp_path / "m", partial=True)
+    assert merged.responses == ITEMS - 1
+    assert len(merged.missing) == 1
+    # One machine asks what is missing.
+    chat.plan()
+    assert go(dataset, tmp_path / "m", chat).complete
+    assert chat.stats()["requests"] == 1
+
+
+def test_a_response_that_is_there_twice_or_in_the_wrong_shard_is_named(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan()
+    parts = shards(dataset, tmp_path, chat, 2)
+    with pytest.raises(UsageError, match="given twice"):
+        merge([parts[0], parts[0]], tmp_path / "m")
+    foreign = RunFolder.open(parts[0]).responses_path(MODEL, "T1").read_text().splitlines()[0]
+    with RunFolder.open(parts[1]).responses_path(MODEL, "T1").open("a") as stream:
+        stream.write(foreign + "\n")
+    name = json.loads(foreign)["item"]
+    with pytest.raises(UsageError, match=f"s2: the response of {MODEL} to {name} is not of its"):
+        merge(parts, tmp_path / "m")
+    go(dataset, tmp_path / "a", chat)
+    go(dataset, tmp_path / "b", chat)
+    with pytest.raises(UsageError, match=r"b: openai:served has a response to i\d\d .*a has one too"):
+        merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
+
+
+def test_runs_that_were_begun_otherwise_are_refused(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    first = tmp_path / "first"
+    go(dataset, first, chat, shard="1/2")
+    other = make_dataset(tmp_path / "other", pages=2)
+
+    def refused(words: str, from_: Path = dataset, **settings: object) -> None:
+        second = tmp_path / words[:6].replace(" ", "_")
+        go(from_, second, chat, **{"shard": "2/2", **settings})
+        with pytest.raises(UsageError, match=words):
+            merge([first, second], tmp_path / "m")
+
+    refused("asks the dataset small", other)
+    refused("rounds 2, but .*first with 1", rounds=2)
+    refused("limit 3, but", limit=3)
+    refused("seed of openai:served is 5, but unset", seed=5)
+    refused("not the shards of one run", shard="2/3")
+    refused("is whole", shard=None)
+    refused("the shard 1/2 is given twice", shard="1/2")
+    with pytest.raises(UsageError, match="not a run"):
+        merge([first, dataset], tmp_path / "m")
+    with pytest.raises(UsageError, match="is there already"):
+        merge([first], first)
+
+
+def test_a_shard_keeps_its_number_and_its_items(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    go(dataset, tmp_path / "s", chat, shard="1/2", limit=2)
+    with pytest.raises(UsageError, match=r"--shard \(1/2, now 2/2\)"):
+        go(dataset, tmp_path / "s", chat, shard="2/2", limit=2)
+    with pytest.raises(UsageError, match="divide them otherwise"):
+        go(dataset, tmp_path / "s", chat, shard="1/2", limit=3)
+
+
+def test_the_commands(chat: Chat, dataset: Path, tmp_path: Path):
+    def keju(*arguments: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "keju", *map(str, arguments)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    shards(dataset, tmp_path, chat, 2, "baseline:chance")
+    parts = (tmp_path / "s1", tmp_path / "s2")
+    done = keju("merge", *parts, "--out", tmp_path / "m")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"{tmp_path / 'm'}: 7 responses of baseline:chance" in done.stdout
+    half = keju("merge", parts[0], "--out", tmp_path / "h", "--partial")
+    assert half.returncode == 1
+    assert "Missing: no run is the shard 2/2" in half.stdout
+    wrong = keju("merge", parts[0], "--out", tmp_path / "h2")
+    assert wrong.returncode == 2
+    assert wrong.stderr.count("\n") == 1
