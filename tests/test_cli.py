@@ -14,7 +14,8 @@ from keju.datasets import mini
 
 COMMANDS = [
     [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"],
-    ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"],
+    ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"], ["judge", "align"],
+    ["judge", "sample"],
     ["data"], ["data", "import"], ["data", "export"], ["data", "formats"], ["data", "validate"],
     ["data", "stats"],
     ["build"], ["build", "synth"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, say
-from keju.cli.options import AsJson, BaseUrl, Seed, TaskIds
+from keju.cli.options import AsJson, BaseUrl, PerMinute, PriceFile, Seed, TaskIds
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -68,13 +69,6 @@ Timeout = Annotated[
 RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed before.")]
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Count calls, tokens, money and hours; ask nobody.")
-]
-PriceFile = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE", help="A price file; 'example' is the one that ships."),
-]
-PerMinute = Annotated[
-    float | None, typer.Option(metavar="N", min=0.001, help="Requests a minute to each judge.")
 ]
 MaxCost = Annotated[
     float | None,
@@ -148,7 +142,7 @@ def grade(
             _show_plan(folder, model, options, policy, questions, len(answers.judged), as_json)
             return
         complete = _ask(folder, model, options, policy, questions)
-    judged = judgements_of(answers.judged, folder, repeats, model or ())
+    judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
         print_json(graded)
@@ -244,6 +238,75 @@ def probe(
             say(line)
     if not complete:
         raise typer.Exit(WITH_FAILURES)
+
+
+@judge_app.command("align")
+def align_(
+    sheets: Annotated[
+        list[Path], typer.Argument(metavar="RATINGS.csv", help="One or several raters' sheets.")
+    ],
+    run: Annotated[
+        Path | None,
+        typer.Option(metavar="RUN", help="A run whose stored judgements are held against them."),
+    ] = None,
+    rubrics: RubricsFile = None,
+    as_json: AsJson = False,
+) -> None:
+    """Hold judges against people: correlations, errors, bias, and which judge is best.
+
+    A sheet has the columns item, task, model, rater and score, or is a filled one of judge sample
+    (then name the RUN). Judges' grades come from the RUN, or from columns called judge:NAME.
+    """
+    from keju.judging import align, code_of, graded_answers, judged_by, read_ratings, read_rubrics
+    from keju.reporting.judging import alignment_lines, alignment_tables
+    from keju.reporting.terminal import print_json
+    from keju.runs import RunFolder
+
+    known, grades = None, {}
+    if run is not None:
+        opened, told = RunFolder.open(run), read_rubrics(rubrics)
+        answers = graded_answers(opened, told)
+        known = {code_of(each): each for each in answers}
+        grades = judged_by(opened, told, answers)
+    found = align(read_ratings(sheets, known), grades)
+    if as_json:
+        print_json(found)
+        return
+    out.print(*alignment_tables(found))
+    for line in alignment_lines(found):
+        say(line)
+    if not found.tasks or not found.ungraded.keys() | {each.judge for each in found.points}:
+        say("No judge: name a run that was judged with --run, or add columns called judge:NAME")
+
+
+@judge_app.command()
+def sample(
+    run: RunPath,
+    sheet: Annotated[
+        Path, typer.Option("-o", "--out", metavar="FILE.csv", help="The sheet to write.")
+    ],
+    per_task: Annotated[int, typer.Option(metavar="N", min=1, help="Answers of each task.")] = 50,
+    task: TaskIds = None,
+    of: Answerers = None,
+    seed: Seed = 0,
+    rubrics: RubricsFile = None,
+) -> None:
+    """Draw answers for people to rate, 50 a task as AncientDoc did; nothing says who answered.
+
+    Items are drawn evenly over books and pages, models take turns, the order is shuffled. Give each
+    rater a copy; then: keju judge RUN --only FILE.csv --model M, and judge align.
+    """
+    from keju.judging import Chosen, answers_of, draw_sample, read_rubrics, write_sample
+    from keju.runs import RunFolder
+
+    opened = RunFolder.open(run)
+    chosen = Chosen(tasks=tuple(task) if task else None, models=tuple(of) if of else None)
+    answers = answers_of(opened, read_rubrics(rubrics), chosen)
+    drawn = draw_sample(answers.judged, opened, per_task=per_task, seed=seed)
+    write_sample(sheet, drawn)
+    counts = Counter(each.item.task for each in drawn)
+    said = ", ".join(f"{count} of {name}" for name, count in counts.items())
+    say(f"{sheet}: {len(drawn)} answers ({said}). Raters fill the columns rater and score, 0 to 10")
 
 
 def _options(

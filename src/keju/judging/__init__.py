@@ -1,6 +1,7 @@
 """Language models as graders, probes of them, and how far they agree with people."""
 
-from keju.judging.answers import AnswerId, Answers, Chosen, Judged, answers_of
+from keju.judging.aligning import Alignment, Estimate, align
+from keju.judging.answers import AnswerId, Answers, Chosen, Judged, answers_of, code_of
 from keju.judging.asking import ask_judges, open_judges, plan_judging
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_of
@@ -9,20 +10,25 @@ from keju.judging.grading import (
     Graded,
     Judgement,
     TaskGrade,
+    graded_answers,
     grades_of,
     grading_requests,
+    judged_by,
     judgements_of,
 )
 from keju.judging.probes import Probing, declared_probes, probings
 from keju.judging.probing import Probed, ProbeResult, probe_results
+from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import Rubric, Rubrics, read_rubrics
 from keju.judging.sampling import draw_sample, sampled_codes, write_sample
 
 __all__ = [
     "Agreement",
+    "Alignment",
     "AnswerId",
     "Answers",
     "Chosen",
+    "Estimate",
     "Grade",
     "Graded",
     "Judged",
@@ -34,18 +40,23 @@ __all__ = [
     "Rubric",
     "Rubrics",
     "TaskGrade",
+    "align",
     "answers_of",
     "ask_judges",
+    "code_of",
     "declared_probes",
     "draw_sample",
     "grade_of",
+    "graded_answers",
     "grades_of",
     "grading_requests",
+    "judged_by",
     "judgements_of",
     "open_judges",
     "plan_judging",
     "probe_results",
     "probings",
+    "read_ratings",
     "read_rubrics",
     "sampled_codes",
     "write_sample",

@@ -101,10 +101,13 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     for name in chosen.models or known:
         for response in run.responses(name):
             item = items.get((response.task, response.query, response.item))
-            which = AnswerId.of(response)
-            if item is not None and _is_chosen(which, chosen.only):
-                answered = response.status not in {"failed", "filtered"}
-                found.append(Judged(which, item, body_of(response.text).strip(), answered))
+            if item is None:
+                continue
+            text = body_of(response.text).strip()
+            answered = response.status not in {"failed", "filtered"}
+            judged = Judged(AnswerId.of(response), item, text, answered)
+            if chosen.only is None or code_of(judged) in chosen.only:
+                found.append(judged)
     if not found:
         raise UsageError(
             f"{run.path}: no answers to grade in the tasks {', '.join(wanted)}"
@@ -134,10 +137,9 @@ def _items(
     return items, left_out
 
 
-def _is_chosen(which: AnswerId, only: frozenset[str] | None) -> bool:
-    return only is None or code_of(which) in only
+def code_of(judged: Judged) -> str:
+    """A short code that names an answer without naming who gave it: 16 hexadecimal digits.
 
-
-def code_of(which: AnswerId) -> str:
-    """A short code that names an answer without naming who gave it: 16 hexadecimal digits."""
-    return sha256_bytes(which.spelled.encode())[:16]
+    It covers the text too: an answer that was asked for anew since is another one.
+    """
+    return sha256_bytes(f"{judged.id.spelled}\0{judged.text}".encode("utf-8", "replace"))[:16]

@@ -9,12 +9,14 @@ from typing import NamedTuple
 from msgspec import field
 
 from keju.items import Record, Request
-from keju.judging.answers import EMPTY, NO_ANSWER, AnswerId, Judged
+from keju.judging.answers import EMPTY, NO_ANSWER, AnswerId, Chosen, Judged, answers_of
 from keju.judging.asking import replies_of
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import LEAST, grade_in
 from keju.judging.prompting import grading_request
+from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
+from keju.runs import RunFolder
 from keju.statistics import group_bootstrap, krippendorff_alpha
 
 
@@ -107,10 +109,26 @@ def grading_requests(
                 yield grading_request(each.id, each.item, each.text, folder.rubrics, repeat=repeat)
 
 
+def stored_repeats(folder: JudgementFolder) -> int:
+    """How often the most diligent judge graded an answer; 1 where nothing is stored."""
+    return max((reply.round for reply in folder.responses()), default=1)
+
+
 def judgements_of(
-    judged: Sequence[Judged], folder: JudgementFolder, repeats: int, judges: Sequence[str] = ()
+    judged: Sequence[Judged],
+    folder: JudgementFolder,
+    repeats: int | None = None,
+    judges: Sequence[str] = (),
 ) -> list[Judgement]:
-    """The stored grades of these answers, judge by judge; judges that never judged are left out."""
+    """The stored grades of these answers, judge by judge; judges that never judged are left out.
+
+    Args:
+        judged: the answers.
+        folder: where replies are stored.
+        repeats: how many of them count; all that are stored by default.
+        judges: whose; everybody's by default.
+    """
+    repeats = stored_repeats(folder) if repeats is None else repeats
     found = []
     for judge, identity in folder.judges().items():
         if judges and judge not in judges:
@@ -131,6 +149,27 @@ def judgements_of(
             missing = tuple(grade.reason for grade in given if grade.value is None)
             found.append(Judgement(judge, each, values, missing))
     return found
+
+
+def graded_answers(run: RunFolder, rubrics: Rubrics) -> list[Judged]:
+    """Every answer of a run to a query that the rubrics know, open or not."""
+    there = {item.task for item in run.items()}
+    known = {name.partition("/")[0] for name in rubrics.queries}
+    return answers_of(run, rubrics, Chosen(tasks=tuple(sorted(there & known)))).judged
+
+
+def judged_by(
+    run: RunFolder, rubrics: Rubrics, answers: Sequence[Judged]
+) -> dict[str, dict[AnswerId, float]]:
+    """Each judge's grades of these answers by the rubrics, its repeats averaged.
+
+    What was graded without being sent, because it is empty, is no judge's grade.
+    """
+    found: dict[str, dict[AnswerId, float]] = defaultdict(dict)
+    for each in judgements_of(answers, JudgementFolder(run, rubrics)):
+        if each.grade is not None and not each.unsent:
+            found[each.judge][each.judged.id] = each.grade
+    return dict(found)
 
 
 def grades_of(

@@ -91,7 +91,7 @@ def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
     writer.writerow(COLUMNS)
     for each in drawn:
         texts = (prompt_of(each.item), each.item.answer, each.text)
-        writer.writerow([code_of(each.id), each.item.task, *map(safe, texts), "", ""])
+        writer.writerow([code_of(each), each.item.task, *map(safe, texts), "", ""])
     write_atomic(path, "﻿" + stream.getvalue())
 
 

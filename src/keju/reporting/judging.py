@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from keju.judging import Agreement, Graded, Probed
+from keju.judging import Agreement, Alignment, Estimate, Graded, Probed
 from keju.reporting.labels import NOTHING
 from keju.reporting.terminal import plain_table
 from keju.running import RunSummary
@@ -128,3 +128,78 @@ def probe_lines(probed: Probed) -> Iterator[str]:
         yield f"{each.judge}: {each.probe} ({each.about}): {each.says}"
     for name, why in probed.not_applicable.items():
         yield f"Not probed: {name}: {why}"
+
+
+_LABELS = {
+    "pearson": "Pearson", "spearman_paper": "Spearman (paper)", "spearman": "Spearman",
+    "kendall_paper": "Kendall (paper)", "kendall": "Kendall tau-b", "mse": "MSE", "mae": "MAE",
+    "bias": "bias",
+}  # fmt: skip
+
+
+def alignment_tables(found: Alignment) -> Iterator[Table]:
+    """People among themselves; each judge beside them; which judge is best."""
+    table = plain_table(
+        "task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)",
+        right=[1, 2, 3, 4, 5], title="People among themselves",
+    )  # fmt: skip
+    for each in found.raters:
+        table.add_row(
+            each.task or "all", str(each.raters), f"{each.answers:,}", f"{each.ratings:,}",
+            _number(each.alpha_interval), _number(each.alpha_ordinal),
+        )  # fmt: skip
+    yield table
+    for name in dict.fromkeys(each.task for each in found.tasks):
+        rows = [each for each in found.tasks if each.task == name]
+        table = plain_table(
+            "judge", "answers", *_LABELS.values(),
+            right=range(1, 10), title=f"Beside people: {name or 'all tasks'}",
+        )  # fmt: skip
+        table.columns[0].no_wrap = False
+        for row in rows:
+            table.add_row(
+                row.judge,
+                f"{row.answers:,}",
+                *(_with_bounds(row.measures[measure]) for measure in _LABELS),
+            )
+        yield table
+    if found.best:
+        yield _best_table(found)
+
+
+def _best_table(found: Alignment) -> Table:
+    table = plain_table(
+        "by", "best", "next", "answers", "better by", "95 % interval", "surely the best",
+        right=[3, 4, 5], title="Which judge",
+    )  # fmt: skip
+    for best in found.best:
+        table.add_row(
+            _LABELS[best.measure],
+            best.judge,
+            best.runner_up,
+            f"{best.answers:,}",
+            _number(best.difference),
+            _interval(best.low, best.high),
+            "yes" if best.sure else "not sure",
+        )
+    return table
+
+
+def alignment_lines(found: Alignment) -> Iterator[str]:
+    """What the measures mean, and what is missing."""
+    yield (
+        "bias: human - judge, so above 0 the judge is the stricter. (paper): the papers' formulas, "
+        "which know no ties. Below each value its 95 % interval, by group. 'a person': each rater "
+        "against the mean of the others"
+    )
+    if found.blank:
+        yield f"{found.blank} rows without a score are left out"
+    for judge, count in found.ungraded.items():
+        yield f"{judge} has no grade for {count} of {found.answers} rated answers"
+
+
+def _with_bounds(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return NOTHING
+    low, high = estimate.low, estimate.high
+    return f"{estimate.value:.2f}\n{_number(low)} {_number(high)}"

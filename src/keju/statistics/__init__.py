@@ -1,12 +1,14 @@
 """How sure a number is, and how far raters agree."""
 
 from keju.statistics.agreement import Alpha, Measure, krippendorff_alpha
+from keju.statistics.association import MEASURES, Association, AssociationMeasure, associate
 from keju.statistics.bootstrap import (
     GroupSums,
     Interval,
     group_bootstrap,
     group_sums,
     interval_of,
+    interval_of_values,
     resampled,
 )
 from keju.statistics.comparison import (
@@ -32,7 +34,10 @@ from keju.statistics.correlation import (
 from keju.statistics.suite import TaskSums, resample_suite
 
 __all__ = [
+    "MEASURES",
     "Alpha",
+    "Association",
+    "AssociationMeasure",
     "Deviation",
     "Difference",
     "GroupSums",
@@ -40,6 +45,7 @@ __all__ = [
     "Measure",
     "PairCounts",
     "TaskSums",
+    "associate",
     "compare",
     "detectable_difference",
     "deviation",
@@ -47,6 +53,7 @@ __all__ = [
     "group_sums",
     "holm",
     "interval_of",
+    "interval_of_values",
     "kendall",
     "kendall_paper",
     "krippendorff_alpha",

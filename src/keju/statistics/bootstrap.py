@@ -128,16 +128,35 @@ def interval_of(
     return Interval(float(low), float(high), len(sums.top))
 
 
+def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> Interval | None:
+    """Read an `expanded` interval off resampled values of any measure.
+
+    Args:
+        values: one a resample; those that are not numbers are left out.
+        groups: how many groups were drawn.
+        level: how often such intervals hold the true value.
+
+    Returns:
+        The interval; None with fewer than two groups, or where most resamples have no value.
+    """
+    kept = values[np.isfinite(values)]
+    if groups < 2 or not kept.size or 2 * kept.size < values.size:
+        return None
+    tail = _expanded_tail(groups, (1 - level) / 2)
+    low, high = np.quantile(kept, (tail, 1 - tail))
+    return Interval(float(low), float(high), groups)
+
+
 def _tails(ratios: Floats, sums: GroupSums, level: float, method: Method) -> tuple[float, float]:
     """Which quantiles of the resampled values bound the interval."""
-    from scipy.special import ndtr, ndtri, stdtrit  # noqa: PLC0415  a tenth of a second
+    from scipy.special import ndtr, ndtri  # noqa: PLC0415  a tenth of a second
 
     tail = (1 - level) / 2
     if method == "percentile":
         return tail, 1 - tail
     groups = len(sums.top)
     if method == "expanded":
-        out = float(ndtr(np.sqrt(groups / (groups - 1)) * stdtrit(groups - 1, tail)))
+        out = _expanded_tail(groups, tail)
         return out, 1 - out
     below = np.mean(ratios < sums.ratio) + np.mean(ratios == sums.ratio) / 2
     bias = float(ndtri(np.clip(below, 1e-6, 1 - 1e-6)))
@@ -147,6 +166,13 @@ def _tails(ratios: Floats, sums: GroupSums, level: float, method: Method) -> tup
         float(ndtr(bias + (bias + z) / max(1e-9, 1 - skew * (bias + z)))) for z in (normal, -normal)
     )
     return low, high
+
+
+def _expanded_tail(groups: int, tail: float) -> float:
+    """How far out the quantile lies that stands for a tail where groups are few."""
+    from scipy.special import ndtr, stdtrit  # noqa: PLC0415  a tenth of a second
+
+    return float(ndtr(np.sqrt(groups / (groups - 1)) * stdtrit(groups - 1, tail)))
 
 
 def _acceleration(sums: GroupSums) -> float:

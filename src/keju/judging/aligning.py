@@ -1,0 +1,302 @@
+"""Judges held against people: how their grades go together, which judge is best, how surely.
+
+AncientDoc (Table 7) gives Pearson, Spearman, Kendall, MSE, MAE and bias (human - model) of five
+judges. The papers' formulas of Spearman and Kendall know no ties, and grades are full of them, so
+the corrected forms stand beside them and decide.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from keju.items import Record
+from keju.judging.answers import AnswerId
+from keju.judging.ratings import Rated, Ratings
+from keju.metrics.base import UndefinedMetricError
+from keju.statistics import (
+    MEASURES,
+    Association,
+    AssociationMeasure,
+    associate,
+    interval_of_values,
+    krippendorff_alpha,
+)
+from keju.statistics.bootstrap import Floats
+
+Grades = Mapping[str, Mapping[AnswerId, float]]
+"""Grades by judge and answer."""
+
+PERSON = "a person"
+"""Stands where a judge stands, for one rater held against the mean of the others."""
+
+DECIDES: tuple[AssociationMeasure, ...] = ("pearson", "spearman", "kendall", "mse", "mae", "bias")
+"""The measures by which the best judge is named; a bias is the better, the nearer it is to 0."""
+
+
+class Estimate(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """A measure with its 95 % interval by group; None where it is not defined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+class TaskAlignment(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """How one judge goes with people on one task; an empty task is all of them together.
+
+    `measures` are named as in `keju.statistics`; those in ``_paper`` are the papers' formulas.
+    """
+
+    judge: str
+    task: str
+    answers: int
+    groups: int
+    measures: dict[str, Estimate]
+
+
+class Best(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The best judge by one measure, over the answers that every judge graded.
+
+    `difference` is how much better it is than `runner_up`, with its interval by a paired bootstrap;
+    `sure` if the interval of its difference to every other judge is above 0.
+    """
+
+    measure: str
+    judge: str
+    runner_up: str
+    answers: int
+    difference: float
+    low: float | None
+    high: float | None
+    sure: bool
+
+
+class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """How far people agree among themselves: Krippendorff's alpha; an empty task is all of them."""
+
+    task: str
+    raters: int
+    answers: int
+    ratings: int
+    alpha_interval: float | None
+    alpha_ordinal: float | None
+
+
+class Point(NamedTuple):
+    """One answer in a scatter plot."""
+
+    judge: str
+    task: str
+    model: str
+    item: str
+    human: float
+    grade: float
+
+
+class Alignment(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """All of it. `ungraded` counts, by judge, rated answers that it gave no grade."""
+
+    answers: int
+    ratings: int
+    blank: int
+    raters: tuple[RaterAgreement, ...]
+    tasks: tuple[TaskAlignment, ...]
+    best: tuple[Best, ...]
+    ungraded: dict[str, int]
+    points: tuple[Point, ...] = ()
+
+
+def align(ratings: Ratings, grades: Grades, *, resamples: int = 2000) -> Alignment:
+    """Hold judges against people.
+
+    Args:
+        ratings: what people gave; several raters of one answer count as their mean.
+        grades: what judges gave, beside what the ratings themselves hold.
+        resamples: of every interval.
+    """
+    rated = ratings.rated
+    merged = _merged(rated, grades)
+    rows = [
+        _alignment(judge, task, chosen, merged[judge], resamples)
+        for judge in merged
+        for task, chosen in _scopes(rated)
+    ]
+    people = [row for task, chosen in _scopes(rated) for row in _people(task, chosen, resamples)]
+    return Alignment(
+        answers=len(rated),
+        ratings=sum(len(each.raters) for each in rated),
+        blank=ratings.blank,
+        raters=tuple(_agreement(task, chosen) for task, chosen in _scopes(rated)),
+        tasks=tuple(row for row in (*rows, *people) if row.answers),
+        best=tuple(_best(rated, merged, resamples)),
+        ungraded={
+            judge: missing
+            for judge, given in merged.items()
+            if (missing := sum(each.which not in given for each in rated))
+        },
+        points=tuple(
+            Point(judge, each.which.task, each.which.model, each.which.item, each.human, grade)
+            for judge, given in merged.items()
+            for each in rated
+            if (grade := given.get(each.which)) is not None
+        ),
+    )
+
+
+def _merged(rated: Sequence[Rated], grades: Grades) -> dict[str, dict[AnswerId, float]]:
+    """All judges' grades of the rated answers; those of a sheet go before a run's."""
+    found: dict[str, dict[AnswerId, float]] = defaultdict(dict)
+    for judge, given in grades.items():
+        for each in rated:
+            if each.which in given:
+                found[judge][each.which] = given[each.which]
+    for each in rated:
+        for judge, grade in each.judges.items():
+            found[judge][each.which] = grade
+    return dict(found)
+
+
+def _scopes(rated: Sequence[Rated]) -> Iterator[tuple[str, list[Rated]]]:
+    """Each task's answers, then all together where there is more than one task."""
+    tasks: dict[str, list[Rated]] = defaultdict(list)
+    for each in rated:
+        tasks[each.which.task].append(each)
+    yield from tasks.items()
+    if len(tasks) > 1:
+        yield "", list(rated)
+
+
+def _alignment(
+    judge: str,
+    task: str,
+    chosen: Sequence[Rated],
+    given: Mapping[AnswerId, float],
+    resamples: int,
+) -> TaskAlignment:
+    both = [each for each in chosen if each.which in given]
+    return _row(
+        judge,
+        task,
+        [each.human for each in both],
+        [given[each.which] for each in both],
+        [each.group for each in both],
+        resamples,
+    )
+
+
+def _people(task: str, chosen: Sequence[Rated], resamples: int) -> Iterator[TaskAlignment]:
+    """Each rating against the mean of the answer's other raters: what a judge can hope for."""
+    human, person, groups = [], [], []
+    for each in chosen:
+        total, count = sum(each.raters.values()), len(each.raters)
+        for score in each.raters.values() if count > 1 else ():
+            human.append((total - score) / (count - 1))
+            person.append(score)
+            groups.append(each.group)
+    if human:
+        yield _row(PERSON, task, human, person, groups, resamples)
+
+
+def _row(
+    judge: str,
+    task: str,
+    human: Sequence[float],
+    given: Sequence[float],
+    groups: Sequence[str],
+    resamples: int,
+) -> TaskAlignment:
+    if not human:
+        return TaskAlignment(judge=judge, task=task, answers=0, groups=0, measures={})
+    found = associate(human, given, groups, resamples=resamples)
+    return TaskAlignment(
+        judge=judge,
+        task=task,
+        answers=len(human),
+        groups=found.groups,
+        measures={measure: _estimate(found, measure) for measure in MEASURES},
+    )
+
+
+def _estimate(found: Association, measure: AssociationMeasure) -> Estimate:
+    interval = found.interval(measure)
+    return Estimate(
+        value=found.values[measure],
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+    )
+
+
+def _best(
+    rated: Sequence[Rated], grades: Mapping[str, Mapping[AnswerId, float]], resamples: int
+) -> Iterator[Best]:
+    """By each measure that decides; nothing with fewer than two judges, or no common answer."""
+    common = [each for each in rated if all(each.which in given for given in grades.values())]
+    if len(grades) < 2 or not common:
+        return
+    human, groups = [each.human for each in common], [each.group for each in common]
+    found = {
+        judge: associate(human, [given[each.which] for each in common], groups, resamples=resamples)
+        for judge, given in grades.items()
+    }
+    for measure in DECIDES:
+        values = {
+            judge: float(_goodness(measure, np.array(value)))
+            for judge, each in found.items()
+            if (value := each.values[measure]) is not None
+        }
+        if len(values) < 2:
+            continue
+        best, runner_up, *_ = sorted(values, key=lambda judge: -values[judge])
+        intervals = {
+            other: interval_of_values(
+                _goodness(measure, found[best].resampled[measure])
+                - _goodness(measure, found[other].resampled[measure]),
+                found[best].groups,
+            )
+            for other in values
+            if other != best
+        }
+        beside = intervals[runner_up]
+        yield Best(
+            measure=measure,
+            judge=best,
+            runner_up=runner_up,
+            answers=len(common),
+            difference=values[best] - values[runner_up],
+            low=beside.low if beside else None,
+            high=beside.high if beside else None,
+            sure=all(each is not None and each.low > 0 for each in intervals.values()),
+        )
+
+
+def _agreement(task: str, chosen: Sequence[Rated]) -> RaterAgreement:
+    raters = list(dict.fromkeys(rater for each in chosen for rater in each.raters))
+    table = [[each.raters.get(rater) for each in chosen] for rater in raters]
+    return RaterAgreement(
+        task=task,
+        raters=len(raters),
+        answers=len(chosen),
+        ratings=sum(len(each.raters) for each in chosen),
+        alpha_interval=_alpha(table, "interval"),
+        alpha_ordinal=_alpha(table, "ordinal"),
+    )
+
+
+def _alpha(
+    table: Sequence[Sequence[float | None]], measure: Literal["interval", "ordinal"]
+) -> float | None:
+    try:
+        return krippendorff_alpha(table, measure=measure).alpha
+    except UndefinedMetricError:
+        return None
+
+
+def _goodness(measure: AssociationMeasure, values: Floats) -> Floats:
+    """Values of a measure turned so that more is better: errors to below 0, biases by size."""
+    if measure == "bias":
+        return -np.abs(values)
+    return -values if measure in {"mse", "mae"} else values

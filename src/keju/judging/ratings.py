@@ -1,0 +1,146 @@
+"""What people gave: sheets of ratings, read strictly, for a slip in one row would bias them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from pathlib import Path
+from typing import NamedTuple, cast
+
+from keju.errors import DataError
+from keju.items import Setting
+from keju.judging.answers import AnswerId, Judged
+from keju.judging.grades import LEAST, MOST
+from keju.judging.tables import rows_of
+
+JUDGE = "judge:"
+"""What the names of columns begin with that hold judges' grades."""
+
+_NAMED = ("item", "task", "model")
+_MEND = "Columns: item, task, model (or answer, from judge sample), rater, score"
+
+
+class Rated(NamedTuple):
+    """One answer with what people, and perhaps judges, gave it; 0 to 10.
+
+    `raters` maps each person to a score, `judges` each judge named in the sheet to its grade.
+    """
+
+    which: AnswerId
+    group: str
+    raters: dict[str, float]
+    judges: dict[str, float]
+
+    @property
+    def human(self) -> float:
+        """The mean over the raters."""
+        return sum(self.raters.values()) / len(self.raters)
+
+
+class Ratings(NamedTuple):
+    """Rated answers in the sheets' order, and the rows without a score."""
+
+    rated: list[Rated]
+    blank: int
+
+
+def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = None) -> Ratings:
+    """Read one or several sheets, of which each may hold one rater or several.
+
+    Args:
+        paths: CSV files with the columns item, task, model, rater and score; `query`, `setting`,
+            `round` and `group` where they matter; ``judge:NAME`` for judges' grades. A sheet made
+            by ``keju judge sample`` has `answer` in place of the first three.
+        known: the answers of the run, by code (`code_of`), where there is one. They say the group.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: a column is missing, a number is none or not from 0 to 10, someone rated an
+            answer twice, a judge gave it two grades, or an answer is not in the run.
+    """
+    by_answer: dict[AnswerId, Rated] = {}
+    by_id = {judged.id: judged for judged in (known or {}).values()}
+    blank = 0
+    for path in paths:
+        columns: set[str] = set()
+        for line, row in rows_of(path):
+            if not columns:
+                columns = set(row)
+                _check_columns(path, columns)
+            place = f"line {line}"
+            which = _which(path, place, row, known)
+            judged = by_id.get(which)
+            group = judged.group if judged else row.get("group") or which.item
+            rated = by_answer.setdefault(which, Rated(which, group, {}, {}))
+            _note_judges(path, place, row, rated)
+            if not row.get("score"):
+                blank += 1
+                continue
+            rater = row.get("rater", "")
+            if not rater:
+                raise DataError("no rater is named", file=path, item=place, mend="Name who rated")
+            if rater in rated.raters:
+                raise DataError(f"{rater} rated {which.item} of {which.model} before", file=path,
+                                item=place, mend="Keep one of the two rows")  # fmt: skip
+            rated.raters[rater] = _number(path, place, "score", row["score"])
+    found = [rated for rated in by_answer.values() if rated.raters]
+    if not found:
+        raise DataError("nobody rated anything", file=paths[0], mend="Fill the column score")
+    return Ratings(found, blank)
+
+
+def _check_columns(path: Path, columns: set[str]) -> None:
+    missing = [name for name in ("rater", "score") if name not in columns]
+    if "answer" not in columns:
+        missing += [name for name in _NAMED if name not in columns]
+    if missing:
+        raise DataError(f"no column {', '.join(missing)}", file=path, mend=_MEND)
+
+
+def _which(
+    path: Path, place: str, row: Mapping[str, str], known: Mapping[str, Judged] | None
+) -> AnswerId:
+    if code := row.get("answer"):
+        if known is None:
+            raise DataError(
+                "a sheet of a sample does not say who answered", file=path,
+                mend="Name the run that it was drawn from with --run",
+            )  # fmt: skip
+        if code not in known:
+            raise DataError(
+                f"the run has no answer {code!r}", file=path, item=place,
+                mend="Name the run that the sample was drawn from; an answer that was asked for "
+                "anew since is another one",
+            )  # fmt: skip
+        return known[code].id
+    if empty := [name for name in _NAMED if not row.get(name)]:
+        raise DataError(f"no {', '.join(empty)}", file=path, item=place)
+    number = row.get("round") or "1"
+    if not (number.isascii() and number.isdecimal() and 1 <= len(number) <= 4):
+        raise DataError(f"no round: {number!r}", file=path, item=place)
+    setting = row.get("setting") or "image"
+    return AnswerId(
+        row["model"], row["item"], row["task"],
+        row.get("query", ""), cast("Setting", setting), int(number),
+    )  # fmt: skip
+
+
+def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: Rated) -> None:
+    for name, value in row.items():
+        if not name.startswith(JUDGE) or not value:
+            continue
+        judge, grade = name.removeprefix(JUDGE), _number(path, place, name, value)
+        if rated.judges.setdefault(judge, grade) != grade:
+            raise DataError(f"{judge} gives this answer two grades", file=path, item=place)
+
+
+def _number(path: Path, place: str, column: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = float("nan")
+    if not (isfinite(number) and LEAST <= number <= MOST):
+        raise DataError(
+            f"{column} is {value!r}", file=path, item=place, mend="Give a number from 0 to 10"
+        )
+    return number

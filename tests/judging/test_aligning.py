@@ -1,0 +1,197 @@
+"""Judges beside people: simulated raters of known bias and noise, and sheets with slips."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from keju.errors import DataError, UsageError
+from keju.judging import align, read_ratings
+from keju.judging.aligning import PERSON
+from keju.judging.answers import AnswerId
+from keju.judging.ratings import Rated, Ratings
+
+TASKS = ("T2", "T6")
+JUDGES = {"stern": (1.5, 0.8), "noisy": (0.3, 2.5), "wild": (-2.0, 4.0)}
+"""How much each judge gives less than people, and the spread of its own noise."""
+
+
+def simulated(seed: int = 0, *, raters: int = 3, items: int = 50) -> tuple[Ratings, dict]:
+    """AncientDoc's design: 50 answers a task, several raters, several judges; pages of two items.
+
+    People give the true grade with a noise of .5 each, judges the true grade less their bias.
+    """
+    generator = np.random.default_rng(seed)
+    rated, grades = [], {judge: {} for judge in JUDGES}
+    for task in TASKS:
+        for place in range(items):
+            which = AnswerId("m", f"{task}-{place}", task)
+            truth = generator.normal(5, 1.5)
+            given = {f"rater {n}": truth + generator.normal(0, 0.5) for n in range(raters)}
+            rated.append(Rated(which, f"page {place // 2}", given, {}))
+            for judge, (bias, noise) in JUDGES.items():
+                grades[judge][which] = truth - bias + generator.normal(0, noise)
+    return Ratings(rated, 0), grades
+
+
+def estimate(found, judge: str, task: str, measure: str):
+    (row,) = (each for each in found.tasks if (each.judge, each.task) == (judge, task))
+    return row.measures[measure]
+
+
+def test_known_bias_and_noise_lie_within_the_stated_intervals():
+    held, total = 0, 0
+    for seed in range(12):
+        ratings, grades = simulated(seed)
+        found = align(ratings, grades, resamples=400)
+        for judge, (bias, noise) in JUDGES.items():
+            # The mean of three raters has a noise of .5 / √3 of its own.
+            spread = noise**2 + 0.25 / 3
+            truth = {
+                "bias": bias,
+                "mse": bias**2 + spread,
+                "pearson": 1.5**2 / np.sqrt((1.5**2 + 0.25 / 3) * (1.5**2 + noise**2)),
+                "mae": _folded_mean(bias, np.sqrt(spread)),
+            }
+            for measure, value in truth.items():
+                for task in (*TASKS, ""):
+                    each = estimate(found, judge, task, measure)
+                    held += each.low <= value <= each.high
+                    total += 1
+    assert total == 12 * 3 * 4 * 3
+    assert 0.91 <= held / total <= 0.99
+
+
+def _folded_mean(mean: float, spread: float) -> float:
+    """The mean of the size of a normal variable."""
+    return stats.foldnorm(abs(mean) / spread, scale=spread).mean()
+
+
+def test_the_statistics_are_scipys_on_whole_grades():
+    ratings, grades = simulated(3)
+    rated = [
+        each._replace(raters={name: float(round(s)) for name, s in each.raters.items()})
+        for each in ratings.rated
+    ]
+    whole = {judge: {w: float(round(g)) for w, g in of.items()} for judge, of in grades.items()}
+    found = align(Ratings(rated, 0), whole, resamples=50)
+    chosen = [each for each in rated if each.which.task == "T2"]
+    human = [each.human for each in chosen]
+    judge = [whole["noisy"][each.which] for each in chosen]
+    expected = {
+        "pearson": stats.pearsonr(human, judge).statistic,
+        "spearman": stats.spearmanr(human, judge).statistic,
+        "kendall": stats.kendalltau(human, judge).statistic,
+        "mse": np.mean(np.subtract(human, judge) ** 2),
+        "mae": np.mean(np.abs(np.subtract(human, judge))),
+        "bias": np.mean(np.subtract(human, judge)),
+    }
+    for measure, value in expected.items():
+        assert estimate(found, "noisy", "T2", measure).value == pytest.approx(value)
+
+
+def test_the_best_judge_is_named_and_only_where_it_is_sure():
+    ratings, grades = simulated(1)
+    best = {each.measure: each for each in align(ratings, grades, resamples=400).best}
+    # The stern one goes with people; the noisy one is nearer to them on average.
+    assert (best["spearman"].judge, best["spearman"].sure) == ("stern", True)
+    assert (best["pearson"].judge, best["kendall"].judge) == ("stern", "stern")
+    assert (best["bias"].judge, best["bias"].sure) == ("noisy", True)
+    assert best["bias"].low > 0
+    assert best["mse"].difference > 0
+    twin = {"stern": grades["stern"], "twin": {w: g + 0.01 for w, g in grades["stern"].items()}}
+    same = {each.measure: each for each in align(ratings, twin, resamples=200).best}
+    assert not same["spearman"].sure
+    assert same["bias"].judge == "twin"
+
+
+def test_raters_agree_as_their_noise_allows():
+    ratings, grades = simulated(2)
+    found = align(ratings, grades, resamples=50)
+    overall = next(each for each in found.raters if not each.task)
+    # Alpha for intervals is the share of variance that is the answers': 2.25 of 2.5.
+    assert overall.alpha_interval == pytest.approx(0.9, abs=0.05)
+    assert (overall.raters, overall.answers, overall.ratings) == (3, 100, 300)
+    person = estimate(found, PERSON, "", "pearson")
+    assert person.value > estimate(found, "stern", "", "pearson").value
+    alone, _ = simulated(2, raters=1)
+    found = align(alone, grades, resamples=50)
+    assert {each.alpha_interval for each in found.raters} == {None}
+    assert PERSON not in {each.judge for each in found.tasks}
+
+
+def test_answers_without_a_grade_are_counted_and_the_best_is_over_common_ones():
+    ratings, grades = simulated(4)
+    for place in range(10):
+        del grades["wild"][ratings.rated[place].which]
+    found = align(ratings, grades, resamples=50)
+    assert found.ungraded == {"wild": 10}
+    assert {each.answers for each in found.best} == {90}
+    assert len(found.points) == 290
+
+
+SHEET = [
+    ["item", "task", "model", "rater", "score", "group", "judge:gpt"],
+    ["a", "T2", "m", "Li", "7", "p1", "8"],
+    ["a", "T2", "m", "Wang", "8.5", "p1", "8"],
+    ["b", "T2", "m", "Li", "", "p2", "3"],
+    ["c", "T2", "m", "Li", "0", "p2", ""],
+]
+
+
+def write(path: Path, rows: list[list[str]], encoding: str = "utf-8-sig") -> Path:
+    with path.open("w", encoding=encoding, newline="") as stream:
+        csv.writer(stream).writerows(rows)
+    return path
+
+
+def test_a_sheet_is_read_as_it_stands(tmp_path):
+    found = read_ratings([write(tmp_path / "r.csv", SHEET)])
+    assert found.blank == 1
+    first, second = found.rated
+    assert first == (AnswerId("m", "a", "T2"), "p1", {"Li": 7, "Wang": 8.5}, {"gpt": 8})
+    assert first.human == 7.75
+    assert (second.which.item, second.judges) == ("c", {})
+    more = [SHEET[0], ["a", "T2", "m", "Zhao", "1", "p1", ""]]
+    both = read_ratings([tmp_path / "r.csv", write(tmp_path / "s.csv", more)])
+    assert both.rated[0].raters == {"Li": 7, "Wang": 8.5, "Zhao": 1}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ((1, 4, "11"), "line 2: score is '11'. Give a number from 0 to 10"),
+        ((1, 4, "good"), "score is 'good'"),
+        ((1, 4, "nan"), "score is 'nan'"),
+        ((1, 6, "-1"), "judge:gpt is '-1'"),
+        ((2, 6, "9"), "line 3: gpt gives this answer two grades"),
+        ((2, 3, "Li"), "line 3: Li rated a of m before"),
+        ((1, 3, ""), "line 2: no rater is named"),
+        ((1, 2, ""), "line 2: no model"),
+        ((0, 4, "mark"), "no column score"),
+        ((0, 0, "thing"), "no column item"),
+        ((0, 1, "item"), "column 'item' is there twice"),
+    ],
+)
+def test_a_slip_in_a_sheet_names_file_line_and_mend(tmp_path, change, says):
+    row, column, value = change
+    rows = [list(each) for each in SHEET]
+    rows[row][column] = value
+    with pytest.raises(DataError, match=says):
+        read_ratings([write(tmp_path / "r.csv", rows)])
+
+
+def test_files_that_are_no_sheets_are_refused(tmp_path):
+    with pytest.raises(UsageError, match="no such file"):
+        read_ratings([tmp_path / "none.csv"])
+    with pytest.raises(DataError, match="not UTF-8"):
+        read_ratings([write(tmp_path / "g.csv", [*SHEET, ["甲乙"]], encoding="gb18030")])
+    (tmp_path / "empty.csv").write_bytes(b"")
+    with pytest.raises(DataError, match="nobody rated anything"):
+        read_ratings([tmp_path / "empty.csv"])
+    with pytest.raises(DataError, match="8 cells for 7 columns"):
+        read_ratings([write(tmp_path / "w.csv", [*SHEET, ["x"] * 8])])
