@@ -139,6 +139,17 @@ def run(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For one attempt at most.")
     ] = 600.0,
+    max_pixels: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="A limit of an openai: model: larger pictures are scaled down to N pixels.",
+        ),
+    ] = None,
+    max_bytes: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="The same, by bytes of the file before base64."),
+    ] = None,
     max_cost: Annotated[
         float | None,
         typer.Option(
@@ -173,7 +184,7 @@ def run(
     Responses are stored as they come, in OUT/responses. The same command again asks only what has
     no response yet.
     """
-    from keju.models import Decoding, ModelOptions
+    from keju.models import Decoding, Fit, ModelOptions
     from keju.reporting.terminal import failure_lines, run_table
     from keju.running import Budget, Limits, Policy, Selection
     from keju.running import preset as asked_as
@@ -203,6 +214,7 @@ def run(
                 Decoding(temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=max_tokens)
             ),
             timeout=timeout,
+            fit=Fit(max_pixels=max_pixels, max_bytes=max_bytes),
             seed=seed,
             reading_order=reading_order,
         ),

@@ -1,6 +1,7 @@
 """Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
 
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
+from keju.models.fitting import Fit
 from keju.models.opening import ModelKind, Role, model_kinds, open_model, role_of
 from keju.models.pipeline import Pipeline
 
@@ -8,6 +9,7 @@ __all__ = [
     "Answer",
     "AskError",
     "Decoding",
+    "Fit",
     "Model",
     "ModelKind",
     "ModelOptions",

@@ -9,6 +9,7 @@ from msgspec import field
 
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
+from keju.models.fitting import Fit
 
 
 class Answer(Record, frozen=True, kw_only=True):
@@ -78,7 +79,8 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 
     `api_key_env` names the environment variable that holds the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
-    a plan only: then no key is needed and no image is read.
+    a plan only: then no key is needed and no image is read. `fit` are the limits that the model has
+    for pictures.
 
     Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
     every item of its test split, and `images_of` gives the stored bytes of images, read when they
@@ -92,6 +94,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     seed: int = 0
     reading_order: bool = True
     asking: bool = True
+    fit: Fit = Fit()
     reference: tuple[Item, ...] = ()
     shown: tuple[Shown, ...] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None

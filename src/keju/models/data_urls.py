@@ -1,6 +1,7 @@
 """Image bytes as ``data:`` URLs, encoded once a process and kept while they are in use.
 
-The bytes are those of the dataset, untouched: nothing is decoded, scaled or compressed again.
+The bytes are those of the dataset, untouched, unless a limit of the model asks for a smaller
+picture (see `fitting`).
 Several models, rounds and questions ask about the same picture close together, so a window of
 recent pictures is enough; it is bounded in bytes because pages differ a hundredfold in size.
 """
@@ -57,14 +58,21 @@ class DataUrls:
         Raises:
             DataError: the image has no media type, or `read` raised it.
         """
-        name = f"{ref.sha256}{mime_of(ref)}"
-        url = self._urls.get(name)
-        if url is None:
-            head = f'"data:{mime_of(ref)};base64,'.encode()
-            url = b"".join((head, base64.b64encode(read()), b'"'))
-            self._keep(name, url)
-        else:
+        mime = mime_of(ref)
+        name = f"{ref.sha256}{mime}"
+        return self.kept(name) or self.keep(name, mime, read())
+
+    def kept(self, name: str) -> bytes | None:
+        """The URL that was kept under that name, if it still is."""
+        if name in self._urls:
             self._urls.move_to_end(name)
+        return self._urls.get(name)
+
+    def keep(self, name: str, mime: str, data: bytes) -> bytes:
+        """Encode an image, keep its URL under that name, and give it."""
+        url = b"".join((f'"data:{mime};base64,'.encode(), base64.b64encode(data), b'"'))
+        if name not in self._urls:
+            self._keep(name, url)
         return url
 
     def _keep(self, name: str, url: bytes) -> None:

@@ -12,9 +12,11 @@ taken out of whatever a server sends back.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from http import HTTPStatus
 
 import aiohttp
@@ -22,7 +24,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError
-from keju.items import Request
+from keju.items import ImageRef, Request
 from keju.models.base import Answer, AskError, Decoding, ModelOptions
 from keju.models.data_urls import SHARED
 from keju.models.endpoints import checked_url
@@ -89,6 +91,7 @@ class OpenAICompatible:
             "endpoint": self._endpoint,
             "model": self._model,
             **{name: str(value) for name, value in _given(self._options.decoding).items()},
+            **self._options.fit.identity,
         }
 
     @property
@@ -97,9 +100,9 @@ class OpenAICompatible:
         return 32
 
     def declines(self, request: Request) -> str:
-        """A question about a picture that is not there."""
+        """A question about a picture that is not there, or about places in one made smaller."""
         shown = request.images or request.source or request.setting != "image"
-        return "" if shown else "there is no image to show"
+        return self._options.fit.refuses(request) if shown else "there is no image to show"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Ask the server once.
@@ -147,13 +150,31 @@ class OpenAICompatible:
     async def _post(
         self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
     ) -> bytes:
-        reply = await self._wire.post(self._body(request, images, limit, refused), self._headers)
+        pictures = [
+            await self._picture(ref, partial(images.__getitem__, index))
+            for index, ref in enumerate(request.images)
+        ]
+        reply = await self._wire.post(self._body(request, pictures, limit, refused), self._headers)
         if reply.status != HTTPStatus.OK:
             raise error_of_reply(reply.status, self._scrubbed(reply.body), reply.headers)
         return reply.body
 
+    async def _picture(self, ref: ImageRef, read: Callable[[], bytes]) -> bytes:
+        """A picture's ``data:`` URL in quotes, made smaller only where it must be."""
+        fit = self._options.fit
+        try:
+            if not fit.touches(ref):
+                return SHARED.get(ref, read)
+            name = f"{ref.sha256} {fit.max_pixels} {fit.max_bytes}"
+            if url := SHARED.kept(name):
+                return url
+            small = await asyncio.to_thread(fit.fitted, read(), ref)
+            return SHARED.keep(name, small.mime, small.data)
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
+
     def _body(
-        self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
+        self, request: Request, pictures: Sequence[bytes], limit: str, refused: tuple[str, ...]
     ) -> list[bytes]:
         """The request as pieces of JSON: the pictures in order, then the text."""
         content: object = request.prompt
@@ -171,8 +192,8 @@ class OpenAICompatible:
         frame = msgspec.json.encode({"model": self._model, "messages": [message], **given})
         head, *others = frame.split(bytes(_A_URL))
         pieces = [head]
-        for index, other in enumerate(others):
-            pieces += (_picture(request, images, index), other)
+        for picture, other in zip(pictures, others, strict=True):
+            pieces += (picture, other)
         return pieces
 
     def _answer_of(self, body: bytes) -> Answer:
@@ -190,13 +211,6 @@ class OpenAICompatible:
 
     def _hidden(self, text: str) -> str:
         return text.replace(self._secret, _HIDDEN) if self._secret else text
-
-
-def _picture(request: Request, images: Sequence[bytes], index: int) -> bytes:
-    try:
-        return SHARED.get(request.images[index], lambda: images[index])
-    except DataError as error:
-        raise AskError("unreadable-image", str(error)) from None
 
 
 def _given(decoding: Decoding) -> dict[str, float | int]:

@@ -213,6 +213,7 @@ def _check(options: ModelOptions, policy: Policy) -> None:
         raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
     if not policy.timeout > 0:
         raise UsageError(f"--timeout must be more than 0 seconds, not {policy.timeout:g}")
+    options.fit.check()
     policy.limits.check()
     policy.budget.check()
     for name in ("temperature", "top_p"):

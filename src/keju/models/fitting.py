@@ -1,0 +1,118 @@
+"""Making a picture smaller where a model's own limit asks for it, declared and recorded.
+
+Pictures travel as they are stored. Only a picture that is beyond a limit that the user gave is
+decoded, scaled down and written anew; all others still go out byte for byte. The limits and the
+way stand in the model's identity, so that answers to smaller pictures have other keys.
+"""
+
+from __future__ import annotations
+
+import io
+from math import sqrt
+from typing import NamedTuple
+
+import PIL
+from PIL import Image
+
+from keju.errors import UsageError
+from keju.images import open_image
+from keju.items import ImageRef, Record, Request
+
+_LOSSLESS = frozenset({"png", "bmp", "gif", "tif", "tiff"})
+_QUALITY = 95
+_LEAST_BYTES = 1000
+_SMALLER = 0.9  # each time that a picture is still too large
+
+
+class FittedImage(NamedTuple):
+    """A picture as it is sent, and its media type."""
+
+    data: bytes
+    mime: str
+
+
+class Fit(Record, frozen=True, kw_only=True):
+    """The largest picture that a model takes: its pixels, and the bytes of its file; None: any."""
+
+    max_pixels: int | None = None
+    max_bytes: int | None = None
+
+    def check(self) -> None:
+        """Refuse limits that leave no picture.
+
+        Raises:
+            UsageError: below 1 pixel, or below 1,000 bytes.
+        """
+        if self.max_pixels is not None and self.max_pixels < 1:
+            raise UsageError(f"--max-pixels must be 1 or more, not {self.max_pixels}")
+        if self.max_bytes is not None and self.max_bytes < _LEAST_BYTES:
+            raise UsageError(f"--max-bytes must be {_LEAST_BYTES:,} or more, not {self.max_bytes}")
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What stands in a model's identity; nothing where there are no limits."""
+        limits = {"max_pixels": self.max_pixels, "max_bytes": self.max_bytes}
+        given = {name: str(limit) for name, limit in limits.items() if limit is not None}
+        if given:
+            given["resize"] = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
+        return given
+
+    def touches(self, ref: ImageRef) -> bool:
+        """Whether a picture is beyond a limit."""
+        too_wide = self.max_pixels is not None and ref.width * ref.height > self.max_pixels
+        return too_wide or (self.max_bytes is not None and ref.size > self.max_bytes)
+
+    def refuses(self, request: Request) -> str:
+        """Why a request cannot be made with smaller pictures, or an empty string.
+
+        Boxes in pixels would be those of another picture than the dataset's.
+        """
+        in_pixels = request.box_convention and "-" not in request.box_convention
+        if in_pixels and any(map(self.touches, request.images)):
+            return "boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000"
+        return ""
+
+    def fitted(self, data: bytes, ref: ImageRef) -> FittedImage:
+        """The picture within the limits: upright, RGB, of the same shape, scaled down only.
+
+        What was stored without loss (PNG, BMP, GIF, TIFF) is written as PNG, unless only JPEG
+        keeps within the bytes; the rest as JPEG of quality 95 with full colour.
+
+        Raises:
+            DataError: it cannot be decoded.
+        """
+        picture = open_image(data, name=ref.path)
+        lossless = ref.path.rpartition(".")[2].lower() in _LOSSLESS
+        forms = ("PNG", "JPEG") if lossless else ("JPEG",)
+        scale = 1.0
+        if self.max_pixels is not None:
+            scale = min(1.0, sqrt(self.max_pixels / (picture.width * picture.height)))
+        while True:
+            small = _scaled(picture, scale)
+            written = [
+                FittedImage(_written(small, form), f"image/{form.lower()}") for form in forms
+            ]
+            good = [each for each in written if self._holds(small, each.data)]
+            if good or small.size == (1, 1):
+                return [*good, *written][0]
+            scale *= _SMALLER
+
+    def _holds(self, picture: Image.Image, data: bytes) -> bool:
+        few_pixels = self.max_pixels is None or picture.width * picture.height <= self.max_pixels
+        return few_pixels and (self.max_bytes is None or len(data) <= self.max_bytes)
+
+
+def _scaled(picture: Image.Image, scale: float) -> Image.Image:
+    if scale == 1.0:
+        return picture
+    size = (max(1, int(picture.width * scale)), max(1, int(picture.height * scale)))
+    return picture.resize(size, Image.Resampling.LANCZOS)
+
+
+def _written(picture: Image.Image, form: str) -> bytes:
+    out = io.BytesIO()
+    if form == "PNG":
+        picture.save(out, "PNG")
+    else:
+        picture.save(out, "JPEG", quality=_QUALITY, subsampling=0)
+    return out.getvalue()

@@ -1,0 +1,169 @@
+"""Pictures travel as stored, but for those beyond a limit that was declared."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import io
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from making import make_dataset, page_item, picture
+from PIL import Image
+from serving import Chat
+
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.items import ImageRef, Request
+from keju.models import Fit, ModelOptions, open_model
+from keju.running import Selection, run
+from keju.runs import RunFolder
+
+MODEL = "openai:served"
+
+
+def ref(data: bytes, name: str = "a.png") -> ImageRef:
+    width, height = Image.open(io.BytesIO(data)).size
+    digest = hashlib.sha256(data).hexdigest()
+    return ImageRef(
+        path=f"images/{name}", sha256=digest, width=width, height=height, size=len(data)
+    )
+
+
+def opened(data: bytes) -> Image.Image:
+    return Image.open(io.BytesIO(data))
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(1, 70), st.integers(1, 70), st.integers(1, 3000))
+def test_no_picture_is_beyond_its_pixels_and_none_is_enlarged(width: int, height: int, most: int):
+    out = io.BytesIO()
+    Image.new("RGB", (width, height), (9, 99, 199)).save(out, "PNG")
+    small = opened(Fit(max_pixels=most).fitted(out.getvalue(), ref(out.getvalue())).data)
+    assert small.width * small.height <= most or small.size == (1, 1)
+    assert small.width <= width
+    assert small.height <= height
+    assert small.getpixel((0, 0)) == (9, 99, 199)
+
+
+@pytest.mark.parametrize("most", [1000, 3000, 20_000])
+@pytest.mark.parametrize(("form", "name"), [("PNG", "a.png"), ("JPEG", "a.jpg")])
+def test_no_picture_is_beyond_its_bytes(form: str, name: str, most: int):
+    data = picture(1, side=200, form=form)
+    fitted = Fit(max_bytes=most).fitted(data, ref(data, name))
+    assert len(fitted.data) <= most
+    assert opened(fitted.data).format == fitted.mime.removeprefix("image/").upper()
+
+
+def test_what_was_stored_without_loss_stays_so_where_it_can():
+    data = picture(1, side=100)
+    assert Fit(max_pixels=900).fitted(data, ref(data)).mime == "image/png"
+    jpeg = picture(1, side=100, form="JPEG")
+    assert Fit(max_pixels=900).fitted(jpeg, ref(jpeg, "a.jpg")).mime == "image/jpeg"
+
+
+def test_the_shape_is_kept_and_it_is_upright():
+    out = io.BytesIO()
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    Image.new("RGB", (400, 100)).save(out, "JPEG", exif=turned)
+    small = opened(Fit(max_pixels=10_000).fitted(out.getvalue(), ref(out.getvalue(), "a.jpg")).data)
+    assert small.size == (50, 200)
+
+
+def test_only_what_is_beyond_a_limit_is_touched():
+    data = picture(1, side=30)
+    small = ref(data)
+    assert not Fit().touches(small)
+    assert not Fit(max_pixels=900, max_bytes=len(data)).touches(small)
+    assert Fit(max_pixels=899).touches(small)
+    assert Fit(max_bytes=len(data) - 1).touches(small)
+
+
+def test_limits_are_part_of_who_answers():
+    def identity(**limits: int) -> dict[str, str]:
+        options = ModelOptions(base_url="http://h/v1", fit=Fit(**limits))
+        return open_model(MODEL, options).identity
+
+    plain = identity()
+    assert not {"max_pixels", "max_bytes", "resize"} & set(plain)
+    assert identity(max_pixels=5)["max_pixels"] == "5"
+    assert identity(max_bytes=5000)["resize"].startswith("Lanczos, JPEG 95")
+
+
+def test_boxes_in_pixels_of_a_smaller_picture_are_not_asked_for():
+    fields = {"item": "i", "benchmark": "b", "task": "t", "form": "boxes", "prompt": "?"}
+    shown = (ref(picture(1, side=30)),)
+    model = open_model(MODEL, ModelOptions(base_url="http://h/v1", fit=Fit(max_pixels=100)))
+    pixels = Request(**fields, images=shown, box_convention="xyxy")
+    assert "--boxes xyxy-1000" in model.declines(pixels)
+    assert not model.declines(Request(**fields, images=shown, box_convention="xyxy-1000"))
+    roomy = open_model(MODEL, ModelOptions(base_url="http://h/v1", fit=Fit(max_pixels=900)))
+    assert not roomy.declines(pixels)
+
+
+def test_a_damaged_picture_is_unreadable():
+    with pytest.raises(DataError, match="truncated or damaged"):
+        Fit(max_pixels=1).fitted(picture(1)[:200], ref(picture(1)))
+
+
+@pytest.mark.parametrize(
+    ("fit", "words"),
+    [
+        (Fit(max_pixels=0), "--max-pixels must be 1"),
+        (Fit(max_bytes=9), "--max-bytes must be 1,000"),
+    ],
+)
+def test_limits_that_leave_no_picture_are_refused(fit: Fit, words: str):
+    with pytest.raises(UsageError, match=words):
+        fit.check()
+
+
+def test_a_run_sends_small_pictures_as_stored_and_large_ones_smaller(chat: Chat, tmp_path: Path):
+    chat.plan(images=True)
+    little, large = picture(1, side=30), picture(2, side=60)
+    with DatasetWriter(
+        tmp_path / "d", name="d", version="1", licence="CC0-1.0", source="tests"
+    ) as writer:
+        for name, data in (("little", little), ("large", large)):
+            writer.add(page_item(name, images=(writer.add_image(data, name),)))
+    options = ModelOptions(base_url=chat.url, fit=Fit(max_pixels=1000))
+    summary = run(
+        tmp_path / "d", [MODEL], tmp_path / "o", selection=Selection(rounds=2), options=options
+    )
+    assert summary.complete
+    sent = {shown[0] for shown in chat.stats()["images"]}
+    assert len(sent) == 2
+    assert f"image/png {hashlib.sha256(little).hexdigest()}" in sent
+    assert f"image/png {hashlib.sha256(large).hexdigest()}" not in sent
+    assert RunFolder.open(tmp_path / "o").manifest().models[MODEL]["max_pixels"] == "1000"
+    with pytest.raises(UsageError, match=r"max_pixels of openai:served \(1000, now unset\)"):
+        run(tmp_path / "d", [MODEL], tmp_path / "o", options=ModelOptions(base_url=chat.url),
+            selection=Selection(rounds=2))  # fmt: skip
+
+
+def test_a_smaller_picture_is_made_once_while_it_is_kept(
+    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    chat.plan()
+    made = []
+    fitted = Fit.fitted
+    monkeypatch.setattr(Fit, "fitted", lambda *all_: made.append(1) or fitted(*all_))
+    dataset = make_dataset(tmp_path / "d", pages=1, first=4000)
+    asyncio.run(_ask_thrice(chat, dataset))
+    assert made == [1]
+
+
+async def _ask_thrice(chat: Chat, dataset: Path) -> None:
+    options = ModelOptions(base_url=chat.url, fit=Fit(max_pixels=50))
+    model = open_model(MODEL, options)
+    (item,) = RunFolder(dataset).items()
+    data = [(dataset / item.images[0].path).read_bytes()]
+    asked = Request(
+        item="x", benchmark="b", task="T1", form="text", prompt="[item x]", images=item.images
+    )
+    for _ in range(3):
+        await model.answer(asked, data)
+    await model.close()
