@@ -275,7 +275,7 @@ def align_(
     out.print(*alignment_tables(found))
     for line in alignment_lines(found):
         say(line)
-    if not found.tasks or not found.ungraded.keys() | {each.judge for each in found.points}:
+    if not found.points:
         say("No judge: name a run that was judged with --run, or add columns called judge:NAME")
 
 

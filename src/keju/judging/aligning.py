@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
+from msgspec.structs import replace
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
@@ -86,8 +87,8 @@ class RaterAgreement(Record, frozen=True, kw_only=True, omit_defaults=False):
     alpha_ordinal: float | None
 
 
-class Point(NamedTuple):
-    """One answer in a scatter plot."""
+class Point(Record, frozen=True, kw_only=True):
+    """One answer in a scatter plot: what people gave it, and a judge."""
 
     judge: str
     task: str
@@ -139,7 +140,14 @@ def align(ratings: Ratings, grades: Grades, *, resamples: int = 2000) -> Alignme
             if (missing := sum(each.which not in given for each in rated))
         },
         points=tuple(
-            Point(judge, each.which.task, each.which.model, each.which.item, each.human, grade)
+            Point(
+                judge=judge,
+                task=each.which.task,
+                model=each.which.model,
+                item=each.which.item,
+                human=each.human,
+                grade=grade,
+            )
             for judge, given in merged.items()
             for each in rated
             if (grade := given.get(each.which)) is not None
@@ -189,7 +197,10 @@ def _alignment(
 
 
 def _people(task: str, chosen: Sequence[Rated], resamples: int) -> Iterator[TaskAlignment]:
-    """Each rating against the mean of the answer's other raters: what a judge can hope for."""
+    """Each rating against the mean of the answer's other raters: what a judge can hope for.
+
+    Such a bias is 0 by construction, so there is none.
+    """
     human, person, groups = [], [], []
     for each in chosen:
         total, count = sum(each.raters.values()), len(each.raters)
@@ -198,7 +209,9 @@ def _people(task: str, chosen: Sequence[Rated], resamples: int) -> Iterator[Task
             person.append(score)
             groups.append(each.group)
     if human:
-        yield _row(PERSON, task, human, person, groups, resamples)
+        row = _row(PERSON, task, human, person, groups, resamples)
+        measures = {name: each for name, each in row.measures.items() if name != "bias"}
+        yield replace(row, measures=measures)
 
 
 def _row(

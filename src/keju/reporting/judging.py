@@ -131,17 +131,17 @@ def probe_lines(probed: Probed) -> Iterator[str]:
 
 
 _LABELS = {
-    "pearson": "Pearson", "spearman_paper": "Spearman (paper)", "spearman": "Spearman",
-    "kendall_paper": "Kendall (paper)", "kendall": "Kendall tau-b", "mse": "MSE", "mae": "MAE",
+    "pearson": "Pearson", "spearman": "Spearman", "kendall": "Kendall", "mse": "MSE", "mae": "MAE",
     "bias": "bias",
 }  # fmt: skip
+_AS_PAPERS = ("pearson", "spearman_paper", "kendall_paper", "mse", "mae", "bias")
 
 
 def alignment_tables(found: Alignment) -> Iterator[Table]:
-    """People among themselves; each judge beside them; which judge is best."""
+    """People among themselves; each judge beside them; as the papers compute it; which is best."""
     table = plain_table(
         "task", "raters", "answers", "ratings", "alpha (interval)", "alpha (ordinal)",
-        right=[1, 2, 3, 4, 5], title="People among themselves",
+        right=[1, 2, 3, 4, 5], title="People among themselves (Krippendorff)",
     )  # fmt: skip
     for each in found.raters:
         table.add_row(
@@ -149,22 +149,26 @@ def alignment_tables(found: Alignment) -> Iterator[Table]:
             _number(each.alpha_interval), _number(each.alpha_ordinal),
         )  # fmt: skip
     yield table
-    for name in dict.fromkeys(each.task for each in found.tasks):
-        rows = [each for each in found.tasks if each.task == name]
-        table = plain_table(
-            "judge", "answers", *_LABELS.values(),
-            right=range(1, 10), title=f"Beside people: {name or 'all tasks'}",
-        )  # fmt: skip
-        table.columns[0].no_wrap = False
-        for row in rows:
-            table.add_row(
-                row.judge,
-                f"{row.answers:,}",
-                *(_with_bounds(row.measures[measure]) for measure in _LABELS),
-            )
-        yield table
+    if found.tasks:
+        yield _beside_table(found, "Beside people, ties corrected", tuple(_LABELS), bounds=True)
+        yield _beside_table(found, "By the papers' formulas", _AS_PAPERS, bounds=False)
     if found.best:
         yield _best_table(found)
+
+
+def _beside_table(
+    found: Alignment, title: str, measures: tuple[str, ...], *, bounds: bool
+) -> Table:
+    """A row for each task and judge; under each value its interval, where `bounds` are wanted."""
+    table = plain_table(
+        "task", "judge", "answers", *_LABELS.values(), right=range(2, 9), title=title
+    )
+    for name in dict.fromkeys(each.task for each in found.tasks):
+        for row in found.tasks:
+            if row.task == name:
+                cells = (_estimated(row.measures.get(each), bounds) for each in measures)
+                table.add_row(name or "all", row.judge, f"{row.answers:,}", *cells)
+    return table
 
 
 def _best_table(found: Alignment) -> Table:
@@ -188,9 +192,9 @@ def _best_table(found: Alignment) -> Table:
 def alignment_lines(found: Alignment) -> Iterator[str]:
     """What the measures mean, and what is missing."""
     yield (
-        "bias: human - judge, so above 0 the judge is the stricter. (paper): the papers' formulas, "
-        "which know no ties. Below each value its 95 % interval, by group. 'a person': each rater "
-        "against the mean of the others"
+        "bias: human - judge, so above 0 the judge is the stricter. Under each value its 95 % "
+        "interval, by group. The papers' formulas know no ties. 'a person' is each rater against "
+        "the mean of the others: a judge that reaches it does about as well as one more person"
     )
     if found.blank:
         yield f"{found.blank} rows without a score are left out"
@@ -198,8 +202,10 @@ def alignment_lines(found: Alignment) -> Iterator[str]:
         yield f"{judge} has no grade for {count} of {found.answers} rated answers"
 
 
-def _with_bounds(estimate: Estimate) -> str:
-    if estimate.value is None:
+def _estimated(estimate: Estimate | None, bounds: bool) -> str:
+    if estimate is None or estimate.value is None:
         return NOTHING
-    low, high = estimate.low, estimate.high
-    return f"{estimate.value:.2f}\n{_number(low)} {_number(high)}"
+    value = f"{estimate.value:.2f}"
+    if not bounds or estimate.low is None or estimate.high is None:
+        return value
+    return f"{value}\n{estimate.low:.2f}…{estimate.high:.2f}"

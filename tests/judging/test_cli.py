@@ -1,0 +1,108 @@
+"""``keju judge`` from the command line, against a server that judges by rule."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from judged import GOOD, JUDGE
+from typer.exceptions import TyperException
+
+from keju.cli import app
+from keju.errors import KejuError
+from keju.judging import grading_requests
+
+
+@pytest.fixture
+def keju(bench, capsys):
+    """Runs the command in this process: its output, after its exit status was checked."""
+
+    def go(*args: object, status: int = 0) -> str:
+        found = app(["judge", *map(str, args)], standalone_mode=False)
+        assert (found or 0) == status
+        return capsys.readouterr().out
+
+    return go
+
+
+def test_the_whole_way(bench, answers, keju, chat):
+    judge = ["--model", JUDGE, "--base-url", chat.url]
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    bench.rule(asked, lambda request: "分数：8" if GOOD in request.item else '{"score": 3}')
+    planned = json.loads(keju("run", *judge, "--plan", "--json"))
+    assert sum(row["calls"] for row in planned["rows"]) == 14
+    assert chat.stats()["requests"] == 0
+
+    graded = json.loads(keju("run", *judge, "--json"))
+    means = {(row["model"], row["task"]): row["mean"] for row in graded["tasks"]}
+    assert means[GOOD, "T2"] == means[GOOD, "T6"] == 8
+    assert sorted(means.values()) == [2.25, 3, 8, 8]
+    assert chat.stats()["requests"] == 14
+    # What is stored is shown without a judge, and the judge costs nothing a second time.
+    assert json.loads(keju("run", "--json")) == graded
+    table = keju("run", *judge)
+    assert "2.25" in table
+    assert "1 not answered" in table
+    assert chat.stats()["requests"] == 14
+
+    keju("sample", "run", "-o", "sheet.csv", "--per-task", "3")
+    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    with Path("Li.csv").open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "rater": "Li", "score": 5} for row in rows)
+    aligned = json.loads(keju("align", "Li.csv", "--run", "run", "--json"))
+    overall = next(row for row in aligned["tasks"] if not row["task"])
+    assert overall["answers"] == 6
+    assert overall["measures"]["mae"]["value"] == pytest.approx(2 + 2 * 0.25)
+    assert "People among themselves" in keju("align", "Li.csv", "--run", "run")
+
+
+def test_a_probe_of_a_judge_that_always_says_the_same(chat, keju):
+    chat.plan(says="分数：9")
+    found = keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2")
+    assert "empty (nothing at all): rises surely" in found
+    assert "Not probed: order" in found
+    probed = json.loads(
+        keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2", "--json")
+    )
+    verdicts = {each["probe"]: each["verdict"] for each in probed["results"]}
+    assert (verdicts["empty"], verdicts["another"]) == ("flagged", "flagged")
+    assert (verdicts["plea"], verdicts["padded"]) == ("sound", "sound")
+
+
+def test_money_ends_the_judging_before_it_is_spent(chat, keju, tmp_path):
+    chat.plan(says="分数：9")
+    prices = tmp_path / "prices.toml"
+    prices.write_text(
+        'currency = "USD"\n[[models]]\nnames = ["judge"]\ninput = 10.0\noutput = 10.0\n'
+    )
+    # Each reply counts 1,012 tokens; the fourth would not fit.
+    keju(
+        "run", "--model", JUDGE, "--base-url", chat.url, "--prices", prices, "--max-cost", "0.04",
+        "--max-tokens", "50", "--concurrency", "1", status=1,
+    )  # fmt: skip
+    assert chat.stats()["requests"] == 3
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["nothing"], "nothing: not a run"),
+        (["run", "--model", "ppocr"], "ppocr cannot judge"),
+        (["run", "--model", "openai:a", "--model", "openai:a"], "is given twice"),
+        (["run", "--task", "T5"], "have none for T5"),
+        (["run", "--rubrics", "none.toml"], "no such file of rubrics"),
+        (["run", "--only", "none.csv"], "none.csv: no such file"),
+        (["run", "--limit", "0"], "--limit must be 1 or more"),
+        (["probe", "run"], "no judge"),
+        (["align", "none.csv"], "none.csv: no such file"),
+        (["sample", "run"], "Missing"),
+    ],
+)
+def test_wrong_use_is_one_line(keju, args, says):
+    with pytest.raises((KejuError, TyperException), match=says):
+        keju(*args)

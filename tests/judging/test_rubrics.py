@@ -1,0 +1,57 @@
+"""Rubrics are data: whole, versioned by every word, refused where they make no sense."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from keju.benchmarks import tasks
+from keju.errors import DataError
+from keju.judging import read_rubrics
+
+SHIPPED = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
+
+
+def own(path: Path, old: str, new: str) -> Path:
+    assert old in SHIPPED
+    path.write_text(SHIPPED.replace(old, new), "utf-8")
+    return path
+
+
+def test_every_open_query_of_every_benchmark_has_an_open_rubric():
+    rubrics = read_rubrics()
+    for task in tasks():
+        for query in task.queries:
+            rubric = rubrics.rubric(task.id, query.name)
+            assert (rubric is not None and rubric.open) == (query.form == "text"), task.id
+
+
+def test_each_rubric_says_what_ten_and_nothing_are():
+    for rubric in read_rubrics().rubrics.values():
+        assert "10 分：" in rubric.says
+        assert "0 分：" in rubric.says
+
+
+def test_a_changed_word_is_another_set_of_rubrics(tmp_path):
+    changed = own(tmp_path / "r.toml", "空话和重复不加分", "空话不加分")
+    assert read_rubrics(changed).id != read_rubrics().id
+    assert read_rubrics(own(tmp_path / "s.toml", "# What a judge", "# what a judge")).id == (
+        read_rubrics().id
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("{answer}", "", "the template lacks the blank {answer}"),
+        ('"T2"', '"T99"', "no such query: T99"),
+        ('"T6"', '"T2"', "a query has two rubrics"),
+        ('version = "1"', "version = 1", "not a file of rubrics"),
+        ("[rubrics.usage]", "[rubrics.usage", "not a file of rubrics"),
+    ],
+)
+def test_a_fault_is_named(tmp_path, old, new, says):
+    with pytest.raises(DataError, match=says):
+        read_rubrics(own(tmp_path / "r.toml", old, new))
