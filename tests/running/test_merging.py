@@ -153,7 +153,7 @@ def test_a_response_that_is_there_twice_or_in_the_wrong_shard_is_named(
         merge(parts, tmp_path / "m")
     go(dataset, tmp_path / "a", chat)
     go(dataset, tmp_path / "b", chat)
-    with pytest.raises(UsageError, match=r"b: openai:served has a response to i\d\d .*a has one too"):
+    with pytest.raises(UsageError, match=r"b: openai:served has a response to i\d\d .*a has one"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "m")
 
 

@@ -233,6 +233,12 @@ def run(
         console=err,
     )
     out.print(run_table(summary))
+    for each in summary.models:
+        if each.attempts > each.asked:
+            say(
+                f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
+                f"between attempts {each.waited:,.1f} s were waited in all"
+            )
     if summary.cost is not None:
         say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
     if summary.used_up:

@@ -91,6 +91,7 @@ class Lane:
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.attempts = 0
+        self.waited = 0.0
         self.halted = ""
         self.refused: set[str] = set()
         self._in_a_row = 0
@@ -252,6 +253,7 @@ class Asker:
             wait = self._wait(outcome, attempts, counted, monotonic() - first)
             if wait is None:
                 return _response(lane.model, job, outcome, seconds, attempts)
+            lane.waited += wait
             if not await lane.throttle.rest(wait):
                 return None
         return None

@@ -51,14 +51,16 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `statuses` and `failures` (by kind) count what now stands in the run for the requests that were
     planned, `asked` those that got their response this time, `attempts` how often something was
-    sent for them, `left` what has no response yet. `halted` says why the model was given up.
-    `refused` are the decoding parameters that its server would not take.
+    sent for them, `waited` the seconds between attempts over all of them, `left` what has no
+    response yet. `halted` says why the model was given up. `refused` are the decoding parameters
+    that its server would not take.
     """
 
     model: str
     planned: int
     asked: int = 0
     attempts: int = 0
+    waited: float = 0.0
     left: int = 0
     statuses: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
@@ -257,6 +259,7 @@ class Session:
             planned=self.planned[name],
             asked=lane.done,
             attempts=lane.attempts,
+            waited=round(lane.waited, 3),
             left=lane.left,
             statuses=dict(sorted((statuses + lane.statuses).items())),
             failures=dict(sorted((kinds + lane.failures).items())),
