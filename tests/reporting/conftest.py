@@ -15,7 +15,11 @@ from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 
-HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;=1+1"
+HOSTILE = (
+    "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>&amp;=1+1"
+    "<!--<script>\u202egnp.exe\u2066\u2028"
+)
+LONG = "天地玄黃" * 25_000
 
 
 def picture(shade: int) -> bytes:
@@ -43,6 +47,7 @@ def scored_run(tmp_path: Path) -> Path:
                     images=(image,),
                     answer=text,
                     group=f"book {place}",
+                    metadata={"dynasty": (HOSTILE, "唐")[place]},
                 )
             )
         writer.add(
@@ -58,7 +63,7 @@ def scored_run(tmp_path: Path) -> Path:
         writer.close()
     answers = {
         "good": {"page-0": "天地玄黄\n宇宙洪荒", "page-1": "辰宿列張\n日月盈昃", "question": "A"},
-        "bad": {"page-0": HOSTILE, "page-1": "天", "question": "=HYPERLINK(1)"},
+        "bad": {"page-0": HOSTILE, "page-1": LONG, "question": "=HYPERLINK(1)"},
     }
     specs = []
     for name, texts in answers.items():

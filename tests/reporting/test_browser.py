@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from lxml import html
+from tests.reporting.conftest import HOSTILE
 
 from keju.reporting import write_report
 
@@ -70,11 +71,25 @@ def test_it_shows_the_first_item_with_both_answers_and_asks_for_nothing_but_itse
     own = [each for each in asked if "127.0.0.1" in each]
     assert {Path(each).name for each in own} <= {"report.html", "favicon.ico"}
     assert page.xpath("//title/text()") == ["keju · small"]
-
-
-def test_a_hostile_answer_stays_text_in_the_browser(seen):
-    page, asked = seen
     bad = page.xpath("//article[@id='item']//section")[1]
     assert "onerror=alert(1)" in bad.text_content()
     assert not page.xpath("//img[@src='x']")
     assert not any(each.endswith("/x") for each in asked)
+    strata = page.xpath("//table[@id='stratum-table']//td[@class='task']")
+    assert HOSTILE in [each.text_content() for each in strata]
+
+
+def test_a_folder_opens_from_the_disk_and_reads_its_items_there(scored_run, tmp_path):
+    report = write_report([scored_run], tmp_path / "folder")
+    done = subprocess.run(
+        [
+            CHROMIUM, *QUIET, f"--user-data-dir={tmp_path / 'profile'}",
+            "--proxy-server=http://127.0.0.1:9", "--virtual-time-budget=3000", "--dump-dom",
+            report.page.as_uri(),
+        ],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    page = html.fromstring(done.stdout)
+    assert len(page.xpath("//article[@id='item']//section")) == 2
+    assert page.xpath("//article[@id='item']//img/@src") == ["pictures/0.jpg"]
+    assert page.xpath("//title/text()") == ["keju · small"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 
@@ -23,9 +24,44 @@ def page(scored_run, tmp_path):
     return (tmp_path / "report.html").read_text("utf-8")
 
 
-def browser_of(page: str) -> dict:
-    (text,) = html.fromstring(page).xpath("//script[@id='data']/text()")
-    return json.loads(text)
+def items_of(page: str) -> dict[str, dict]:
+    """The details of the page's items by id, their answers with the names of their models."""
+    tree = html.fromstring(page)
+    index = json.loads(tree.xpath("//script[@id='data']/text()")[0])
+    chunks = tree.xpath("//script[starts-with(@id, 'chunk-')]/text()")
+    details = [item for chunk in chunks for item in json.loads(chunk)]
+    found = {}
+    for (name, kind, mains), item in zip(index["items"], details, strict=True):
+        metrics = index["kinds"][kind]["metrics"]
+        for answer in item["answers"]:
+            answer["model"] = index["models"][answer["m"]]
+            answer["scores"] = {
+                (protocol, metric): value
+                for (protocol, metric, _), value in zip(metrics, answer["values"], strict=True)
+            }
+        found[name] = item | {"mains": mains}
+    return found
+
+
+def pictures_of(page: str) -> list[bytes]:
+    texts = html.fromstring(page).xpath("//script[starts-with(@id, 'picture-')]/text()")
+    return [base64.b64decode(text) for text in texts]
+
+
+def written_out(counted: str, parts: list[int | str]) -> tuple[str, str]:
+    """Truth and answer of a difference as the page holds it."""
+    truth, answer, at = "", "", 0
+    for part in parts:
+        if isinstance(part, int):
+            truth += counted[at : at + abs(part)]
+            answer += counted[at : at + part] if part > 0 else ""
+            at += abs(part)
+        else:
+            answer += part[1:]
+            if part[0] != "i":
+                truth += counted[at : at + len(part) - 1]
+                at += len(part) - 1
+    return truth, answer
 
 
 def test_nothing_in_the_page_points_outside_it(page):
@@ -42,24 +78,29 @@ def test_nothing_in_the_page_points_outside_it(page):
 def test_hostile_text_is_data_and_never_markup(page):
     tree = html.fromstring(page)
     assert HOSTILE not in page
-    assert len(tree.xpath("//script")) == 3
+    assert len(tree.xpath("//script[not(@type)]")) == 1
     assert not tree.xpath("//img")
-    texts = [answer["text"] for item in browser_of(page)["items"] for answer in item["answers"]]
+    assert not tree.xpath("//*[@onerror]")
+    texts = [answer["text"] for item in items_of(page).values() for answer in item["answers"]]
     assert HOSTILE in texts
+    assert max(map(len, texts)) == 20_000
+    assert len(tree.xpath("//comment()")) == 0
 
 
 def test_each_item_stands_there_with_both_answers_their_scores_and_the_difference(page):
-    items = {item["id"]: item for item in browser_of(page)["items"]}
+    items = items_of(page)
     assert list(items) == ["page-0", "page-1", "question"]
     good, _ = items["page-1"]["answers"]
-    scores = {(row[0], row[1]): row[2] for row in good["scores"]}
-    assert scores["strict", "CER"] == 1.0
-    assert scores["strict", "CER_order_free"] == 0.0
-    assert "".join(part[1] for part in good["diff"]) == "日月盈昃辰宿列張"
-    assert "".join(part[2] for part in good["diff"]) == "辰宿列張日月盈昃"
+    assert good["scores"]["strict", "CER"] == 1.0
+    assert good["scores"]["strict", "CER_order_free"] == 0.0
+    assert items["page-1"]["mains"][0] == 0.0
+    shown = written_out(items["page-1"]["counted"], good["diff"])
+    assert shown == ("日月盈昃辰宿列張", "辰宿列張日月盈昃")
+    assert 0 in items["page-0"]["answers"][0]["diff"]
     assert items["question"]["truth"] == "A"
-    assert len(browser_of(page)["images"]) == 2
-    assert all(url.startswith("data:image/jpeg;base64,") for url in browser_of(page)["images"])
+    pictures = pictures_of(page)
+    assert len(pictures) == 2
+    assert all(data.startswith(b"\xff\xd8") for data in pictures)
 
 
 def test_variant_and_order_are_told_apart_from_reading_errors(scored_run):
@@ -73,19 +114,44 @@ def test_variant_and_order_are_told_apart_from_reading_errors(scored_run):
     assert row.parts[2].width == 0
 
 
+def test_a_folder_holds_the_same_in_files_and_nothing_left_over(scored_run, tmp_path):
+    report = write_report([scored_run], tmp_path / "folder")
+    assert report.page == tmp_path / "folder" / "index.html"
+    (tmp_path / "folder" / "items" / "7.js").write_text("old")
+    again = write_report([scored_run], tmp_path / "folder")
+    files = {p.relative_to(tmp_path / "folder").as_posix() for p in again.page.parent.rglob("*.*")}
+    assert files == {"index.html", "items/0.js", "pictures/0.jpg", "pictures/1.jpg"}
+    assert again.size == sum((tmp_path / "folder" / each).stat().st_size for each in files)
+    script = (tmp_path / "folder" / "items" / "0.js").read_text("utf-8")
+    assert script.startswith("kejuChunk(0,[{")
+    assert not re.search("[<>&\u2028\u2029]", script)
+    write_report([scored_run], tmp_path / "one.html")
+    one = items_of((tmp_path / "one.html").read_text("utf-8"))
+    in_folder = json.loads(script.removeprefix("kejuChunk(0,").removesuffix(");"))
+    assert [item["truth"] for item in in_folder] == [item["truth"] for item in one.values()]
+
+
+def test_a_folder_of_somebody_else_is_left_alone(scored_run, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "items").write_text("dear")
+    with pytest.raises(UsageError, match="something else"):
+        write_report([scored_run], tmp_path / "mine")
+    with pytest.raises(UsageError, match=r"ends in \.html"):
+        write_report([scored_run], tmp_path / "mine" / "items")
+
+
 def test_a_report_without_its_dataset_says_that_pictures_are_missing(scored_run, tmp_path):
     (tmp_path / "set").rename(tmp_path / "gone")
     write_report([scored_run], tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
-    assert browser_of(page)["images"] == []
-    assert "pictures are not in this file" in page
+    assert pictures_of(page) == []
+    assert "pictures are not in this report" in page
 
 
 def test_pictures_keep_within_their_budget(scored_run, tmp_path):
     write_report([scored_run], tmp_path / "report.html", picture_bytes=3000)
     page = (tmp_path / "report.html").read_text("utf-8")
-    sizes = [len(url) * 3 / 4 for url in browser_of(page)["images"]]
-    assert sum(sizes) <= 3100
+    assert sum(map(len, pictures_of(page))) <= 3000
 
 
 def test_an_unscored_run_is_refused_with_the_command_that_scores_it(scored_run, tmp_path):

@@ -180,7 +180,13 @@ def compare(
 def report(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One or several runs.")],
     page: Annotated[
-        Path, typer.Option("-o", "--out", metavar="FILE.html", help="The HTML file.")
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE.html|DIR",
+            help="One HTML file, or a folder for many items.",
+        ),
     ] = (Path("report.html")),
     csv: Annotated[
         Path | None,
@@ -205,13 +211,17 @@ def report(
         float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
     ] = 24.0,
 ) -> None:
-    """Write the report: one HTML file with tables, and every item with picture and difference."""
+    """Write the report: tables, and every item with its pictures, answers and differences.
+
+    One HTML file, or a folder if -o doesn't end in .html: thousands of items then open as quickly.
+    Either asks no server for anything.
+    """
     from keju.reporting import write_csv, write_latex, write_report
 
     if not 0 <= pictures <= MOST_PICTURES:
         raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
     made = write_report(runs, page, picture_bytes=round(pictures * 1e6), published=published)
-    say(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
+    say(f"{made.page}: {made.size / 1e6:.1f} MB")
     for folder, write in ((csv, write_csv), (latex, write_latex)):
         if folder is not None:
             for path in write(made, folder):

@@ -1,61 +1,194 @@
-"""What the report's item browser reads: every item with its answers, scores and differences."""
+"""What the report's item browser reads: a short index of all items, and their details in chunks.
+
+The index has what lists and orders need; a chunk is read when one of its items is opened or
+searched. Keys of details are short, as there is one for each answer.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 from typing import Any
 
 from keju.benchmarks import options_of, prompt_of, query_of, task
 from keju.errors import KejuError
-from keju.items import ImageRef, Item
-from keju.reporting.differences import differences
-from keju.reporting.gather import Answer, Asked, Gathered, main_metric
+from keju.items import ImageRef, Item, Score
+from keju.reporting.differences import Difference, differences
+from keju.reporting.gather import Answer, Asked, Gathered, Run
 from keju.scoring import PROTOCOLS
 
 _LONGEST = 20_000
 _MOST_RELEVANT = 12
+_MOST_RANKED = 5
+_DIGITS = 4
+_PLACES = re.compile(r"(?:^|[>=] )([0-9]+)")
+
+PER_CHUNK = 50
 
 Json = dict[str, Any]
 
 
-def browser_data(gathered: Gathered) -> Json:
-    """Items in the datasets' order, and the pictures they name by number."""
-    rows: list[Json] = []
-    images: list[str] = []
-    first: dict[str, int] = {}
-    for asked in gathered.asked.values():
-        pictures = asked.run.pictures
-        places = [pictures.index(ref) for ref in _shown(asked.item)]
-        row = _item(asked)
-        row["images"] = []
-        for place in places:
+class Browser:
+    """Index, chunks and pictures of a report; `pictures` are JPEG files that items name by number.
+
+    Making it shrinks the pictures, so that what is left out is known from then on.
+    """
+
+    def __init__(self, gathered: Gathered) -> None:
+        self._gathered = gathered
+        self._models = {name: place for place, name in enumerate(gathered.models)}
+        self._kinds: dict[tuple[str, str], int] = {}
+        self._numbers: dict[tuple[int, int], int] = {}
+        self.pictures: list[bytes] = []
+        self.chunks: list[list[Json]] = []
+        self._items: list[list[Any]] = []
+        for asked in gathered.asked.values():
+            if len(self._items) % PER_CHUNK == 0:
+                self.chunks.append([])
+            self._items.append(self._line(asked))
+            self.chunks[-1].append(self._details(asked))
+
+    @property
+    def index(self) -> Json:
+        """The items in the datasets' order: ``[id, kind, [strict main of each model]]``.
+
+        A main is null where an answer has no score, false where the model gave none.
+        """
+        return {
+            "models": self._gathered.models,
+            "floors": [voice.role == "baseline" for voice in self._gathered.voices.values()],
+            "kinds": [_kind(*key) for key in self._kinds],
+            "items": self._items,
+            "per_chunk": PER_CHUNK,
+        }
+
+    def _line(self, asked: Asked) -> list[Any]:
+        item = asked.item
+        mains: dict[str, list[float]] = {}
+        main = next(iter(query_of(item).strict), "")
+        for answer in asked.answers:
+            for score in answer.scores:
+                is_main = score.protocol == "strict" and score.metric == main
+                if is_main and score.value is not None:
+                    mains.setdefault(answer.model, []).append(score.value)
+        kind = self._kinds.setdefault((item.task, item.query), len(self._kinds))
+        answered = {answer.model for answer in asked.answers}
+        values = [
+            round(fmean(mains[model]), _DIGITS) if model in mains
+            else None if model in answered else False
+            for model in self._models
+        ]  # fmt: skip
+        return [item.id, kind, values]
+
+    def _details(self, asked: Asked) -> Json:
+        item = asked.item
+        truth = item.answer or item.answer_simplified
+        row: Json = {
+            "question": _question(item),
+            "options": list(options_of(item)),
+            "truth": truth,
+            "note": " · ".join(": ".join(pair) for pair in item.metadata.items()),
+            "images": self._show(asked.run, _shown(item)),
+            "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
+        }
+        if item.relevant:
+            row["gallery"] = len(item.images) - 1
+            row["truth"] = ", ".join(map(str, item.relevant))
+        if any("diff" in answer for answer in row["answers"]):
+            row["counted"] = "".join(part.truth for part in differences(truth, ""))
+        return row
+
+    def _answer(self, asked: Asked, truth: str, answer: Answer) -> Json:
+        item, response = asked.item, answer.response
+        row: Json = {"m": self._models[answer.model], "text": response.text[:_LONGEST]}
+        row |= _scores(item, answer.scores)
+        if response.status != "answered":
+            row["status"] = response.status
+        if response.round > 1:
+            row["round"] = response.round
+        if response.error is not None:
+            row["error"] = f"{response.error.kind}: {response.error.message}"[:_LONGEST]
+        if item.relevant:
+            row["ranked"] = self._ranked(asked, response.text)
+        if query_of(item).form == "transcription" and response.text:
+            row["diff"] = list(_compact(differences(truth, response.text)))
+        return row
+
+    def _ranked(self, asked: Asked, best: str) -> list[Json]:
+        """The candidates that a model puts first, with their pictures."""
+        places = [int(place) for place in _PLACES.findall(best)][:_MOST_RANKED]
+        images = asked.item.images
+        return [
+            {
+                "place": place,
+                "true": place in asked.item.relevant,
+                "images": self._show(asked.run, [images[place]]),
+            }
+            for place in places
+            if 0 < place < len(images)
+        ]
+
+    def _show(self, run: Run, refs: Iterable[ImageRef]) -> list[int]:
+        """The numbers of pictures, of those that can be shown."""
+        shown = []
+        for place in map(run.pictures.index, refs):
             if place is not None:
-                url = pictures.urls[place]
-                row["images"].append(first.setdefault(url, len(first)))
-                if len(first) > len(images):
-                    images.append(url)
-        rows.append(row)
-    return {"items": rows, "images": images}
+                key = (id(run.pictures), place)
+                if key not in self._numbers:
+                    self._numbers[key] = len(self.pictures)
+                    self.pictures.append(run.pictures.copies[place])
+                shown.append(self._numbers[key])
+        return shown
 
 
-def _item(asked: Asked) -> Json:
-    item = asked.item
-    known = task(item.task)
-    truth = item.answer or item.answer_simplified or ", ".join(map(str, item.relevant))
-    answers = [_answer(item, truth, answer) for answer in asked.answers]
-    words = [item.id, item.question, truth, *item.options]
-    words += [answer["text"][:2000] for answer in answers]
+def _kind(name: str, query: str) -> Json:
+    known = task(name)
+    asked = next(each for each in known.queries if each.name == query)
     return {
-        "id": item.id,
-        "task": item.task,
-        "task_name": f"{known.name_zh} {known.name_en}"
-        + (f" · {item.query}" if item.query else ""),
-        "question": _question(item),
-        "options": list(options_of(item)),
-        "truth": truth,
-        "note": " · ".join([*_of_pairs(item), *map(": ".join, item.metadata.items())]),
-        "search": "\n".join(words).lower(),
-        "answers": answers,
+        "task": name,
+        "name": f"{known.name_zh} {known.name_en}" + (f" · {query}" if query else ""),
+        "metrics": [
+            [protocol, metric, place == 0]
+            for protocol in PROTOCOLS
+            for place, metric in enumerate(getattr(asked, protocol))
+        ],
     }
+
+
+def _scores(item: Item, scores: Sequence[Score]) -> Json:
+    """The values in the order of the kind's metrics; why one is missing; what was read out."""
+    found = {(score.protocol, score.metric): score for score in scores}
+    query = query_of(item)
+    order = [(protocol, m) for protocol in PROTOCOLS for m in getattr(query, protocol)]
+    values = [found[key].value if key in found else None for key in order]
+    row: Json = {"values": [None if v is None else round(v, _DIGITS) for v in values]}
+    reasons = dict.fromkeys(score.reason for score in scores if score.reason)
+    if reasons:
+        row["reasons"] = list(reasons)
+    verdict = next((score.verdict for score in scores), "ok")
+    if verdict != "ok":
+        row["verdict"] = verdict
+    read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)
+    if read_out is not None:
+        row["taken"] = [read_out.extracted[:_LONGEST], read_out.extracted_from]
+    return row
+
+
+def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:
+    """A difference without the truth, which is written once: n alike, -n missing, 0 a line break.
+
+    What was answered otherwise is written with its kind before it: v, s or i.
+    """
+    for part in parts:
+        if part.kind == "brk":
+            yield 0
+        elif part.kind == "eq":
+            yield len(part.truth)
+        elif part.kind == "del":
+            yield -len(part.truth)
+        else:
+            yield part.kind[0] + part.answer
 
 
 def _shown(item: Item) -> tuple[ImageRef, ...]:
@@ -66,53 +199,8 @@ def _shown(item: Item) -> tuple[ImageRef, ...]:
     return (*item.images[:1], *(item.images[place] for place in places[:_MOST_RELEVANT]))
 
 
-def _of_pairs(item: Item) -> list[str]:
-    if not item.relevant:
-        return []
-    return [
-        f"one picture against {len(item.images) - 1:,} candidates; shown with those that belong "
-        "to it"
-    ]
-
-
 def _question(item: Item) -> str:
     try:
         return prompt_of(item)
     except KejuError:
         return item.question
-
-
-def _answer(item: Item, truth: str, answer: Answer) -> Json:
-    response = answer.response
-    strict = [score for score in answer.scores if score.protocol == "strict"]
-    mains = {protocol: main_metric(item, protocol) for protocol in PROTOCOLS}
-    read_out = next((score for score in strict if score.extracted), None)
-    row: Json = {
-        "model": answer.model,
-        "text": response.text[:_LONGEST],
-        "status": response.status,
-        "verdict": next((score.verdict for score in answer.scores), ""),
-        "scores": [
-            [
-                score.protocol,
-                score.metric,
-                score.value,
-                score.reason,
-                score.metric == mains[score.protocol],
-            ]
-            for score in answer.scores
-        ],
-    }
-    if read_out is not None:
-        row["extracted"] = read_out.extracted
-        row["extracted_from"] = read_out.extracted_from
-    if response.round > 1:
-        row["round"] = response.round
-    if response.error is not None:
-        row["error"] = f"{response.error.kind}: {response.error.message}"
-    main = next((score for score in strict if score.metric == mains["strict"]), None)
-    if main is not None and main.value is not None:
-        row["main"] = main.value
-    if query_of(item).form == "transcription" and response.text:
-        row["diff"] = [list(part) for part in differences(truth, response.text)]
-    return row

@@ -1,10 +1,10 @@
-"""The report: one HTML file that holds all it shows and asks no server for anything."""
+"""The report as one HTML file or a folder; either holds all it shows and asks no server."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
@@ -13,9 +13,10 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
+from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.reporting.beside import BesideTable, beside_tables
-from keju.reporting.browser import browser_data
+from keju.reporting.browser import Browser
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.view import View, build_view
 
@@ -23,6 +24,7 @@ PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
 
 _SCRIPTS = ("views.js", "report.js")
+_PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
 
 
 class Report(NamedTuple):
@@ -30,6 +32,8 @@ class Report(NamedTuple):
 
     gathered: Gathered
     view: View
+    page: Path
+    size: int
 
     @property
     def beside(self) -> list[BesideTable]:
@@ -50,44 +54,82 @@ def write_report(
 
     Args:
         runs: the run folders.
-        out: the HTML file.
+        out: the HTML file, or a folder (any name that doesn't end in .html): there the page reads
+            items and pictures when they are looked at, which keeps it quick however many there are.
         title: the page's title; by default the datasets' names.
         picture_bytes: the most that the pictures may weigh; smaller copies are shown, then none.
         published: lay the papers' printed results beside the run's, in the papers' tables.
 
     Returns:
-        What the report was made of and what it shows.
+        What the report was made of and what it shows; `size` is in bytes.
 
     Raises:
-        UsageError: a path is not a run, or it has no scores yet.
+        UsageError: a path is not a run, or it has no scores yet; the folder holds something else.
         DataError: a file of a run is damaged.
     """
+    single = out.suffix.lower() in {".html", ".htm"}
+    if not single:
+        _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)
-    data = browser_data(gathered)
+    browser = Browser(gathered)
     view = build_view(gathered, title=title or _title(gathered), published=published)
-    write_atomic(out, render(gathered, view, data))
-    return Report(gathered, view)
+    page = out if single else out / _PAGE
+    if not single:
+        _write_parts(browser, out)
+    write_atomic(page, render(view, browser, single=single))
+    written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
+    return Report(gathered, view, page, sum(path.stat().st_size for path in written))
 
 
-def render(gathered: Gathered, view: View, data: object) -> str:
-    """The page as text. Everything from models and datasets is escaped, or data and never markup.
+def render(view: View, browser: Browser, *, single: bool) -> Iterator[bytes]:
+    """The page in pieces. Everything from models and datasets is escaped, or data and never markup.
 
-    The content security policy allows this page's own style and script by their hashes and nothing
-    else, so that an answer that slipped through as markup could neither run nor load anything.
+    The content security policy allows this page's own style and script by their hashes, and files
+    that lie beside a report in a folder, and nothing else, so that an answer that slipped through
+    as markup could neither run nor load anything.
     """
     style = _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_asset("report.html.j2"))
-    return template.render(
+    stream = template.stream(
         report=view,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),
         script_hash=_hash(script),
-        views=_inert({"models": gathered.models, "strata": view.strata, "options": view.options}),
-        data=_inert(data),
+        beside="" if single else " 'self'",
+        views=_inert({"models": view.names, "strata": view.strata, "options": view.options}),
+        data=_inert(browser.index | {"single": single}),
+        chunks=map(_inert, browser.chunks) if single else (),
+        pictures=(base64.b64encode(each).decode() for each in browser.pictures) if single else (),
     )
+    stream.enable_buffering(200)
+    return (piece.encode() for piece in stream)
+
+
+def _take_folder(out: Path) -> None:
+    """Refuse a folder that is not a report's, so that nothing of somebody else's is overwritten."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: not a folder; a report in one file ends in .html")
+    if out.is_dir() and any(out.iterdir()) and not (out / _PAGE).is_file():
+        raise UsageError(f"{out}: holds something else than a report. Choose another -o")
+
+
+def _write_parts(browser: Browser, out: Path) -> None:
+    """Items as scripts, since a page from the disk may load no data; pictures as they are."""
+    scripts = (f"kejuChunk({n},{_inert(each)});" for n, each in enumerate(browser.chunks))
+    _write_numbered(out / _ITEMS, ".js", (each.encode() for each in scripts))
+    _write_numbered(out / _PICTURES, ".jpg", browser.pictures)
+
+
+def _write_numbered(folder: Path, suffix: str, contents: Iterator[bytes] | list[bytes]) -> None:
+    count = 0
+    for count, data in enumerate(contents, start=1):
+        write_atomic(folder / f"{count - 1}{suffix}", data)
+    for old in folder.glob(f"*{suffix}"):
+        if old.stem.isdecimal() and int(old.stem) >= count:
+            old.unlink()
 
 
 def _asset(name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from pathlib import Path
 
 from keju.datasets.store import Dataset
@@ -14,7 +13,7 @@ _SIDES = (1100, 700, 420)
 
 
 class Pictures:
-    """Small copies of the pictures that a report shows, each once.
+    """Small copies (JPEG) of the pictures that a report shows, each once.
 
     `budget` is the most that all of them may weigh; sides shrink in steps as it runs out, and
     then pictures are left out and counted in `left_out`.
@@ -23,22 +22,22 @@ class Pictures:
     def __init__(self, dataset: Dataset | None, *, budget: int) -> None:
         self._dataset = dataset
         self._budget = budget
-        self._known: dict[str, int] = {}
-        self.urls: list[str] = []
+        self._known: dict[str, int | None] = {}
+        self.copies: list[bytes] = []
         self.left_out = 0
 
     def index(self, ref: ImageRef) -> int | None:
-        """The place of that picture in `urls`, or None if it can't be shown."""
+        """The place of that picture in `copies`, or None if it can't be shown."""
         if ref.sha256 not in self._known:
-            url = self._url(ref)
-            if url is None:
+            copy = self._copy(ref)
+            self._known[ref.sha256] = None if copy is None else len(self.copies)
+            if copy is None:
                 self.left_out += 1
-                return None
-            self._known[ref.sha256] = len(self.urls)
-            self.urls.append(url)
+            else:
+                self.copies.append(copy)
         return self._known[ref.sha256]
 
-    def _url(self, ref: ImageRef) -> str | None:
+    def _copy(self, ref: ImageRef) -> bytes | None:
         if self._dataset is None or self._budget <= 0:
             return None
         try:
@@ -47,7 +46,7 @@ class Pictures:
                 small = thumbnail(data, name=ref.path, max_side=side)
                 if len(small) <= self._budget:
                     self._budget -= len(small)
-                    return "data:image/jpeg;base64," + base64.b64encode(small).decode("ascii")
+                    return small
         except (KejuError, OSError):
             # A picture that can't be opened is the dataset's fault, which `validate` names; the
             # report counts it and goes on.

@@ -55,6 +55,7 @@ class View(NamedTuple):
     keju: str
     runs: list[dict[str, str]]
     synthetic: bool
+    names: list[str]
     models: list[ModelRow]
     boards: list[Leaderboard]
     missing: list[str]
@@ -90,6 +91,7 @@ def build_view(gathered: Gathered, *, title: str, published: bool = False) -> Vi
             for run in gathered.runs
         ],
         synthetic=any(run.manifest.synthetic for run in gathered.runs),
+        names=gathered.models,
         models=[_model_row(gathered, model) for model in gathered.models],
         boards=leaderboards(gathered, results),
         missing=list(_missing_lines(results)),
@@ -106,8 +108,8 @@ def build_view(gathered: Gathered, *, title: str, published: bool = False) -> Vi
         options=option_errors(gathered),
         task_names=_task_names(gathered),
         pictures_note=(
-            f"{left_out} pictures are not in this file: the dataset is not where it was, or they "
-            "would make the file too large (--pictures sets how large)."
+            f"{left_out} pictures are not in this report: the dataset is not where it was, or they "
+            "would make it too large (--pictures sets how large)."
             if left_out
             else ""
         ),

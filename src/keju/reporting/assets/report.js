@@ -1,11 +1,12 @@
-"use strict";
 /* The item browser. Everything shown is set as text, never as markup: answers are hostile. */
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const list = document.getElementById("list");
-  const panel = document.getElementById("item");
   const pick = (id) => document.getElementById(id);
-  const state = { shown: [], at: 0, limit: 200 };
+  const list = pick("list");
+  const panel = pick("item");
+  const state = { shown: [], at: 0, limit: 200, words: [], read: 0 };
+  const CHUNKS = Math.ceil(data.items.length / data.per_chunk);
+  const KEPT = 12;
 
   const make = (tag, cls, text) => {
     const node = document.createElement(tag);
@@ -14,27 +15,104 @@
     return node;
   };
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
-  const answerBy = (item, model) => item.answers.find((answer) => answer.model === model);
-  const mainOf = (answer) => (answer && answer.main !== undefined ? answer.main : null);
+  const kindOf = (place) => data.kinds[data.items[place][1]];
+
+  /* Chunks of details: elements of this page, or scripts beside it. The last few are kept. */
+  const chunks = new Map();
+  const waiting = new Map();
+  const parsed = new Promise((done) => {
+    if (document.readyState !== "loading") done();
+    else document.addEventListener("DOMContentLoaded", done);
+  });
+  window.kejuChunk = (number, items) => {
+    if (waiting.has(number)) waiting.get(number)(items);
+  };
+
+  function fetchChunk(number) {
+    if (data.single) {
+      return parsed.then(() => JSON.parse(pick(`chunk-${number}`).textContent));
+    }
+    return new Promise((done, failed) => {
+      waiting.set(number, done);
+      const script = make("script");
+      script.src = `items/${number}.js`;
+      script.addEventListener("load", () => script.remove());
+      script.addEventListener("error", () => failed(new Error(script.src)));
+      document.head.append(script);
+    });
+  }
+
+  function need(number) {
+    const known = chunks.get(number) || fetchChunk(number);
+    chunks.delete(number);
+    chunks.set(number, known);
+    if (chunks.size > KEPT) chunks.delete(chunks.keys().next().value);
+    return known;
+  }
+
+  const details = (place) =>
+    need(Math.floor(place / data.per_chunk)).then((items) => items[place % data.per_chunk]);
+
+  /* For the search every item's words are read once, while nothing else is to do. */
+  async function readWords() {
+    const idle = window.requestIdleCallback || ((run) => setTimeout(run, 1));
+    for (let number = 0; number < CHUNKS; number++) {
+      const items = await need(number);
+      items.forEach((item, index) => {
+        const place = number * data.per_chunk + index;
+        const words = [data.items[place][0], item.question, item.truth, item.note,
+          ...item.options, ...item.answers.map((answer) => answer.text)];
+        state.words[place] = words.join("\n").toLowerCase();
+      });
+      state.read = Math.min(data.items.length, (number + 1) * data.per_chunk);
+      if (number % 8 === 0) tell();
+      await new Promise((done) => idle(done));
+    }
+    tell();
+    performance.mark("searchable");
+    if (pick("word").value.trim()) choose();
+  }
+
+  function tell() {
+    const wanted = pick("word").value.trim();
+    const part = wanted && state.read < data.items.length
+      ? ` · answers read so far: ${state.read} of ${data.items.length}` : "";
+    pick("count").textContent = `${state.shown.length} of ${data.items.length} items${part}`;
+  }
+
+  function valueOf(place, model) {
+    const values = data.items[place][2];
+    if (model >= 0) return values[model];
+    const there = values.map((v, index) => [v, data.floors[index]])
+      .filter(([v]) => typeof v === "number");
+    const real = there.filter(([, floor]) => !floor);
+    const kept = real.length ? real : there;
+    return kept.length ? kept.reduce((sum, [v]) => sum + v, 0) / kept.length : null;
+  }
 
   function choose() {
+    chooseItems();
+    drawItem();
+  }
+
+  function chooseItems() {
     const task = pick("task").value;
-    const model = pick("model").value;
+    const model = data.models.indexOf(pick("model").value);
     const word = pick("word").value.trim().toLowerCase();
     const order = pick("order").value;
-    state.shown = data.items.filter((item) =>
-      (!task || item.task === task) && (!model || answerBy(item, model)) &&
-      (!word || item.search.includes(word)));
-    const value = (item) => {
-      const shown = item.answers.filter((a) => !model || a.model === model);
-      const real = shown.filter((a) => !a.model.startsWith("baseline:"));
-      const values = (real.length ? real : shown).map(mainOf).filter((v) => v !== null);
-      return values.length ? values.reduce((a, b) => a + b) / values.length : null;
+    const fits = (place) => {
+      if (task && kindOf(place).task !== task) return false;
+      if (model >= 0 && data.items[place][2][model] === false) return false;
+      if (!word) return true;
+      const words = state.words[place];
+      return words === undefined ? data.items[place][0].toLowerCase().includes(word)
+        : words.includes(word);
     };
-    state.value = value;
+    state.shown = data.items.map((_, place) => place).filter(fits);
+    state.value = (place) => valueOf(place, model);
     if (order !== "file") {
       const sign = order === "worst" ? 1 : -1;
-      const rank = new Map(state.shown.map((item) => [item, value(item)]));
+      const rank = new Map(state.shown.map((place) => [place, state.value(place)]));
       state.shown.sort((a, b) => {
         const x = rank.get(a), y = rank.get(b);
         if (x === null || y === null) return (x === null) - (y === null);
@@ -44,31 +122,31 @@
     state.limit = 200;
     state.at = 0;
     drawList();
-    drawItem();
   }
 
   function drawList() {
-    list.replaceChildren();
-    pick("count").textContent = `${state.shown.length} of ${data.items.length} items`;
-    state.shown.slice(0, state.limit).forEach((item, index) => {
+    tell();
+    const rows = state.shown.slice(0, state.limit).map((place, index) => {
+      const [id] = data.items[place], kind = kindOf(place);
       const button = make("button");
       button.type = "button";
-      const name = make("span", "id", item.id);
-      name.append(make("small", "", `${item.task} ${item.task_name}`));
-      button.append(name, make("span", "val", percent(state.value(item))));
+      const name = make("span", "id", id);
+      name.append(make("small", "", `${kind.task} ${kind.name}`));
+      button.append(name, make("span", "val", percent(state.value(place))));
       button.addEventListener("click", () => go(index));
       const row = make("li");
       row.append(button);
-      list.append(row);
+      return row;
     });
     if (state.shown.length > state.limit) {
       const more = make("button", "", `show ${Math.min(200, state.shown.length - state.limit)} more`);
       more.type = "button";
-      more.addEventListener("click", () => { state.limit += 200; drawList(); mark(); });
+      more.addEventListener("click", () => { state.limit += 200; drawList(); });
       const row = make("li");
       row.append(more);
-      list.append(row);
+      rows.push(row);
     }
+    list.replaceChildren(...rows);
     mark();
   }
 
@@ -88,81 +166,129 @@
     drawItem();
   }
 
-  function difference(pairs) {
+  function difference(item, parts) {
     const box = make("div", "diff");
+    const truth = Array.from(item.counted);
+    let at = 0;
     const cell = (kind, above, below, words) => {
       const span = make("span", kind);
       if (words) span.title = words;
       span.append(make("b", "", above), make("b", "", below));
       box.append(span);
     };
-    for (const [kind, truth, answer] of pairs) {
-      const above = Array.from(truth), below = Array.from(answer);
-      if (kind === "brk") box.append(make("span", "brk"));
-      else if (kind === "eq") above.forEach((c, i) => cell("eq", c, below[i]));
-      else if (kind === "del") above.forEach((c) => cell("del", c, "▁", `missing: ${c}`));
-      else if (kind === "ins") below.forEach((c) => cell("ins", "▁", c, `added: ${c}`));
-      else above.forEach((c, i) => cell(kind, c, below[i],
-        kind === "var" ? `variant: ${below[i]} for ${c}` : `read ${below[i]} for ${c}`));
+    for (const part of parts) {
+      if (part === 0) box.append(make("span", "brk"));
+      else if (part > 0) for (const c of truth.slice(at, at += part)) cell("eq", c, c);
+      else if (part < 0)
+        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", `missing: ${c}`);
+      else {
+        const [kind, ...answer] = Array.from(part);
+        for (const c of answer) {
+          if (kind === "i") cell("ins", "▁", c, `added: ${c}`);
+          else {
+            const above = truth[at++];
+            if (kind === "v") cell("var", above, c, `variant: ${c} for ${above}`);
+            else cell("sub", above, c, `read ${c} for ${above}`);
+          }
+        }
+      }
     }
     return box;
   }
 
-  function drawAnswer(item, answer) {
+  function picture(number, words) {
+    const image = make("img", "picture");
+    image.src = data.single
+      ? `data:image/jpeg;base64,${pick(`picture-${number}`).textContent}`
+      : `pictures/${number}.jpg`;
+    image.alt = words;
+    image.addEventListener("click", () => image.classList.toggle("full"));
+    return image;
+  }
+
+  function drawRanking(answer) {
+    const row = make("div", "ranking");
+    answer.ranked.forEach((one, index) => {
+      const figure = make("figure", one.true ? "true" : "");
+      one.images.forEach((number) => figure.append(picture(number, `candidate ${one.place}`)));
+      const words = `${index + 1}. candidate ${one.place}${one.true ? " ✓ belongs" : ""}`;
+      figure.append(make("figcaption", "", words));
+      row.append(figure);
+    });
+    return row;
+  }
+
+  function drawAnswer(item, kind, answer) {
     const part = make("section", "answer-of");
-    const head = make("h4", "", answer.model);
-    if (answer.status !== "answered") head.append(make("span", "tag bad", answer.status));
-    if (answer.verdict && answer.verdict !== "ok" && answer.verdict !== answer.status)
-      head.append(make("span", "tag bad", answer.verdict));
-    if (answer.extracted)
-      head.append(make("span", "tag", `taken: ${answer.extracted} (${answer.extracted_from})`));
+    const head = make("h4", "", data.models[answer.m]);
+    const tag = (cls, text) => head.append(make("span", cls, text));
+    if (answer.round) tag("tag", `round ${answer.round}`);
+    if (answer.status) tag("tag bad", answer.status);
+    if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", answer.verdict);
+    if (answer.taken && answer.taken[0]) {
+      tag("tag", `taken: ${answer.taken[0]}${answer.taken[1] ? ` (${answer.taken[1]})` : ""}`);
+    }
     part.append(head);
     const scores = make("ul", "scores");
-    for (const [protocol, metric, value, reason, main] of answer.scores) {
-      const row = make("li", main ? "main" : "",
-        `${protocol} ${metric} ${value === null ? "unscored" : percent(value)}`);
-      if (reason) row.title = reason;
-      scores.append(row);
-    }
+    kind.metrics.forEach(([protocol, metric, main], index) => {
+      const value = answer.values[index];
+      const text = value === null ? "unscored" : percent(value);
+      scores.append(make("li", main ? "main" : "", `${protocol} ${metric} ${text}`));
+    });
     part.append(scores);
+    if (answer.reasons) part.append(make("p", "soft", `unscored: ${answer.reasons.join("; ")}`));
     if (answer.error) part.append(make("p", "soft", answer.error));
+    if (answer.ranked) part.append(drawRanking(answer));
     if (answer.diff) {
-      part.append(make("p", "soft", "truth above, answer below"), difference(answer.diff));
+      part.append(make("p", "soft", "truth above, answer below"), difference(item, answer.diff));
       const raw = make("details");
       raw.append(make("summary", "", "the answer as it came"), make("div", "plain", answer.text));
       part.append(raw);
-    } else if (answer.text) {
+    } else if (answer.text && !answer.ranked) {
       part.append(make("div", "plain", answer.text));
     }
     return part;
   }
 
-  function drawItem() {
-    panel.replaceChildren();
-    const item = state.shown[state.at];
-    if (!item) { panel.append(make("p", "soft", "no item fits")); return; }
-    panel.append(make("h3", "", `${item.id} · ${item.task} ${item.task_name}`));
+  async function drawItem() {
+    const place = state.shown[state.at];
+    if (place === undefined) {
+      panel.replaceChildren(make("p", "soft", "no item fits"));
+      return;
+    }
+    let item;
+    try {
+      item = await details(place);
+    } catch (error) {
+      panel.replaceChildren(make("p", "soft", `not readable: ${error.message}`));
+      return;
+    }
+    if (state.shown[state.at] === place) panel.replaceChildren(...drawn(place, item));
+  }
+
+  function drawn(place, item) {
+    const [id] = data.items[place], kind = kindOf(place);
     const view = make("div", item.images.length ? "pair-view" : "");
     if (item.images.length) {
       const pictures = make("div");
-      for (const index of item.images) {
-        const picture = make("img", "picture");
-        picture.src = data.images[index];
-        picture.alt = `picture of ${item.id}`;
-        picture.addEventListener("click", () => picture.classList.toggle("full"));
-        pictures.append(picture);
-      }
+      item.images.forEach((number, index) => {
+        if (item.gallery && index === 0) pictures.append(make("h4", "", "asked about"));
+        if (item.gallery && index === 1) pictures.append(make("h4", "", "what belongs to it"));
+        pictures.append(picture(number, `picture ${index + 1} of ${id}`));
+      });
       view.append(pictures);
     }
     const side = make("div");
     side.append(make("p", "question", item.question));
-    if (item.options.length) {
+    if (item.gallery) {
+      side.append(make("p", "soft",
+        `one picture against ${item.gallery} candidates; ${item.truth} belong to it`));
+    } else if (item.options.length) {
       const options = make("ul", "options");
       item.options.forEach((text, index) => {
         const letter = String.fromCharCode(65 + index);
-        const row = make("li", letter === item.truth ? "true" : "",
-          `${letter}、${text}${letter === item.truth ? "  ✓" : ""}`);
-        options.append(row);
+        const right = letter === item.truth;
+        options.append(make("li", right ? "true" : "", `${letter}、${text}${right ? "  ✓" : ""}`));
       });
       side.append(options);
     } else {
@@ -171,31 +297,39 @@
       side.append(truth);
     }
     if (item.note) side.append(make("p", "soft", item.note));
-    const wanted = pick("model").value;
-    item.answers.filter((a) => !wanted || a.model === wanted)
-      .forEach((answer) => side.append(drawAnswer(item, answer)));
+    const wanted = data.models.indexOf(pick("model").value);
+    item.answers.filter((answer) => wanted < 0 || answer.m === wanted)
+      .forEach((answer) => side.append(drawAnswer(item, kind, answer)));
     view.append(side);
-    panel.append(view);
+    return [make("h3", "", `${id} · ${kind.task} ${kind.name}`), view];
   }
 
-  function show(item) {
-    if (!state.shown.includes(item)) {
+  function show(place) {
+    if (!state.shown.includes(place)) {
       for (const id of ["task", "model", "word"]) pick(id).value = "";
       choose();
     }
-    go(state.shown.indexOf(item));
+    go(state.shown.indexOf(place));
     pick("items").scrollIntoView();
   }
 
   for (const button of document.querySelectorAll("button[data-item]"))
-    button.addEventListener("click", () => show(data.items[Number(button.dataset.item)]));
+    button.addEventListener("click", () => show(Number(button.dataset.item)));
   for (const id of ["task", "model", "order"]) pick(id).addEventListener("change", choose);
-  pick("word").addEventListener("input", choose);
+  /* While somebody types, the list follows at once and the item when the typing rests. */
+  let resting;
+  pick("word").addEventListener("input", () => {
+    clearTimeout(resting);
+    chooseItems();
+    resting = setTimeout(drawItem, 250);
+  });
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (/^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
     if (event.key === "j") go(state.at + 1);
     else if (event.key === "k") go(state.at - 1);
+    else if (event.key === "/") { event.preventDefault(); pick("word").focus(); }
   });
   choose();
+  parsed.then(readWords);
 })();
