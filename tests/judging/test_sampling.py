@@ -115,6 +115,15 @@ def test_from_a_run_to_the_alignment(bench, tmp_path):
         read_ratings(sheets, {})
 
 
+def test_a_sample_that_is_not_all_of_this_run_is_told(bench, answers):
+    code = code_of(answers.judged[0])
+    found = answers_of(
+        bench.folder.run, bench.folder.rubrics, Chosen(only=frozenset({code, "0" * 16}))
+    )
+    assert [code_of(each) for each in found.judged] == [code]
+    assert found.left_out == {"answers of the sample are not among those": 1}
+
+
 def test_an_answer_that_changed_since_is_another_one(answers):
     judged = answers.judged[0]
     assert code_of(judged) != code_of(judged._replace(text=f"{judged.text}。"))

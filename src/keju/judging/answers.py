@@ -95,7 +95,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     known = list(run.manifest().models)
     if gone := [name for name in chosen.models or () if name not in known]:
         raise UsageError(f"{run.path}: no model {gone[0]!r}; it has {', '.join(known)}")
-    wanted = rubrics.open_tasks() if chosen.tasks is None else rubrics.checked(chosen.tasks)
+    wanted = _wanted(run, rubrics, chosen)
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
     found: list[Judged] = []
     for name in chosen.models or known:
@@ -114,9 +114,21 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
             if items or chosen.tasks
             else f"{run.path}: no open task was asked. Name others with --task"
         )
+    if chosen.only is not None and len(found) < len(chosen.only):
+        left_out["answers of the sample are not among those"] = len(chosen.only) - len(found)
     order = {key: place for place, key in enumerate(items)}
     found.sort(key=lambda each: order[each.item.task, each.item.query, each.item.id])
     return Answers(found, dict(left_out))
+
+
+def _wanted(run: RunFolder, rubrics: Rubrics, chosen: Chosen) -> tuple[str, ...]:
+    """The tasks that were named; else those a sample is of, which may be any, or the open ones."""
+    if chosen.tasks is not None:
+        return rubrics.checked(chosen.tasks)
+    if chosen.only is None:
+        return rubrics.open_tasks()
+    known = {name.partition("/")[0] for name in rubrics.queries}
+    return tuple(sorted(known & {item.task for item in run.items()}))
 
 
 def _items(

@@ -120,7 +120,9 @@ def judgements_of(
     repeats: int | None = None,
     judges: Sequence[str] = (),
 ) -> list[Judgement]:
-    """The stored grades of these answers, judge by judge; judges that never judged are left out.
+    """The stored grades of these answers, judge by judge.
+
+    Judges that have judged nothing here by these rubrics are left out.
 
     Args:
         judged: the answers.
@@ -131,7 +133,7 @@ def judgements_of(
     repeats = stored_repeats(folder) if repeats is None else repeats
     found = []
     for judge, identity in folder.judges().items():
-        if judges and judge not in judges:
+        if (judges and judge not in judges) or not folder.response_files(judge):
             continue
         requests = grading_requests(judged, folder, repeats)
         replies = replies_of(folder, judge, identity, requests).of
