@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,6 +26,9 @@ from keju.cli.options import (
     Shard,
     TaskIds,
 )
+
+if TYPE_CHECKING:
+    from keju.running import Plan
 
 
 @app.command()
@@ -60,7 +63,6 @@ def plan(
     """
     from keju.datasets.store import Dataset
     from keju.models import ModelOptions, open_model
-    from keju.reporting.planning import plan_notes, plan_table, totals_table
     from keju.reporting.terminal import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
@@ -94,13 +96,20 @@ def plan(
     if as_json:
         print_json(found)
         return
+    show_plan(found)
+    if there and not there.exists():
+        say(f"{folder}: no run is there yet, so nothing is taken off")
+
+
+def show_plan(found: Plan) -> None:
+    """Print a plan for people."""
+    from keju.reporting.planning import plan_notes, plan_table, totals_table
+
     out.print(plan_table(found))
     if found.wire_bytes:
         out.print(totals_table(found))
     for line in plan_notes(found):
         say(line)
-    if there and not there.exists():
-        say(f"{folder}: no run is there yet, so nothing is taken off")
 
 
 @app.command()

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, say
+from keju.cli.asking import show_plan
 from keju.cli.options import AsJson, BaseUrl, PerMinute, PriceFile, Seed, TaskIds
 
 if TYPE_CHECKING:
@@ -350,7 +351,6 @@ def _show_plan(
     as_json: bool,
 ) -> None:
     from keju.judging import open_judges, plan_judging
-    from keju.reporting.planning import plan_notes, plan_table, totals_table
     from keju.reporting.terminal import print_json
 
     found = plan_judging(
@@ -364,11 +364,7 @@ def _show_plan(
     if as_json:
         print_json(found)
         return
-    out.print(plan_table(found))
-    if found.wire_bytes:
-        out.print(totals_table(found))
-    for line in plan_notes(found):
-        say(line)
+    show_plan(found)
 
 
 def _ask(

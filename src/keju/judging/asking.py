@@ -20,7 +20,6 @@ from keju.running import (
     Budget,
     Job,
     Lane,
-    ModelSummary,
     Plan,
     Policy,
     ResponseStore,
@@ -30,6 +29,7 @@ from keju.running import (
     ask_all,
     plan_of,
     request_key,
+    summary_of,
 )
 from keju.running.budget import Meter, Purse, check_priced, spent_so_far
 from keju.running.prices import Prices
@@ -122,7 +122,10 @@ def ask_judges(
     return RunSummary(
         out=str(folder.path),
         items=sum(lane.total for lane in lanes),
-        models=tuple(map(_summary, lanes, standing)),
+        models=tuple(
+            summary_of(lane, there, lane.total + len(there))
+            for lane, there in zip(lanes, standing, strict=True)
+        ),
         interrupted=interrupted,
         used_up=purse.used_up,
         cost=purse.spent if prices else None,
@@ -212,22 +215,6 @@ async def _go(
     finally:
         for lane in lanes:
             await lane.model.close()
-
-
-def _summary(lane: Lane, standing: Sequence[Stored]) -> ModelSummary:
-    statuses = Counter(stored.status for stored in standing)
-    kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
-    return ModelSummary(
-        model=lane.model.name,
-        planned=lane.total + len(standing),
-        asked=lane.done,
-        attempts=lane.attempts,
-        left=lane.left,
-        statuses=dict(sorted((statuses + lane.statuses).items())),
-        failures=dict(sorted((kinds + lane.failures).items())),
-        halted=lane.halted,
-        refused=tuple(sorted(lane.refused)),
-    )
 
 
 def _slot(request: Request) -> Slot:

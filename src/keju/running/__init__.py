@@ -10,7 +10,7 @@ from keju.running.presets import preset
 from keju.running.requests import request_count, requests
 from keju.running.run import RunSummary, ask_all, run
 from keju.running.selecting import Selection
-from keju.running.session import ModelSummary
+from keju.running.session import ModelSummary, summary_of
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.running.throttle import Limits
 
@@ -41,4 +41,5 @@ __all__ = [
     "request_key",
     "requests",
     "run",
+    "summary_of",
 ]

@@ -251,22 +251,7 @@ class Session:
     def summary(self, lane: Lane) -> ModelSummary:
         """How a model fared, what was stored before included."""
         name = lane.model.name
-        standing = self.standing[name]
-        statuses = Counter(stored.status for stored in standing)
-        kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
-        return ModelSummary(
-            model=name,
-            planned=self.planned[name],
-            asked=lane.done,
-            attempts=lane.attempts,
-            waited=round(lane.waited, 3),
-            left=lane.left,
-            statuses=dict(sorted((statuses + lane.statuses).items())),
-            failures=dict(sorted((kinds + lane.failures).items())),
-            not_asked=dict(self.declined[name]),
-            halted=lane.halted,
-            refused=tuple(sorted(lane.refused)),
-        )
+        return summary_of(lane, self.standing[name], self.planned[name], self.declined[name])
 
     def _jobs(
         self, model: Model, todo: Sequence[_Place], readings: Mapping[Setting, Readings | None]
@@ -315,6 +300,37 @@ class Session:
             models={model.name: model.identity for model in self.models},
             settings=chosen,
         )
+
+
+def summary_of(
+    lane: Lane,
+    standing: Sequence[Stored],
+    planned: int,
+    not_asked: Mapping[str, int] | None = None,
+) -> ModelSummary:
+    """How a lane went.
+
+    Args:
+        lane: what was asked now.
+        standing: what had been stored before and still stands.
+        planned: how many requests there are in all.
+        not_asked: what was declined, by reason.
+    """
+    statuses = Counter(stored.status for stored in standing)
+    kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
+    return ModelSummary(
+        model=lane.model.name,
+        planned=planned,
+        asked=lane.done,
+        attempts=lane.attempts,
+        waited=round(lane.waited, 3),
+        left=lane.left,
+        statuses=dict(sorted((statuses + lane.statuses).items())),
+        failures=dict(sorted((kinds + lane.failures).items())),
+        not_asked=dict(not_asked or {}),
+        halted=lane.halted,
+        refused=tuple(sorted(lane.refused)),
+    )
 
 
 def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
