@@ -1,7 +1,8 @@
 """Answers made elsewhere, read from a file and put into a run like any model's.
 
-Two forms are read: JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines)
-and the MCS-Bench authors' RESPONSES.json, a list of objects with ``ID`` and ``Response``.
+Read are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), the
+MCS-Bench authors' RESPONSES.json, a list of objects with ``ID`` and ``Response``, and the result
+files of Inspect, lmms-eval and VLMEvalKit (see `other_harnesses`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,14 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Failure, Line, Request, Status, Usage
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.other_harnesses import (
+    LmmsSample,
+    Told,
+    archive,
+    inspect_log,
+    row_of,
+    tab_separated,
+)
 
 FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
 """What other harnesses store as the answer when they got none: VLMEvalKit (`fail_msg` of its API
@@ -102,6 +111,7 @@ class Replay:
         del images
         place = (request.item, request.candidate)
         entry = self._entries.get(_Slot(*place, request.setting, request.round))
+        entry = entry or self._entries.get(_Slot(*place, None, request.round))
         entry = entry or self._entries.get(_Slot(*place, *_ANY))
         if entry is None:
             raise AskError("missing-answer", "the file has no answer for this item")
@@ -125,11 +135,8 @@ class Replay:
 
 
 def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    a_list = data.lstrip().startswith(b"[")
-    entries = _authors_form(path, data) if a_list else _json_lines(path, data)
     found: dict[_Slot, _Entry] = {}
-    for entry in entries:
+    for entry in _entries(path, data.removeprefix(b"\xef\xbb\xbf")):
         slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.round)
         if entry.key:
             # keju leaves defaults out of its lines
@@ -146,25 +153,64 @@ def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
     return found
 
 
+def _entries(path: Path, data: bytes) -> Iterator[_Entry]:
+    """The entries of a file of any form that is read."""
+    start = data[:4096].lstrip()
+    if start.startswith(b"PK\x03\x04"):
+        yield from map(_entry_of, archive(path, data))
+    elif start.startswith(b"["):
+        yield from _list(path, data)
+    elif not start.startswith(b"{") and b"\t" in start.partition(b"\n")[0]:
+        yield from map(_entry_of, tab_separated(path, data.decode("utf-8", "replace")))
+    elif path.suffix == ".pkl":
+        raise DataError(
+            "a pickle is a program and is not read", file=path, mend="Use .xlsx or .tsv"
+        )
+    elif (log := inspect_log(data)) is not None:
+        yield from map(_entry_of, log)
+    else:
+        yield from _json_lines(path, data)
+
+
+def _entry_of(told: Told) -> _Entry:
+    return _Entry(
+        item=told.item,
+        text=told.text,
+        round=told.round,
+        status=told.status,
+        thinking=told.thinking,
+        finish_reason=told.finish_reason,
+        usage=told.usage,
+        error=told.error,
+    )
+
+
 def _json_lines(path: Path, data: bytes) -> Iterator[_Entry]:
-    decoder = msgspec.json.Decoder(_Entry)
+    ours, lmms = msgspec.json.Decoder(_Entry), msgspec.json.Decoder(LmmsSample)
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
-            yield decoder.decode(line)
+            if b'"filtered_resps"' in line and b'"doc_id"' in line:
+                yield _entry_of(lmms.decode(line).told())
+            else:
+                yield ours.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DataError(
                 f"not an object with item and text: {error}", file=path, item=f"line {number}"
             ) from None
 
 
-def _authors_form(path: Path, data: bytes) -> Iterator[_Entry]:
+def _list(path: Path, data: bytes) -> Iterator[_Entry]:
+    """A list of objects: the MCS-Bench authors' form, or VLMEvalKit's table."""
     try:
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"not a list of objects: {error}", file=path) from None
     for number, row in enumerate(rows, start=1):
+        if "prediction" in row:
+            yield _entry_of(row_of(row, path, number))
+            continue
         name, text = row.get("ID"), row.get("Response")
         if not isinstance(name, str | int) or not isinstance(text, str | None):
             raise DataError(

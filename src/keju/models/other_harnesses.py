@@ -1,0 +1,267 @@
+"""Result files of Inspect, lmms-eval and VLMEvalKit, read as answers to keju's items.
+
+An item is found by its id: Inspect's sample id; the column ``id`` of VLMEvalKit's table (keju's
+export writes it), else ``index``; of lmms-eval ``doc_id``, unless the task's own ``doc`` with an
+``id`` was kept. Nothing of these files is trusted: pickles are not read, archives are bounded.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+from lxml import etree
+from msgspec import Struct, field
+
+from keju.errors import DataError
+from keju.items import Failure, Status, Usage
+
+LONGEST_CELL = 32_767
+"""Characters; a spreadsheet cuts what is longer, so that a cell of this length is cut short."""
+
+_MOST_BYTES = 1 << 30
+_SHEET, _STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
+_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_ATTACHED = "attachment://"
+_STOPS: dict[str, Status] = {
+    "max_tokens": "truncated", "model_length": "truncated", "length": "truncated",
+    "content_filter": "filtered",
+}  # fmt: skip
+_T = TypeVar("_T")
+
+
+class Told(NamedTuple):
+    """One answer in a result file; `round` is None where the file knows of one round only."""
+
+    item: str
+    text: str
+    status: Status | None = None
+    round: int | None = None
+    thinking: str = ""
+    finish_reason: str = ""
+    usage: Usage = Usage()
+    error: Failure | None = None
+
+
+class _Message(Struct):
+    content: str | list[dict[str, Any]] = ""
+
+
+class _Choice(Struct):
+    message: _Message = field(default_factory=_Message)
+    stop_reason: str = ""
+
+
+class _Tokens(Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class _Output(Struct):
+    choices: list[_Choice] = []
+    usage: _Tokens | None = None
+    error: str | None = None
+
+
+class _Error(Struct):
+    message: str = ""
+
+
+class _Sample(Struct):
+    id: int | str
+    epoch: int = 1
+    output: _Output = field(default_factory=_Output)
+    error: _Error | None = None
+    attachments: dict[str, str] = {}
+
+
+class _Log(Struct):
+    eval: dict[str, Any]
+    samples: list[_Sample]
+
+
+class _Doc(Struct):
+    id: int | str | None = None
+
+
+class LmmsSample(Struct):
+    """A line of lmms-eval's ``*_samples_*.jsonl``."""
+
+    doc_id: int | str
+    filtered_resps: list[Any]
+    resps: list[Any] | None = None
+    doc: _Doc | None = None
+
+    def told(self) -> Told:
+        """The model's own words, before any filter where they were kept."""
+        first: Any = self.resps or self.filtered_resps
+        while isinstance(first, list):
+            first = first[0] if first else ""
+        named = self.doc.id if self.doc and self.doc.id is not None else self.doc_id
+        return Told(str(named), first if isinstance(first, str) else "")
+
+
+def inspect_log(data: bytes) -> list[Told] | None:
+    """The samples of an Inspect log in JSON; None if it is none."""
+    try:
+        return _inspect_told(msgspec.json.decode(data, type=_Log).samples)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def archive(path: Path, data: bytes) -> list[Told]:
+    """An Inspect log (``.eval``) or a VLMEvalKit workbook (``.xlsx``).
+
+    Raises:
+        DataError: it is neither, or damaged.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as pack:
+            if sum(each.file_size for each in pack.infolist()) > _MOST_BYTES:
+                raise DataError("it would unpack to more than 1 GB", file=path)
+            names = pack.namelist()
+            if _SHEET in names:
+                return list(_table(path, _workbook(pack)))
+            samples = [name for name in names if re.fullmatch(r"samples/[^/]+\.json", name)]
+            if not samples:
+                raise DataError("neither an Inspect log nor a workbook", file=path)
+            return _inspect_told([_decoded(pack.read(name), _Sample) for name in samples])
+    except NotImplementedError:
+        mend = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
+        raise DataError("packed in a way that is not read here", file=path, mend=mend) from None
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, etree.XMLSyntaxError) as error:
+        raise DataError(f"a damaged archive: {error}", file=path) from None
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise DataError(f"not the log or table that it seems: {error}", file=path) from None
+
+
+def tab_separated(path: Path, text: str) -> list[Told]:
+    """VLMEvalKit's table with tabs; quotes may hold line breaks.
+
+    Raises:
+        DataError: a column is missing.
+    """
+    csv.field_size_limit(1 << 27)
+    return list(_table(path, csv.reader(io.StringIO(text), delimiter="\t")))
+
+
+def row_of(row: dict[str, Any], path: Path, number: int) -> Told:
+    """A row of VLMEvalKit's table.
+
+    Raises:
+        DataError: it names no item, or the prediction is no text.
+    """
+    name = row.get("id") or row.get("index")
+    if isinstance(name, float) and name.is_integer():
+        name = int(name)
+    text = row.get("prediction")
+    if not isinstance(name, str | int) or name == "" or not isinstance(text, str | None):
+        raise DataError("a row needs id or index, and prediction", file=path, item=f"row {number}")
+    cut = text is not None and len(text) == LONGEST_CELL
+    return Told(str(name), text or "", "truncated" if cut else None)
+
+
+def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[Told]:
+    heads = next(rows, [])
+    if "prediction" not in heads or not {"id", "index"} & set(heads):
+        raise DataError(
+            f"expected the columns prediction, and id or index; found {', '.join(heads) or 'none'}",
+            file=path,
+        )
+    for number, row in enumerate(rows, start=2):
+        if any(row):
+            yield row_of(dict(zip(heads, row, strict=False)), path, number)
+
+
+def _workbook(pack: zipfile.ZipFile) -> Iterator[list[str]]:
+    """The rows of a workbook's first sheet, cells as text."""
+    strings = []
+    if _STRINGS in pack.namelist():
+        strings = [_text(each) for each in _elements(pack, _STRINGS, "si")]
+    for row in _elements(pack, _SHEET, "row"):
+        cells: dict[int, str] = {}
+        for place, cell in enumerate(row.iter(f"{_MAIN}c")):
+            value = cell.findtext(f"{_MAIN}v") or ""
+            kind = cell.get("t")
+            if kind == "s":
+                value = strings[int(value)]
+            elif kind == "inlineStr":
+                value = _text(cell)
+            cells[_column(cell.get("r"), place)] = value
+        yield [cells.get(place, "") for place in range(max(cells, default=-1) + 1)]
+
+
+def _elements(pack: zipfile.ZipFile, name: str, tag: str) -> Iterator[etree._Element]:
+    with pack.open(name) as stream:
+        for _, element in etree.iterparse(
+            stream, tag=f"{_MAIN}{tag}", resolve_entities=False, no_network=True, load_dtd=False
+        ):
+            yield element
+            element.clear()
+
+
+def _text(element: etree._Element) -> str:
+    said = "".join(each.text or "" for each in element.iter(f"{_MAIN}t"))
+    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), said)
+
+
+def _column(reference: str | None, place: int) -> int:
+    """``C7`` is column 2; without a reference the cell stands where it stands."""
+    letters = re.match("[A-Z]{1,3}", reference or "")
+    if not letters:
+        return place
+    number = 0
+    for letter in letters[0]:
+        number = 26 * number + ord(letter) - ord("A") + 1
+    return number - 1
+
+
+def _inspect_told(samples: list[_Sample]) -> list[Told]:
+    several = any(sample.epoch != 1 for sample in samples)
+    return [_sample_told(sample, several) for sample in samples]
+
+
+def _sample_told(sample: _Sample, several: bool) -> Told:
+    choice = sample.output.choices[0] if sample.output.choices else _Choice()
+    content = choice.message.content
+    parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
+    texts = [_said(sample, part, "text") for part in parts if part.get("type") == "text"]
+    thoughts = [_said(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
+    wrong = sample.error.message if sample.error else sample.output.error or ""
+    if not wrong and not sample.output.choices:
+        wrong = "the sample has no output"
+    tokens = sample.output.usage or _Tokens()
+    return Told(
+        item=str(sample.id),
+        text="\n".join(texts),
+        status=_STOPS.get(choice.stop_reason),
+        round=sample.epoch if several else None,
+        thinking="\n".join(thoughts),
+        finish_reason=choice.stop_reason,
+        usage=Usage(
+            input_tokens=tokens.input_tokens,
+            output_tokens=tokens.output_tokens,
+            thinking_tokens=tokens.reasoning_tokens,
+        ),
+        error=Failure(kind="failed-elsewhere", message=" ".join(wrong.split())[:300])
+        if wrong
+        else None,
+    )
+
+
+def _said(sample: _Sample, part: dict[str, Any], name: str) -> str:
+    said = part.get(name)
+    said = said if isinstance(said, str) else ""
+    return sample.attachments.get(said.removeprefix(_ATTACHED), said)
+
+
+def _decoded(data: bytes, shape: type[_T]) -> _T:
+    return msgspec.json.decode(data, type=shape)

@@ -1,0 +1,223 @@
+"""Result files of Inspect, lmms-eval and VLMEvalKit, in the forms in which they write them."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+import json
+import zipfile
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import pytest
+from making import make_dataset
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.items import Request
+from keju.models import Answer, AskError, ModelOptions, open_model
+from keju.models.other_harnesses import LONGEST_CELL
+from keju.running import Selection, run
+from keju.runs import RunFolder
+
+MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+
+
+def replayed(path: Path, item: str, **fields: object) -> Answer:
+    model = open_model(f"replay:{path}", ModelOptions())
+    asked = Request(item=item, benchmark="b", task="t", form="text", prompt="?", **fields)
+    return asyncio.run(model.answer(asked, ()))
+
+
+def failure(path: Path, item: str, **fields: object) -> AskError:
+    with pytest.raises(AskError) as caught:
+        replayed(path, item, **fields)
+    return caught.value
+
+
+def sample(name: object, content: object, *, epoch: int = 1, **fields: object) -> dict[str, object]:
+    """A sample as Inspect logs it, what keju does not look at included."""
+    choice = {"message": {"role": "assistant", "content": content}, "stop_reason": "stop"}
+    return {
+        "id": name,
+        "epoch": epoch,
+        "input": [{"role": "user", "content": [{"type": "image", "image": "data:image/png;…"}]}],
+        "target": "天",
+        "output": {
+            "model": "m",
+            "choices": [choice],
+            "usage": {"input_tokens": 9, "output_tokens": 3, "reasoning_tokens": 2},
+        },
+        "scores": {"match": {"value": "C"}},
+        **fields,
+    }
+
+
+def log(path: Path, *samples: dict[str, object]) -> Path:
+    whole = {"version": 2, "status": "success", "eval": {"task": "t"}, "samples": samples}
+    path.write_text(json.dumps(whole, indent=2, ensure_ascii=False), "utf-8")
+    return path
+
+
+def packed(path: Path, *samples: dict[str, object]) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("header.json", "{}")
+        pack.writestr("summaries.json", "[]")
+        for each in samples:
+            pack.writestr(f"samples/{each['id']}_epoch_{each['epoch']}.json", json.dumps(each))
+    return path
+
+
+@pytest.mark.parametrize(("write", "name"), [(log, "a.json"), (packed, "a.eval")])
+def test_an_inspect_log(tmp_path: Path, write: object, name: str):
+    parts = [{"type": "reasoning", "reasoning": "hm"}, {"type": "text", "text": "天地"}]
+    cut = sample("cut", "天")
+    cut["output"]["choices"][0]["stop_reason"] = "max_tokens"
+    silent = sample("silent", "", error={"message": "RateLimitError: slower", "traceback": "…"})
+    nothing = sample("nothing", "")
+    nothing["output"]["choices"] = []
+    attached = sample("long", "attachment://ab12", attachments={"ab12": "玄" * 200})
+    file = write(
+        tmp_path / name, sample("x", parts), sample(7, "地"), cut, silent, nothing, attached
+    )
+    answer = replayed(file, "x", round=4)
+    assert (answer.text, answer.thinking, answer.status) == ("天地", "hm", "answered")
+    assert (answer.usage.input_tokens, answer.usage.thinking_tokens) == (9, 2)
+    assert replayed(file, "7").text == "地"
+    assert replayed(file, "cut").status == "truncated"
+    assert replayed(file, "long").text == "玄" * 200
+    assert (failure(file, "silent").kind, str(failure(file, "silent"))) == (
+        "failed-elsewhere", "RateLimitError: slower",
+    )  # fmt: skip
+    assert failure(file, "nothing").kind == "failed-elsewhere"
+
+
+def test_epochs_are_rounds(tmp_path: Path):
+    file = packed(tmp_path / "a.eval", sample("x", "one"), sample("x", "two", epoch=2))
+    assert [replayed(file, "x", round=number).text for number in (1, 2)] == ["one", "two"]
+    assert failure(file, "x", round=3).kind == "missing-answer"
+
+
+def test_samples_of_lmms_eval(tmp_path: Path):
+    rows = [
+        {"doc_id": 0, "target": "天", "filtered_resps": ["地"], "doc_hash": "h", "input": "?"},
+        {"doc_id": 1, "filtered_resps": ["B"], "resps": [["the answer is B"]], "acc": 1.0},
+        {"doc_id": 2, "filtered_resps": ["x"], "doc": {"id": "m7", "question": "?"}},
+        {"doc_id": 3, "filtered_resps": ["[LMMS_EVAL_REQUEST_FAILED after 5 retries] away"]},
+        {"doc_id": 4, "filtered_resps": []},
+    ]
+    file = tmp_path / "20261121_samples_mcs.jsonl"
+    file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), "utf-8")
+    assert replayed(file, "0").text == "地"
+    assert replayed(file, "1").text == "the answer is B"
+    assert replayed(file, "m7").text == "x"
+    assert failure(file, "3").kind == "failed-elsewhere"
+    assert replayed(file, "4").status == "empty"
+
+
+ROWS = [
+    {"index": "0", "id": "p/1", "question": "?", "prediction": "天\n地\t<&>"},
+    {"index": "1", "id": "p/2", "question": "?", "prediction": "Failed to obtain answer via API."},
+    {"index": "2", "id": "p/3", "question": "", "prediction": ""},
+    {"index": "3", "id": "p/4", "question": "?", "prediction": "玄" * LONGEST_CELL},
+]
+
+
+def tsv(path: Path, rows: list[dict[str, str]] = ROWS) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), delimiter="\t")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def json_list(path: Path) -> Path:
+    path.write_text(json.dumps([{**row, "index": int(row["index"])} for row in ROWS]))
+    return path
+
+
+def workbook(path: Path, *, shared: bool) -> Path:
+    """A sheet as openpyxl writes it (strings in a table of their own) or with strings inline."""
+    strings: list[str] = []
+
+    def cell(place: str, text: str) -> str:
+        if text.isdecimal():
+            return f'<c r="{place}" t="n"><v>{text}</v></c>'
+        if not shared:
+            inline = f'<is><t xml:space="preserve">{escape(text)}</t></is>'
+            return f'<c r="{place}" t="inlineStr">{inline}</c>'
+        strings.append(text)
+        return f'<c r="{place}" t="s"><v>{len(strings) - 1}</v></c>'
+
+    def row(number: int, values: list[str]) -> str:
+        cells = (cell(f"{'ABCD'[at]}{number}", each) for at, each in enumerate(values) if each)
+        return f'<row r="{number}">{"".join(cells)}</row>'
+
+    lines = [list(ROWS[0]), *(list(each.values()) for each in ROWS)]
+    body = "".join(row(number, values) for number, values in enumerate(lines, start=1))
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as pack:
+        sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{body}</sheetData></worksheet>'
+        pack.writestr("xl/worksheets/sheet1.xml", sheet)
+        if shared:
+            table = "".join(f"<si><t>{escape(each)}</t></si>" for each in strings)
+            pack.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}">{table}</sst>')
+    return path
+
+
+@pytest.mark.parametrize("form", ["tsv", "json", "shared", "inline"])
+def test_predictions_of_vlmevalkit(tmp_path: Path, form: str):
+    file = {
+        "tsv": lambda: tsv(tmp_path / "m_d.tsv"),
+        "json": lambda: json_list(tmp_path / "m_d.json"),
+        "shared": lambda: workbook(tmp_path / "m_d.xlsx", shared=True),
+        "inline": lambda: workbook(tmp_path / "m_d.xlsx", shared=False),
+    }[form]()
+    assert replayed(file, "p/1").text == "天\n地\t<&>"
+    assert failure(file, "p/2").kind == "failed-elsewhere"
+    assert replayed(file, "p/3").status == "empty"
+    # A spreadsheet cuts long answers; one that is as long as a cell may be is taken for cut.
+    assert replayed(file, "p/4").status == "truncated"
+    assert failure(file, "p/5").kind == "missing-answer"
+
+
+def test_without_ids_the_index_names_the_item(tmp_path: Path):
+    file = tsv(tmp_path / "a.tsv", [{"index": "12", "prediction": "天"}])
+    assert replayed(file, "12").text == "天"
+
+
+def broken(path: Path, data: bytes, words: str) -> None:
+    path.write_bytes(data)
+    with pytest.raises(DataError, match=words) as caught:
+        open_model(f"replay:{path}", ModelOptions())
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_bad_file_is_one_line(tmp_path: Path):
+    good = packed(tmp_path / "good.eval", sample("x", "天" * 500)).read_bytes()
+    broken(tmp_path / "a.eval", good[: len(good) // 2], "damaged archive")
+    rotten = good.replace(b"samples/x_epoch_1.json", b"samples/x_epoch_1.txt!")
+    broken(tmp_path / "b.eval", rotten, "neither an Inspect log nor a workbook")
+    broken(tmp_path / "c.tsv", b"index\tquestion\n1\t?\n", "expected the columns prediction")
+    broken(tmp_path / "d.pkl", b"\x80\x04\x95", "a pickle is a program")
+    broken(tmp_path / "e.json", b'[{"prediction": "x"}]', "row 1: .*needs id or index")
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as pack:
+        bomb = '<!DOCTYPE a [<!ENTITY b "bb">]><worksheet xmlns="%s"><row><c><v>&b;</v></c></row>'
+        pack.writestr("xl/worksheets/sheet1.xml", bomb % MAIN)
+    broken(tmp_path / "f.xlsx", out.getvalue(), r"f\.xlsx: ")
+
+
+def test_what_another_harness_asked_of_an_exported_dataset_becomes_a_run(tmp_path: Path):
+    dataset = Dataset.open(make_dataset(tmp_path / "d", pages=3))
+    rows = [
+        {"id": item.id, "index": "0", "prediction": f"of {item.id}"} for item in dataset.items()
+    ]
+    rows[1]["prediction"] = "Failed to obtain answer via API."
+    file = tsv(tmp_path / "m.tsv", rows)
+    summary = run(dataset.path, [f"replay:{file}"], tmp_path / "o", selection=Selection())
+    assert summary.models[0].statuses == {"answered": 2, "failed": 1}
+    assert summary.models[0].failures == {"failed-elsewhere": 1}
+    texts = {r.item: r.text for r in RunFolder.open(tmp_path / "o").responses()}
+    assert texts == {"i0000": "of i0000", "i0001": "", "i0002": "of i0002"}
