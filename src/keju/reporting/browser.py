@@ -22,7 +22,7 @@ _LONGEST = 20_000
 _MOST_RELEVANT = 12
 _MOST_RANKED = 5
 _DIGITS = 4
-_PLACES = re.compile(r"(?:^|[>=] )([0-9]+)")
+_PLACES = re.compile(r"(?:^|= )([0-9]+)")
 
 PER_CHUNK = 50
 
@@ -115,19 +115,27 @@ class Browser:
             row["diff"] = list(_compact(differences(truth, response.text)))
         return row
 
-    def _ranked(self, asked: Asked, best: str) -> list[Json]:
-        """The candidates that a model puts first, with their pictures."""
-        places = [int(place) for place in _PLACES.findall(best)][:_MOST_RANKED]
+    def _ranked(self, asked: Asked, best: str) -> Json:
+        """The candidates that a model puts first, with pictures; how many tie before any is first.
+
+        Equals have no order, so they are shown all or not at all.
+        """
         images = asked.item.images
-        return [
-            {
-                "place": place,
-                "true": place in asked.item.relevant,
-                "images": self._show(asked.run, [images[place]]),
-            }
-            for place in places
-            if 0 < place < len(images)
-        ]
+        shown: list[Json] = []
+        for rank, places in _ties(best):
+            if len(shown) + len(places) > _MOST_RANKED:
+                break
+            shown += [
+                {
+                    "rank": f"{rank}{'=' if len(places) > 1 else ''}",
+                    "place": place,
+                    "true": place in asked.item.relevant,
+                    "images": self._show(asked.run, [images[place]]),
+                }
+                for place in places
+                if 0 < place < len(images)
+            ]
+        return {"shown": shown, "tie": 0 if shown else len(next(_ties(best), (1, []))[1])}
 
     def _show(self, run: Run, refs: Iterable[ImageRef]) -> list[int]:
         """The numbers of pictures, of those that can be shown."""
@@ -173,6 +181,19 @@ def _scores(item: Item, scores: Sequence[Score]) -> Json:
     if read_out is not None:
         row["taken"] = [read_out.extracted[:_LONGEST], read_out.extracted_from]
     return row
+
+
+def _ties(best: str) -> Iterator[tuple[int, list[int]]]:
+    """Rank and places of those that share it, as scoring writes a ranking: ``3 (1) > 1 (.5) = 2``.
+
+    Of a ranking that was cut short the last rank may be shared by more than are named.
+    """
+    rank = 1
+    for group in best.split(" > "):
+        places = [int(place) for place in _PLACES.findall(group)]
+        if places:
+            yield rank, places
+        rank += len(places)
 
 
 def _compact(parts: Iterable[Difference]) -> Iterator[int | str]:

@@ -206,15 +206,16 @@
     return image;
   }
 
-  function drawRanking(answer) {
+  function drawRanking(ranked) {
     const row = make("div", "ranking");
-    answer.ranked.forEach((one, index) => {
+    if (ranked.tie) row.append(make("p", "soft", `${ranked.tie} candidates or more tie for first`));
+    for (const one of ranked.shown) {
       const figure = make("figure", one.true ? "true" : "");
       one.images.forEach((number) => figure.append(picture(number, `candidate ${one.place}`)));
-      const words = `${index + 1}. candidate ${one.place}${one.true ? " ✓ belongs" : ""}`;
+      const words = `${one.rank} candidate ${one.place}${one.true ? " ✓ belongs" : ""}`;
       figure.append(make("figcaption", "", words));
       row.append(figure);
-    });
+    }
     return row;
   }
 
@@ -229,16 +230,20 @@
       tag("tag", `taken: ${answer.taken[0]}${answer.taken[1] ? ` (${answer.taken[1]})` : ""}`);
     }
     part.append(head);
-    const scores = make("ul", "scores");
+    const rows = new Map();
     kind.metrics.forEach(([protocol, metric, main], index) => {
+      if (!rows.has(protocol)) {
+        rows.set(protocol, make("ul", "scores"));
+        rows.get(protocol).append(make("li", "", protocol));
+      }
       const value = answer.values[index];
       const text = value === null ? "unscored" : percent(value);
-      scores.append(make("li", main ? "main" : "", `${protocol} ${metric} ${text}`));
+      rows.get(protocol).append(make("li", main ? "main" : "", `${metric} ${text}`));
     });
-    part.append(scores);
+    part.append(...[...rows.values()].reverse());
     if (answer.reasons) part.append(make("p", "soft", `unscored: ${answer.reasons.join("; ")}`));
     if (answer.error) part.append(make("p", "soft", answer.error));
-    if (answer.ranked) part.append(drawRanking(answer));
+    if (answer.ranked) part.append(drawRanking(answer.ranked));
     if (answer.diff) {
       part.append(make("p", "soft", "truth above, answer below"), difference(item, answer.diff));
       const raw = make("details");
@@ -270,7 +275,7 @@
     const [id] = data.items[place], kind = kindOf(place);
     const view = make("div", item.images.length ? "pair-view" : "");
     if (item.images.length) {
-      const pictures = make("div");
+      const pictures = make("div", item.gallery ? "gallery" : "");
       item.images.forEach((number, index) => {
         if (item.gallery && index === 0) pictures.append(make("h4", "", "asked about"));
         if (item.gallery && index === 1) pictures.append(make("h4", "", "what belongs to it"));
@@ -331,5 +336,6 @@
     else if (event.key === "/") { event.preventDefault(); pick("word").focus(); }
   });
   choose();
+  performance.mark("tables");
   parsed.then(readWords);
 })();
