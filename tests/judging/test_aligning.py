@@ -124,6 +124,15 @@ def test_raters_agree_as_their_noise_allows():
     assert PERSON not in {each.judge for each in found.tasks}
 
 
+def test_a_person_is_held_against_the_others_alone():
+    given = {"Li": 4.0, "Wang": 6.0, "Zhao": 8.0}
+    rated = [Rated(AnswerId("m", name, "T2"), "", given, {}) for name in "ab"]
+    mae = estimate(align(Ratings(rated, 0), {}, resamples=10), PERSON, "T2", "mae")
+    # 4 against 7, 6 against 6, 8 against 5.
+    assert mae.value == 2
+    assert "bias" not in align(Ratings(rated, 0), {}, resamples=10).tasks[0].measures
+
+
 def test_answers_without_a_grade_are_counted_and_the_best_is_over_common_ones():
     ratings, grades = simulated(4)
     for place in range(10):

@@ -72,19 +72,19 @@ def test_what_is_stored_is_not_asked_again_and_a_new_answer_is(bench, answers, g
     bench.rule(asked, says)
     assert bench.ask(asked).models[0].asked == 0
     assert chat.stats()["requests"] == 0
-    # The poor model finds an answer to q3 after all; nothing else is asked about.
+    # The poor model answers q3 after all, and q0 anew; nothing else is asked about.
     responses = bench.folder.run.responses_path(POOR, "T6")
-    line = responses.read_text().splitlines()[-1]
-    changed = {**json.loads(line), "status": "answered", "text": "君子。"}
-    changed.pop("error")
+    lines = {each["item"]: each for each in map(json.loads, responses.read_text().splitlines())}
     with responses.open("a") as stream:
-        stream.write(json.dumps(changed) + "\n")
+        for item in ("q3", "q0"):
+            changed = {**lines[item], "status": "answered", "text": "君子。", "error": None}
+            stream.write(json.dumps(changed) + "\n")
     now = answers_of(bench.folder.run, bench.folder.rubrics)
     asked = list(grading_requests(now.judged, bench.folder, 1))
     bench.rule(asked, lambda _: "分数：5")
-    assert bench.ask(asked).models[0].asked == 1
+    assert bench.ask(asked).models[0].asked == 2
     found = grades_of(judgements_of(now.judged, bench.folder, 1), bench.folder, {})
-    assert by_place(found)[POOR, "T6"].mean == 2
+    assert by_place(found)[POOR, "T6"].mean == (5 + 1 + 1 + 5) / 4
 
 
 def test_replies_to_an_answer_that_has_changed_since_do_not_count(bench, answers, graded):

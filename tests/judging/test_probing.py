@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from judged import JUDGE, items
+from msgspec.structs import replace
 
 from keju.judging import declared_probes, draw_sample, probe_results, probings
 from keju.judging.prompting import grading_request
@@ -29,7 +30,7 @@ def verdicts(bench, drawn) -> Callable[..., dict[str, object]]:
 
         def says(request) -> str:
             each = by_prompt[request.prompt]
-            text = re.search(r"⟦答卷 [0-9a-f]+⟧\n(.*)\n⟦", request.prompt, re.DOTALL)[1]
+            text = quoted(each)
             right = RIGHT[each.judged.item.id] in text
             return f"理由。\n分数：{grade(text, right, request.prompt):g}"
 
@@ -101,6 +102,25 @@ def test_probes_that_need_another_item_are_left_out_where_there_is_none(bench, d
     (alone,) = [each for each in drawn if each.item.task == "T2"][:1]
     names = {each.probe for each in probings([alone], bench.folder.rubrics, JUDGE)}
     assert names == set(declared_probes().probes) - {"another", *ORDERS}
+
+
+def test_another_items_reference_is_that_of_another_group(bench, drawn):
+    asked = probings(drawn, bench.folder.rubrics, JUDGE)
+    wrong = [each for each in asked if each.probe == "another"]
+    assert len(wrong) == len(drawn)
+    assert all(each.judged.item.answer not in quoted(each) for each in wrong)
+    # Two items of one page: neither lends the other its reference.
+    mates = [
+        each._replace(item=replace(each.item, group="page"))
+        for each in drawn
+        if each.item.task == "T2"
+    ][:2]
+    names = {each.probe for each in probings(mates, bench.folder.rubrics, JUDGE)}
+    assert "another" not in names
+
+
+def quoted(probing) -> str:
+    return re.search(r"⟦答卷 [0-9a-f]+⟧\n(.*)\n⟦", probing.request.prompt, re.DOTALL)[1]
 
 
 def test_the_plain_probe_is_the_grade_that_is_stored(bench, drawn):

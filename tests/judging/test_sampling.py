@@ -124,6 +124,16 @@ def test_a_sample_that_is_not_all_of_this_run_is_told(bench, answers):
     assert found.left_out == {"answers of the sample are not among those": 1}
 
 
+def test_an_empty_answer_bears_no_judges_grade(bench):
+    answers = graded_answers(bench.folder.run, bench.folder.rubrics)
+    asked = list(grading_requests(answers, bench.folder, 1))
+    bench.rule(asked, lambda _: "分数：3")
+    bench.ask(asked)
+    grades = judged_by(bench.folder.run, bench.folder.rubrics, answers)[JUDGE]
+    assert len(grades) == 14
+    assert all(each.text for each in answers if each.id in grades)
+
+
 def test_an_answer_that_changed_since_is_another_one(answers):
     judged = answers.judged[0]
     assert code_of(judged) != code_of(judged._replace(text=f"{judged.text}。"))
