@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import shutil
 
 import polars as pl
 import pytest
@@ -172,6 +173,13 @@ def test_two_runs_of_one_model_are_told_apart(scored_run, tmp_path):
     assert len(gathered.models) == 4
     assert {name.split(" · ")[1] for name in gathered.models} == {"run", "twin"}
     assert len(gathered.asked) == 3
+
+
+def test_runs_in_folders_of_one_name_are_not_taken_for_one(scored_run, tmp_path):
+    shutil.copytree(scored_run, tmp_path / "other" / "run")
+    names = gather([scored_run, tmp_path / "other" / "run"], picture_bytes=0).models
+    assert len(names) == 4
+    assert [name.split(" · ")[1] for name in names] == ["run", "run", "other/run", "other/run"]
 
 
 def test_csv_holds_every_score_and_no_formula(scored_run, tmp_path):

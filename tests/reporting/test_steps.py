@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from keju.items import Item, Response
+from keju.items import Item, Response, Usage
 from keju.reporting.gather import gather
 from keju.reporting.page import write_report
 from keju.reporting.steps import step_tables
@@ -44,8 +44,20 @@ def run(tmp_path):
             for n in range(10 if setting != "gold-ocr" else 9)
         )
     )  # fmt: skip
+    reading = Response(
+        key="r", item="q0", model="openai:m", benchmark="MCS-Bench", task="T1", status="answered",
+        seconds=7.0, usage=Usage(output_tokens=40),
+    )  # fmt: skip
+    run.readings_path("openai:m").parent.mkdir()
+    run.readings_path("openai:m").write_bytes(msgspec.json.encode(reading) + b"\n")
     score_run(run)
     return run.path
+
+
+def test_what_was_read_first_counts_where_it_was_answered_from(run):
+    voices = gather([run], picture_bytes=0).voices
+    spent = {voice.setting: (voice.seconds, voice.output_tokens) for voice in voices.values()}
+    assert spent == {"image": (0, None), "own-ocr": (7, 40), "gold-ocr": (0, None)}
 
 
 def test_every_number_of_a_row_is_over_the_items_that_all_settings_have(run):

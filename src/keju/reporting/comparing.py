@@ -9,7 +9,7 @@ from rich.table import Table
 from keju.errors import UsageError
 from keju.items import Protocol, Score
 from keju.reporting.labels import NOTHING, metric_label
-from keju.reporting.terminal import plain_table
+from keju.reporting.terminal import model_head, plain_table
 from keju.runs import RunFolder, file_name
 from keju.scoring import TaskComparison, compare_models, read_scores
 
@@ -45,42 +45,48 @@ def comparison_of(
 def comparison_table(
     names: tuple[str, str], found: Sequence[TaskComparison], protocol: Protocol
 ) -> Table:
-    """A row a task: both values in percent, the difference with its interval, p, and a verdict."""
+    """A row a task: both values in percent, ▲ at the better one, the difference, its interval, p."""
     table = plain_table(
-        "task", "", *names, "difference", "95 % interval", "p", "p (Holm)", "can tell", "better",
-        right=[2, 3, 4, 5, 6, 7, 8],
-    )  # fmt: skip
+        "task", *map(model_head, names), "difference", "95 % interval", "p", right=[1, 2, 3, 4, 5]
+    )
     for each in found:
+        label = metric_label(each.task, each.query, protocol, each.metric)
+        name = f"{each.task}/{each.query}" if each.query else each.task
         interval = NOTHING
         if each.low is not None and each.high is not None:
             interval = f"{100 * each.low:+.1f} to {100 * each.high:+.1f}"
         table.add_row(
-            f"{each.task}/{each.query}" if each.query else each.task,
-            metric_label(each.task, each.query, protocol, each.metric),
-            f"{100 * each.first:.1f}",
-            f"{100 * each.second:.1f}",
+            f"{name} {label}",
+            _value(each.first, better=each.better == "first"),
+            _value(each.second, better=each.better == "second"),
             f"{100 * each.difference:+.1f}",
             interval,
-            _p(each.p),
             _p(each.p_holm),
-            NOTHING if each.detectable is None else f"{100 * each.detectable:.1f}",
-            {"first": names[0], "second": names[1]}.get(each.better, "not sure"),
         )
     return table
 
 
 def comparison_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
-    """What the table's columns mean, and what could not be tested."""
+    """What the table's columns mean, what could be told, and what could not be tested."""
     yield (
-        "Both over the same items; groups (books, plates) are swapped and drawn whole. p: paired "
-        "randomisation, adjusted over the tasks (Holm). can tell: the difference that so many "
-        "groups tell four times in five"
+        "Over the items that both answered; books, plates and bones are swapped and drawn whole. "
+        "p: paired randomisation, adjusted over the tasks (Holm); ▲ where it is .05 or less"
     )
+    told = sorted(each.detectable for each in found if each.detectable is not None)
+    if told:
+        yield (
+            f"So many groups tell differences of {100 * told[0]:.0f} to {100 * told[-1]:.0f} "
+            "points four times in five (--json has each task's)"
+        )
     for each in found:
         if each.p is None:
             name = f"{each.task}/{each.query}" if each.query else each.task
             why = "one group alone" if each.groups < 2 else f"{each.metric} is no ratio of sums"
             yield f"{name} could not be tested: {why}"
+
+
+def _value(value: float, *, better: bool) -> str:
+    return f"▲ {100 * value:.1f}" if better else f"{100 * value:.1f}"
 
 
 def _only_two(run: RunFolder, known: Sequence[str]) -> tuple[str, str]:

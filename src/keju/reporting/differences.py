@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from keju.metrics.alignment import align
@@ -42,6 +43,7 @@ def differences(truth: str, answer: str) -> list[Difference]:
     return _joined(_single(left, right))
 
 
+@lru_cache(maxsize=32)  # the same truth stands beside many answers, one after the other
 def _prepared(text: str) -> _Text:
     shown: list[str] = []
     compared: list[str] = []

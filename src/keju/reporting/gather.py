@@ -59,8 +59,9 @@ class Voice(msgspec.Struct):
     """Who stands behind a name of the report: a model of a run in one setting; and what it took.
 
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
-    Seconds and tokens are sums over all responses (of a task of pairs each pair's), tokens None
-    where no response told them; `items` counts the items asked, each round anew.
+    Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
+    readings that came before them, tokens None where none told them; `items` counts the items
+    asked, each round anew.
     """
 
     model: str
@@ -147,10 +148,18 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
     for folder, manifest in zip(folders, manifests, strict=True):
         budget = picture_bytes // len(folders)
         pictures = pictures_of(_dataset_of(folder, manifest), budget=budget)
-        run = Run(folder.path.resolve().name, manifest, pictures)
+        run = Run(_run_name(folder, gathered), manifest, pictures)
         gathered.runs.append(run)
         _add_run(gathered, run, folder, spoken)
     return gathered
+
+
+def _run_name(folder: RunFolder, gathered: Gathered) -> str:
+    """The folder's name, with those above it as far as that is needed to tell it from others."""
+    taken = {run.name for run in gathered.runs}
+    parts = folder.path.resolve().parts
+    names = ("/".join(parts[-count:]) for count in range(1, len(parts) + 1))
+    return next((name for name in names if name not in taken), f"run {len(taken) + 1}")
 
 
 def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
@@ -193,6 +202,22 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         voice.items += 1
         voice.statuses[shown.status] += 1
         gathered.asked[key].answers.append(Answer(label, shown, renamed))
+    _hear_readings(gathered, run, folder)
+
+
+def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:
+    for voice in gathered.voices.values():
+        if voice.run == run.name and (reader := _reader(voice)):
+            for reading in folder.readings(reader):
+                voice.hear(reading)
+
+
+def _reader(voice: Voice) -> str:
+    """Who reads the images before a voice answers; empty where nobody does."""
+    if voice.setting == "own-ocr":
+        return voice.model
+    kind, _, rest = voice.model.partition(":")
+    return rest.partition("+")[0] if kind == "ocr+llm" else ""
 
 
 def main_metric(item: Item, protocol: Protocol) -> str:

@@ -270,7 +270,7 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
     return table
 
 
-def _head(model: str) -> str:
+def model_head(model: str) -> str:
     """A model's name in short lines: a path in it, or a long name, loses its middle."""
     return "\n".join(shortened(line, 24) for line in model.replace(":", ":\n").split("\n"))
 
@@ -284,7 +284,7 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
         for setting in settings
         if len(settings) == 1 or (model, setting) in spoken
     ]
-    heads = [_head(model) for model, _ in columns]
+    heads = [model_head(model) for model, _ in columns]
     if len(settings) > 1:
         heads = [f"{head}\n{setting}" for head, (_, setting) in zip(heads, columns, strict=True)]
     return columns, heads
