@@ -31,6 +31,8 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/datasets/mini/data/items.parquet",
         "keju/reporting/assets/report.html.j2",
         "keju/building/recipes/mini.toml",
+        "keju/judging/rubrics.toml",
+        "keju/judging/probes.toml",
     ):
         assert part in names
     assert sum(name.startswith("keju/datasets/mini/data/images/") for name in names) >= 12

@@ -147,6 +147,14 @@ class RunFolder:
         """The file that holds one model's responses to one task."""
         return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"
 
+    def batches_dir(self, model: str) -> Path:
+        """Where the batches are noted that a model's server is working on."""
+        return self.path / "batches" / file_name(model)
+
+    def has_batches(self) -> bool:
+        """Whether a server is working on batches of this run."""
+        return any((self.path / "batches").glob("*/*.json"))
+
     def readings_path(self, reader: str) -> Path:
         """The file that holds what one model read of the images before a model answered."""
         return self.path / "readings" / f"{file_name(reader)}.jsonl"
@@ -172,13 +180,18 @@ class RunFolder:
         folders = [root / file_name(model)] if model else sorted(root.glob("*"))
         return [path for folder in folders for path in sorted(folder.glob("*.jsonl"))]
 
-    def responses(self, model: str | None = None) -> Iterator[Response]:
+    def responses(
+        self, model: str | None = None, tasks: Iterable[str] | None = None
+    ) -> Iterator[Response]:
         """Every stored response, or one model's, file by file in the order they came.
 
-        Where a failed request was asked again, only the later response is given.
+        Where a failed request was asked again, only the later response is given. With `tasks`, no
+        other task's files are read.
         """
+        wanted = None if tasks is None else {file_name(task) for task in tasks}
         for path in self.response_files(model):
-            yield from _standing(path)
+            if wanted is None or path.stem in wanted:
+                yield from _standing(path)
 
 
 def _standing(path: Path) -> Iterator[Response]:

@@ -7,7 +7,7 @@ import json
 import pytest
 from judged import GOOD, JUDGE, POOR
 
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.judging import (
     Chosen,
     JudgementFolder,
@@ -198,6 +198,11 @@ def test_only_open_tasks_unless_others_are_named(bench, judged_run):
     assert {"T2", "T6", "vernacular_translation", "deciphering"} <= set(rubrics.open_tasks())
     only = answers_of(judged_run, rubrics, Chosen(tasks=("T6",), limit=2, models=(GOOD,)))
     assert [each.id.item for each in only.judged] == ["q0", "q1"]
+    # The files of other tasks are not even read.
+    judged_run.responses_path(GOOD, "T2").write_text("damaged\n")
+    answers_of(judged_run, rubrics, Chosen(tasks=("T6",)))
+    with pytest.raises(DataError):
+        answers_of(judged_run, rubrics, Chosen(tasks=("T2",)))
     with pytest.raises(UsageError, match="none for T5"):
         answers_of(judged_run, rubrics, Chosen(tasks=("T5",)))
     with pytest.raises(UsageError, match="no model 'nobody'"):

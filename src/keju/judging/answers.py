@@ -99,7 +99,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
     found: list[Judged] = []
     for name in chosen.models or known:
-        for response in run.responses(name):
+        for response in run.responses(name, wanted):
             item = items.get((response.task, response.query, response.item))
             if item is None:
                 continue
