@@ -76,7 +76,7 @@ def test_no_text_in_a_sheet_is_a_formula(judged_run, tmp_path):
     write_sample(tmp_path / "s.csv", [hostile])
     with (tmp_path / "s.csv").open(encoding="utf-8-sig", newline="") as stream:
         (row,) = csv.DictReader(stream)
-    assert row["text"] == '\'=HYPERLINK("http://x")\n第二行'
+    assert row["answer"] == '\'=HYPERLINK("http://x")\n第二行'
 
 
 def filled(sheet: Path, rater: str, score: str) -> Path:

@@ -11,13 +11,13 @@ from keju.errors import DataError
 from keju.items import Setting
 from keju.judging.answers import AnswerId, Judged
 from keju.judging.grades import LEAST, MOST
-from keju.judging.tables import rows_of
+from keju.judging.tables import CODE, rows_of
 
 JUDGE = "judge:"
 """What the names of columns begin with that hold judges' grades."""
 
 _NAMED = ("item", "task", "model")
-_MEND = "Columns: item, task, model (or answer, from judge sample), rater, score"
+_MEND = "Columns: item, task, model, rater, score; judge sample makes such sheets"
 
 
 class Rated(NamedTuple):
@@ -50,7 +50,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
     Args:
         paths: CSV files with the columns item, task, model, rater and score; `query`, `setting`,
             `round` and `group` where they matter; ``judge:NAME`` for judges' grades. A sheet made
-            by ``keju judge sample`` has `answer` in place of the first three.
+            by ``keju judge sample`` has `answer_code` in place of the first three.
         known: the answers of the run, by code (`code_of`), where there is one. They say the group.
 
     Raises:
@@ -91,7 +91,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
 
 def _check_columns(path: Path, columns: set[str]) -> None:
     missing = [name for name in ("rater", "score") if name not in columns]
-    if "answer" not in columns:
+    if CODE not in columns:
         missing += [name for name in _NAMED if name not in columns]
     if missing:
         raise DataError(f"no column {', '.join(missing)}", file=path, mend=_MEND)
@@ -100,7 +100,7 @@ def _check_columns(path: Path, columns: set[str]) -> None:
 def _which(
     path: Path, place: str, row: Mapping[str, str], known: Mapping[str, Judged] | None
 ) -> AnswerId:
-    if code := row.get("answer"):
+    if code := row.get(CODE):
         if known is None:
             raise DataError(
                 "a sheet of a sample does not say who answered", file=path,

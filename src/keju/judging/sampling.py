@@ -18,12 +18,14 @@ from keju.benchmarks import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, write_atomic
 from keju.judging.answers import Judged, code_of
-from keju.judging.tables import rows_of, safe
+from keju.judging.tables import CODE, rows_of, safe
 from keju.running import Selection
 from keju.running.selecting import select
 from keju.runs import RunFolder
 
-COLUMNS = ("answer", "task", "question", "reference", "text", "rater", "score")
+COLUMNS = (
+    CODE, "task", "question", "source", "images", "reference", "answer", "rater", "score",
+)  # fmt: skip
 
 
 def draw_sample(
@@ -84,15 +86,19 @@ def _of_task(
 def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
     """Write a sheet for raters: one row an answer, with the columns rater and score empty.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    `source` is the transcription where it is known, `images` are the paths inside the dataset. A
+    text that a spreadsheet would take for a formula gets an apostrophe before it.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for each in drawn:
-        texts = (prompt_of(each.item), each.item.answer, each.text)
-        writer.writerow([code_of(each), each.item.task, *map(safe, texts), "", ""])
-    write_atomic(path, "﻿" + stream.getvalue())
+        item = each.item
+        images = " ".join(ref.path for ref in item.images)
+        texts = (prompt_of(item), item.transcription or "", images, item.answer, each.text)
+        writer.writerow([code_of(each), item.task, *map(safe, texts), "", ""])
+    # The mark by which spreadsheets know UTF-8.
+    write_atomic(path, "\ufeff" + stream.getvalue())
 
 
 def sampled_codes(path: Path) -> frozenset[str]:
@@ -100,12 +106,12 @@ def sampled_codes(path: Path) -> frozenset[str]:
 
     Raises:
         UsageError: there is no such file.
-        DataError: it is no table with a column ``answer``.
+        DataError: it is no table with such codes.
     """
-    codes = frozenset(row.get("answer", "") for _, row in rows_of(path)) - {""}
+    codes = frozenset(row.get(CODE, "") for _, row in rows_of(path)) - {""}
     if not codes:
         raise DataError(
-            "no column 'answer' that names answers", file=path, mend="See: judge sample"
+            f"no column {CODE!r} that names answers", file=path, mend="See: judge sample"
         )
     return codes
 

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from keju.errors import DataError, UsageError
 
+CODE = "answer_code"
+"""The column of a sample's sheet that names an answer without saying whose it is."""
+
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
