@@ -34,6 +34,7 @@ DEFAULTS = {
     "hang": 30.0,  # seconds that a hang takes
     "images": False,  # look at the images and note their hashes
     "says": "",  # what it says to all, if anything
+    "lose": False,  # create a batch, and drop the connection before saying so
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
 
@@ -298,9 +299,9 @@ def routes(server: ChatServer) -> list[web.RouteDef]:
     return [*posts, web.get("/stats", server.stats)]
 
 
-async def main() -> None:
+async def serve(server: ChatServer, more: Iterable[web.RouteDef] = ()) -> None:
     app = web.Application(client_max_size=1 << 30)
-    app.add_routes(routes(ChatServer()))
+    app.add_routes([*routes(server), *more])
     runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
@@ -313,4 +314,4 @@ async def main() -> None:
 
 if __name__ == "__main__":
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(main())
+        asyncio.run(serve(ChatServer()))

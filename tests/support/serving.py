@@ -13,10 +13,10 @@ from urllib.request import Request, urlopen
 class Chat:
     """A running chat server; `url` is its base URL."""
 
-    def __init__(self) -> None:
-        script = Path(__file__).with_name("chat_server.py")
+    def __init__(self, script: str = "chat_server.py") -> None:
+        path = Path(__file__).with_name(script)
         self._process = subprocess.Popen(
-            [sys.executable, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         port = self._process.stdout.readline().strip()
         assert port, "the chat server did not start"
@@ -25,13 +25,21 @@ class Chat:
 
     def plan(self, **settings: object) -> None:
         """Set how it behaves (see DEFAULTS of chat_server), and forget what it saw."""
-        body = json.dumps(settings).encode()
-        with urlopen(Request(f"{self._root}/plan", data=body, method="POST"), timeout=10):
-            pass
+        self.post("plan", settings)
 
     def stats(self) -> dict[str, Any]:
         """What it saw since the last plan."""
-        with urlopen(f"{self._root}/stats", timeout=10) as reply:
+        return self.get("stats")
+
+    def post(self, path: str, settings: dict[str, Any]) -> None:
+        """Tell it something."""
+        body = json.dumps(settings).encode()
+        with urlopen(Request(f"{self._root}/{path}", data=body, method="POST"), timeout=10):
+            pass
+
+    def get(self, path: str) -> dict[str, Any]:
+        """What it says."""
+        with urlopen(f"{self._root}/{path}", timeout=10) as reply:
             return json.load(reply)
 
     def stop(self) -> None:

@@ -181,6 +181,14 @@ def run(
     images_per_minute: Annotated[
         float | None, typer.Option(metavar="N", min=0.001, help="Images a minute to each model.")
     ] = None,
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Submit to the vendor's batch endpoints, or collect what is ready: half the "
+            "price, up to a day's wait.",
+        ),
+    ] = False,
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Ask again what failed before.")
     ] = False,
@@ -231,6 +239,7 @@ def run(
             concurrency=concurrency,
             retry_failed=retry_failed,
             timeout=timeout,
+            batch=batch,
             limits=Limits(requests=per_minute, tokens=tokens_per_minute, images=images_per_minute),
             budget=Budget(
                 max_cost=max_cost,
@@ -250,6 +259,8 @@ def run(
             )
     if summary.cost is not None:
         say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
+    if summary.waiting:
+        say(f"Submitted in batches and not back yet: {summary.waiting:,} requests")
     if summary.used_up:
         say(f"Stopped: {summary.used_up}")
     if not any(each.planned for each in summary.models):

@@ -29,6 +29,7 @@ from keju.models.base import Answer, AskError, Decoding, ModelOptions
 from keju.models.data_urls import SHARED
 from keju.models.endpoints import checked_url
 from keju.models.openai_answers import answer_of
+from keju.models.openai_batches import Batches, Result
 from keju.models.openai_errors import error_of_exception, error_of_reply
 from keju.models.wire import Wire
 
@@ -150,14 +151,50 @@ class OpenAICompatible:
     async def _post(
         self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
     ) -> bytes:
+        body = await self._pieces(request, images, limit, refused)
+        reply = await self._wire.post(body, self._headers)
+        if reply.status != HTTPStatus.OK:
+            raise error_of_reply(reply.status, self._scrubbed(reply.body), reply.headers)
+        return reply.body
+
+    def batches(self) -> Batches:
+        """The server's batch endpoints."""
+        return Batches(self._endpoint, self._headers, self._options.timeout, self._hidden)
+
+    async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
+        """A request as a line of a batch's file, by a name of the caller's.
+
+        Raises:
+            AskError: an image cannot be read.
+        """
+        body = await self._pieces(request, images, self._limit, self._refused)
+        about = msgspec.json.encode(
+            {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
+        )
+        return b"".join((about[:-1], b',"body":', *body, b"}\n"))
+
+    def batch_answer(self, result: Result) -> Answer:
+        """The answer in a line that a batch gave back.
+
+        Raises:
+            AskError: it holds none.
+        """
+        if result.response is None:
+            said = result.error.message if result.error else ""
+            raise AskError("server", self._hidden(said or "the batch gave no reply"))
+        body = self._scrubbed(bytes(result.response.body))
+        if result.response.status_code != HTTPStatus.OK:
+            raise error_of_reply(result.response.status_code, body, {})
+        return replace(self._answer_of(body), refused=self._refused)
+
+    async def _pieces(
+        self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
+    ) -> list[bytes]:
         pictures = [
             await self._picture(ref, partial(images.__getitem__, index))
             for index, ref in enumerate(request.images)
         ]
-        reply = await self._wire.post(self._body(request, pictures, limit, refused), self._headers)
-        if reply.status != HTTPStatus.OK:
-            raise error_of_reply(reply.status, self._scrubbed(reply.body), reply.headers)
-        return reply.body
+        return self._body(request, pictures, limit, refused)
 
     async def _picture(self, ref: ImageRef, read: Callable[[], bytes]) -> bytes:
         """A picture's ``data:`` URL in quotes, made smaller only where it must be."""

@@ -17,6 +17,10 @@ MOST_BYTES = 64 << 20
 _CONNECT_SECONDS = 30.0
 
 
+Form = bytes | Mapping[str, str] | aiohttp.FormData | AsyncIterator[bytes]
+"""What may be sent: bytes, whole or in pieces, or a form."""
+
+
 class Reply(NamedTuple):
     """What a server said."""
 
@@ -53,14 +57,33 @@ class Wire:
         """
         if isinstance(data, list):
             headers = {"Content-Length": str(sum(map(len, data))), **headers}
-        async with self._connected().post(
-            self.url,
-            data=_sent(data) if isinstance(data, list) else data,
+        sent = _sent(data) if isinstance(data, list) else data
+        return await self.exchange("POST", "", headers=headers, data=sent)
+
+    async def exchange(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str],
+        data: Form | None = None,
+        most: int = MOST_BYTES,
+    ) -> Reply:
+        """Send one request and read the reply, of at most so many bytes.
+
+        Raises:
+            AskError: the reply is longer.
+            aiohttp.ClientError, OSError: no reply came.
+        """
+        async with self._connected().request(
+            method,
+            f"{self.url}{path}",
+            data=data,
             headers=headers,
             allow_redirects=False,
             proxy=self._proxy,
         ) as reply:
-            return Reply(reply.status, reply.headers, await _whole(reply))
+            return Reply(reply.status, reply.headers, await _whole(reply, most))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -84,12 +107,12 @@ async def _sent(pieces: list[bytes]) -> AsyncIterator[bytes]:
         yield pieces.pop()
 
 
-async def _whole(reply: aiohttp.ClientResponse) -> bytes:
+async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
     body = bytearray()
     async for part in reply.content.iter_any():
         body += part
-        if len(body) > MOST_BYTES:
-            raise AskError("bad-response", f"the reply is longer than {MOST_BYTES >> 20} MB")
+        if len(body) > most:
+            raise AskError("bad-response", f"the reply is longer than {most >> 20} MB")
     return bytes(body)
 
 

@@ -44,7 +44,7 @@ class Policy(Record, frozen=True, kw_only=True):
     seconds and double up to `longest_wait`, each shortened at random by up to half. After
     `dead_after` requests in a row that failed for the server's sake, the model is asked no more.
     `limits` are what each model behind an endpoint takes a minute, `budget` what the whole run may
-    take.
+    take. `batch` submits requests to the vendor's batch endpoints and collects what is ready.
     """
 
     concurrency: int | None = None
@@ -57,6 +57,7 @@ class Policy(Record, frozen=True, kw_only=True):
     dead_after: int = 10
     limits: Limits = Limits()
     budget: Budget = Budget()
+    batch: bool = False
 
 
 class Lane:
@@ -225,7 +226,7 @@ class Asker:
         for job in lane.jobs:
             if job.failure is not None:
                 failed = AskError(job.failure.kind, job.failure.message)
-                response: Response | None = _response(lane.model, job, failed, 0.0, 0)
+                response: Response | None = response_of(lane.model, job, failed, 0.0, 0)
             else:
                 response = await self._ask(lane, job)
             if response is None:
@@ -245,14 +246,14 @@ class Asker:
             outcome = await self._sent(lane, job.request, taken, first)
             seconds = monotonic() - started
             if isinstance(outcome, Answer):
-                return _response(lane.model, job, outcome, seconds, attempts)
+                return response_of(lane.model, job, outcome, seconds, attempts)
             if outcome.overloaded:
                 lane.throttle.overloaded(started, outcome.retry_after)
             else:
                 counted += 1
             wait = self._wait(outcome, attempts, counted, monotonic() - first)
             if wait is None:
-                return _response(lane.model, job, outcome, seconds, attempts)
+                return response_of(lane.model, job, outcome, seconds, attempts)
             lane.waited += wait
             if not await lane.throttle.rest(wait):
                 return None
@@ -320,9 +321,10 @@ def _sum(usage: Usage) -> int:
     return (usage.input_tokens or 0) + (usage.output_tokens or 0)
 
 
-def _response(
+def response_of(
     model: Model, job: Job, outcome: Answer | AskError, seconds: float, attempts: int
 ) -> Response:
+    """What is stored of a job: its answer, or why there is none."""
     request, error = job.request, None
     if isinstance(outcome, AskError):
         error = Failure(kind=outcome.kind, message=str(outcome))

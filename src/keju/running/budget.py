@@ -42,6 +42,11 @@ class Budget(Record, frozen=True, kw_only=True):
     max_hours: float | None = None
     prices: Prices | None = None
 
+    @property
+    def limited(self) -> bool:
+        """Whether anything is limited."""
+        return (self.max_cost, self.max_requests, self.max_hours) != (None, None, None)
+
     def check(self) -> None:
         """Refuse what makes no sense.
 

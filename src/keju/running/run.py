@@ -20,20 +20,21 @@ from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
 from keju.running.lending import lend
 from keju.running.progress import show
+from keju.running.reading import reader_of
 from keju.running.selecting import Selection, select
 from keju.running.session import ModelSummary, Session
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
-_OURS = frozenset({"run.lock", "items.parquet", "readings", "responses", "scores"})
+_OURS = frozenset({"run.lock", "items.parquet", "readings", "responses", "scores", "batches"})
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     """How a run went.
 
     `interrupted`: it was stopped by the user or the system. `used_up` says what of its budget was
-    used up, if anything. `cost` is what all the answers in the run cost by the price file, in
-    `currency`; None without one.
+    used up, if anything. `waiting` are requests that servers are working on in batches. `cost` is
+    what all the answers in the run cost by the price file, in `currency`; None without one.
     """
 
     out: str
@@ -41,6 +42,7 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     models: tuple[ModelSummary, ...]
     interrupted: bool = False
     used_up: str = ""
+    waiting: int = 0
     cost: float | None = None
     currency: str = ""
 
@@ -65,6 +67,8 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
         if self.left:
             more = " with --retry-failed added, to ask the failed ones again too"
             again = "Run the same command again to go on"
+            if self.waiting:
+                again = "Run the same command again later to collect what is ready"
             if self.used_up.startswith("--max-cost"):
                 again = "Run it again with a higher --max-cost to go on"
             return f"{again}{more if self.failures else ''}"
@@ -113,8 +117,14 @@ def run(
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
         purse = session.purse(policy.budget)
-        session.begin()
-        interrupted, lanes = asyncio.run(_go(session, policy, purse, console))
+        waiting = 0
+        if policy.batch:
+            waiting, lanes = _by_batches(session, policy)
+            interrupted = False
+        else:
+            _check_no_batches(store.folder)
+            session.begin()
+            interrupted, lanes = asyncio.run(_go(session, policy, purse, console))
         summaries = tuple(session.summary(lane) for lane in lanes)
     prices = policy.budget.prices
     return RunSummary(
@@ -123,6 +133,7 @@ def run(
         models=summaries,
         interrupted=interrupted,
         used_up=purse.used_up,
+        waiting=waiting,
         cost=purse.spent if prices else None,
         currency=prices.currency if prices else "",
     )
@@ -150,6 +161,49 @@ async def _go(
         for model in session.models:
             await model.close()
     return interrupted, lanes
+
+
+def _by_batches(session: Session, policy: Policy) -> tuple[int, list[Lane]]:
+    """Collect from the vendors' batches and submit to them.
+
+    Returns:
+        How many requests are waited for, and how it went with each model.
+
+    Raises:
+        UsageError: a model has no batches, or images are to be read first.
+    """
+    # Imported only now: this brings the HTTP client.
+    from keju.running.batching import BatchLane, check_batchable  # noqa: PLC0415
+
+    check_batchable(session.models, policy)
+    if any(reader_of(m, way.setting) for m in session.models for way in session.selection.ways):
+        raise UsageError("--batch: images cannot be read first in batches. Use --setting image")
+    session.begin()
+    lanes = [session.lane(model, policy) for model in session.models]
+    session.note_declined()
+
+    async def go() -> int:
+        waiting = 0
+        try:
+            for lane in lanes:
+                store = session.store
+                batched = BatchLane(lane, session.dataset, store.folder, store.append, policy)
+                await batched.run()
+                waiting += batched.waiting
+        finally:
+            for model in session.models:
+                await model.close()
+        return waiting
+
+    return asyncio.run(go()), lanes
+
+
+def _check_no_batches(folder: RunFolder) -> None:
+    if folder.has_batches():
+        raise UsageError(
+            f"{folder.path}: a server is working on batches of this run, which would be paid for "
+            f"twice. Add --batch, or give them up by removing {folder.path}/batches"
+        )
 
 
 async def ask_all(asker: Asker, console: Console | None) -> bool:

@@ -1,0 +1,200 @@
+"""The batch endpoints of the OpenAI form: a file of requests goes up, a file of replies comes down.
+
+Half the price and up to a day's wait: ``POST /files``, ``POST /batches``, ``GET /batches/ID``,
+``GET /files/ID/content``. A line of the file names its request by `custom_id`; replies come in any
+order. Each batch carries a tag of ours in its metadata, by which one is found again that was
+created although its creator never learnt so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, TypeVar
+
+import aiohttp
+import msgspec
+from msgspec import Struct
+
+from keju.models.base import AskError
+from keju.models.openai_errors import error_of_exception, error_of_reply
+from keju.models.wire import Form, Wire
+
+MOST_LINES, MOST_BYTES = 50_000, 190_000_000
+"""What one file may hold: 50,000 requests, and a little less than 200 MB."""
+
+TAG = "keju"
+ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
+_ANSWERS_MAY_BE = 4 << 30
+_T = TypeVar("_T")
+_PAGE = 100
+_PAGES = 20
+
+
+class Batch(Struct):
+    """A batch as the server describes it."""
+
+    id: str
+    status: str = ""
+    output_file_id: str | None = None
+    error_file_id: str | None = None
+    metadata: dict[str, str] | None = None
+    errors: Any = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.status in ENDED
+
+
+class _Reply(Struct):
+    status_code: int = 0
+    body: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _Error(Struct):
+    code: str | None = None
+    message: str | None = None
+
+
+_UNASKED = frozenset({"batch_expired", "batch_cancelled"})
+
+
+class Result(Struct):
+    """One line of what a batch gave back: an HTTP reply, or an error in place of one."""
+
+    custom_id: str
+    response: _Reply | None = None
+    error: _Error | None = None
+
+    @property
+    def unasked(self) -> bool:
+        """Whether the batch ended before this was asked."""
+        return self.response is None and self.error is not None and self.error.code in _UNASKED
+
+
+class _File(Struct):
+    id: str
+
+
+class _Listed(Struct):
+    data: list[Batch]
+    has_more: bool = False
+
+
+class Batches:
+    """The batch endpoints of one server.
+
+    Args:
+        endpoint: its base URL.
+        headers: what every request bears, the key included.
+        timeout: seconds for one exchange; a file may take as long.
+        hidden: takes the key out of the server's words.
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        headers: Mapping[str, str],
+        timeout: float,
+        hidden: Callable[[str], str],
+    ) -> None:
+        self._wire = Wire(endpoint, timeout)
+        self._headers = {k: v for k, v in headers.items() if k.lower() != "content-type"}
+        self._hidden = hidden
+
+    async def submit(self, file: Path, tag: str) -> Batch:
+        """Send a file of requests up and have it worked on.
+
+        Raises:
+            AskError: the server does not take it.
+        """
+        form = aiohttp.FormData()
+        form.add_field("purpose", "batch")
+        with file.open("rb") as stream:
+            form.add_field(
+                "file", stream, filename=f"{tag}.jsonl", content_type="application/jsonl"
+            )
+            stored = await self._ask("POST", "/files", _File, data=form)
+        asked = {
+            "input_file_id": stored.id,
+            "endpoint": "/v1/chat/completions",
+            "completion_window": "24h",
+            "metadata": {TAG: tag},
+        }
+        return await self._ask("POST", "/batches", Batch, data=msgspec.json.encode(asked))
+
+    async def look(self, name: str) -> Batch:
+        """How a batch stands.
+
+        Raises:
+            AskError: the server does not say.
+        """
+        return await self._ask("GET", f"/batches/{name}", Batch)
+
+    async def tagged(self, tag: str) -> Batch | None:
+        """The batch with a tag of ours, looked for among the last 2,000.
+
+        Raises:
+            AskError: the server does not say.
+        """
+        after = ""
+        for _ in range(_PAGES):
+            path = f"/batches?limit={_PAGE}{after}"
+            listed = await self._ask("GET", path, _Listed)
+            for batch in listed.data:
+                if batch.metadata and batch.metadata.get(TAG) == tag:
+                    return batch
+            if not listed.has_more or not listed.data:
+                return None
+            after = f"&after={listed.data[-1].id}"
+        return None
+
+    async def results(self, batch: Batch) -> list[Result]:
+        """All lines that a batch gave back, of its replies and of its errors.
+
+        Raises:
+            AskError: a file cannot be fetched, or is not of that form.
+        """
+        found = []
+        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
+            body = await self._fetched("GET", f"/files/{file}/content")
+            for line in filter(bytes.strip, body.split(b"\n")):
+                try:
+                    found.append(msgspec.json.decode(line, type=Result))
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                    raise AskError(
+                        "bad-response", f"a result of batch {batch.id}: {error}"
+                    ) from None
+        return found
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._wire.close()
+
+    async def _ask(
+        self, method: str, path: str, shape: type[_T], *, data: Form | None = None
+    ) -> _T:
+        body = await self._fetched(method, path, data=data)
+        try:
+            return msgspec.json.decode(body, type=shape)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise AskError("bad-response", f"the reply to {method} {path}: {error}") from None
+
+    async def _fetched(self, method: str, path: str, *, data: Form | None = None) -> bytes:
+        headers = self._headers
+        if isinstance(data, bytes):
+            headers = {**headers, "Content-Type": "application/json"}
+        try:
+            reply = await self._wire.exchange(
+                method, path, headers=headers, data=data, most=_ANSWERS_MAY_BE
+            )
+        except (aiohttp.ClientError, OSError) as error:
+            failure = error_of_exception(error)
+            raise AskError(failure.kind, self._hidden(str(failure))) from None
+        if reply.status != HTTPStatus.OK:
+            failure = error_of_reply(reply.status, reply.body, reply.headers)
+            said = self._hidden(f"{method} {path.partition('?')[0]}: {failure}")
+            raise AskError(failure.kind, said)
+        return reply.body

@@ -1,0 +1,229 @@
+"""``keju run --batch``: submit what is left to ask, leave, come back and collect.
+
+What was submitted stands in ``RUN/batches/<model>/<tag>.json`` from before the server is told until
+every answer is stored, so that a kill at any moment neither loses a batch nor pays for it twice: a
+batch whose name at the server is not known yet is looked for by its tag. The first request of a
+model is asked directly, so that a wrong key or parameter is seen at once and not after a day.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+from keju.files import read_json, write_json
+from keju.items import Record, Response
+from keju.models import AskError
+from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
+from keju.models.openai_compatible import OpenAICompatible
+from keju.running.ask import Asker, Images, Job, Lane, Policy, response_of
+from keju.runs import RunFolder
+
+if TYPE_CHECKING:
+    from keju.models import Model
+
+
+class Submitted(Record, frozen=True, kw_only=True):
+    """A batch that is under way: our tag, the server's name if it is known, its requests' names."""
+
+    tag: str
+    id: str = ""
+    requests: tuple[str, ...] = ()
+
+
+class _File(NamedTuple):
+    path: Path
+    names: list[str]
+
+
+def check_batchable(models: Iterable[Model], policy: Policy) -> None:
+    """Refuse what batches cannot do.
+
+    Raises:
+        UsageError: a model has no batch endpoints, or a budget or a limit a minute is set.
+    """
+    for model in models:
+        if not isinstance(model, OpenAICompatible):
+            raise UsageError(f"--batch: {model.name} has no batch endpoints; openai: models have")
+    if any(msgspec.structs.astuple(policy.limits)) or policy.budget.limited:
+        raise UsageError(
+            "--batch: budgets and limits a minute are not kept in batches; use --limit"
+        )
+
+
+class BatchLane:
+    """One model's way through a run by batches.
+
+    Args:
+        lane: what is left to ask it.
+        dataset: where the images lie.
+        folder: the run.
+        keep: stores a response.
+        policy: how the one request is asked that goes directly.
+    """
+
+    def __init__(
+        self,
+        lane: Lane,
+        dataset: Dataset,
+        folder: RunFolder,
+        keep: Callable[[Response], None],
+        policy: Policy,
+    ) -> None:
+        if not isinstance(lane.model, OpenAICompatible):
+            raise TypeError(lane.model.name)
+        self.lane = lane
+        self.waiting = 0
+        self._model = lane.model
+        self._dataset = dataset
+        self._folder = folder.batches_dir(lane.model.name)
+        self._keep = keep
+        self._policy = policy
+        self._server: Batches = lane.model.batches()
+
+    async def run(self) -> None:
+        """Collect what is ready, and submit what was not submitted yet.
+
+        Raises:
+            DataError: a response cannot be stored, or the server refused a batch.
+            UsageError: the batch endpoints do not answer.
+        """
+        try:
+            await self._run()
+        except AskError as error:
+            raise UsageError(f"{self._model.name}: {error}") from None
+        finally:
+            await self._server.close()
+
+    async def _run(self) -> None:
+        known = [each for each in [await self._named(one) for one in self._submitted()] if each]
+        results: dict[str, Result] = {}
+        under_way: set[str] = set()
+        ended = []
+        for each in known:
+            batch = await self._server.look(each.id)
+            if not batch.ended:
+                under_way.update(each.requests)
+                continue
+            ended.append(each)
+            found = {result.custom_id: result for result in await self._server.results(batch)}
+            if batch.status == "failed" and not found:
+                self._path(each.tag).unlink()
+                said = msgspec.json.encode(batch.errors).decode()[:300]
+                raise DataError(f"the server refused batch {each.id}: {said}")
+            results |= found
+        await self._sort(results, under_way, first=not known)
+        for each in ended:
+            self._path(each.tag).unlink()
+
+    async def _sort(self, results: dict[str, Result], under_way: set[str], *, first: bool) -> None:
+        """Store what came back, leave what is under way, submit the rest."""
+        file: _File | None = None
+        for job in self.lane.jobs:
+            name = _name(job)
+            result = results.pop(name, None)
+            if job.failure is not None:
+                self._store(job, AskError(job.failure.kind, job.failure.message))
+            elif result is not None and not result.unasked:
+                self._collect(job, result)
+            elif name in under_way:
+                self.waiting += 1
+            elif first:
+                first = False
+                if not await self._ask_directly(job):
+                    return
+            else:
+                file = await self._add(file, name, job)
+        if file:
+            await self._submit(file)
+
+    def _collect(self, job: Job, result: Result) -> None:
+        try:
+            outcome = self._model.batch_answer(result)
+        except AskError as error:
+            self._store(job, error)
+        else:
+            self._keep_it(response_of(self._model, job, outcome, 0.0, 1))
+
+    def _store(self, job: Job, error: AskError) -> None:
+        self._keep_it(response_of(self._model, job, error, 0.0, 0 if job.failure else 1))
+
+    def _keep_it(self, response: Response) -> None:
+        self._keep(response)
+        self.lane.note(response, self._policy.dead_after)
+
+    async def _ask_directly(self, job: Job) -> bool:
+        """Whether a request that is asked at once gets a response that is no failure."""
+        there: list[Response] = []
+        alone = Lane(self._model, iter([job]), total=1, ceiling=1)
+        await Asker(self._dataset, [alone], there.append, self._policy).run()
+        for response in there:
+            self._keep_it(response)
+        return bool(there) and there[0].status != "failed"
+
+    async def _add(self, file: _File | None, name: str, job: Job) -> _File | None:
+        images = Images(self._dataset, job.request.images)
+        try:
+            line = await self._model.batch_line(name, job.request, images)
+        except AskError as error:
+            self._store(job, error)
+            return file
+        if file and (
+            len(file.names) == MOST_LINES or file.path.stat().st_size + len(line) > MOST_BYTES
+        ):
+            await self._submit(file)
+            file = None
+        if file is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            file = _File(self._folder / "next.jsonl", [])
+            file.path.unlink(missing_ok=True)
+        with file.path.open("ab") as stream:
+            stream.write(line)
+        file.names.append(name)
+        return file
+
+    async def _submit(self, file: _File) -> None:
+        tag = hashlib.sha256("".join(file.names).encode()).hexdigest()[:32]
+        noted = Submitted(tag=tag, requests=tuple(file.names))
+        write_json(self._path(tag), noted)
+        try:
+            batch = await self._server.submit(file.path, tag)
+        except AskError as error:
+            if error.kind not in {"timeout", "connection", "bad-response"}:
+                # The server said no: it has no batch of that tag.
+                self._path(tag).unlink()
+            raise
+        write_json(self._path(tag), msgspec.structs.replace(noted, id=batch.id))
+        file.path.unlink()
+        self.waiting += len(file.names)
+
+    def _submitted(self) -> list[Submitted]:
+        return [read_json(path, Submitted) for path in sorted(self._folder.glob("*.json"))]
+
+    async def _named(self, one: Submitted) -> Submitted | None:
+        """The batch with its name at the server; None, and forgotten, if it never got there."""
+        if one.id:
+            return one
+        batch = await self._server.tagged(one.tag)
+        if batch is None:
+            self._path(one.tag).unlink()
+            return None
+        named = msgspec.structs.replace(one, id=batch.id)
+        write_json(self._path(one.tag), named)
+        return named
+
+    def _path(self, tag: str) -> Path:
+        return self._folder / f"{tag}.json"
+
+
+def _name(job: Job) -> str:
+    """What a request is called in a file: two that ask the very same for two items differ."""
+    request = job.request
+    place = (job.key, request.item, request.query, request.round, request.candidate)
+    return hashlib.sha256(msgspec.json.encode(place)).hexdigest()[:40]

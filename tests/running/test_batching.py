@@ -1,0 +1,222 @@
+"""Batches: submitted once, collected when they are ready, never paid for twice."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from making import make_dataset
+from serving import Chat, run_command
+
+from keju.errors import DataError, UsageError
+from keju.models import ModelOptions
+from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
+from keju.running import batching as module
+from keju.runs import RunFolder
+
+MODEL = "openai:served"
+KEY = "sk-batch-0123456789abcdef"
+ITEMS = 12
+
+
+@pytest.fixture
+def server() -> Iterator[Chat]:
+    chat = Chat("batch_server.py")
+    chat.plan()
+    yield chat
+    chat.stop()
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("batch") / "d", pages=ITEMS, first=7000)
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "run"
+
+
+def go(
+    dataset: Path, out: Path, server: Chat, *, batch: bool = True, **policy: object
+) -> RunSummary:
+    return run(
+        dataset,
+        [MODEL],
+        out,
+        options=ModelOptions(base_url=server.url),
+        policy=Policy(batch=batch, first_wait=0.01, **policy),
+    )
+
+
+def texts(out: Path) -> dict[str, str]:
+    return {r.item: r.text for r in RunFolder.open(out).responses()}
+
+
+def test_what_is_submitted_is_collected_when_it_is_ready(server: Chat, dataset: Path, out: Path):
+    first = go(dataset, out, server)
+    # One is asked directly, so that what is wrong is seen at once.
+    assert (first.waiting, first.left, first.models[0].asked) == (ITEMS - 1, ITEMS - 1, 1)
+    assert first.advice == "Run the same command again later to collect what is ready"
+    early = go(dataset, out, server)
+    assert (early.waiting, early.models[0].asked) == (ITEMS - 1, 0)
+    assert server.get("seen") == {"uploads": [ITEMS - 1], "batches": 1}
+    server.post("work", {})
+    done = go(dataset, out, server)
+    assert done.complete
+    assert done.waiting == 0
+    assert texts(out) == {f"i{n:04}": f"answer to i{n:04}" for n in range(ITEMS)}
+    assert server.stats()["requests"] == ITEMS
+    assert not list(out.glob("batches/*/*"))
+    assert go(dataset, out, server).complete
+    assert server.get("seen")["batches"] == 1
+
+
+def test_answers_in_batches_are_stored_as_those_asked_directly(
+    server: Chat, dataset: Path, tmp_path: Path
+):
+    go(dataset, tmp_path / "direct", server, batch=False)
+    go(dataset, tmp_path / "batched", server)
+    server.post("work", {})
+    go(dataset, tmp_path / "batched", server)
+
+    def stored(path: Path) -> set[tuple[object, ...]]:
+        responses = RunFolder.open(path).responses()
+        return {(r.item, r.key, r.text, r.status, r.usage.output_tokens) for r in responses}
+
+    assert stored(tmp_path / "batched") == stored(tmp_path / "direct")
+    shown = [tuple(images) for images in server.stats()["images"]]
+    assert len(set(shown)) == ITEMS - 1
+    (manifest, other) = (RunFolder.open(tmp_path / n).manifest() for n in ("batched", "direct"))
+    assert manifest.models == other.models
+
+
+def test_requests_that_failed_in_a_batch_are_failures(server: Chat, dataset: Path, out: Path):
+    go(dataset, out, server)
+    server.plan(modes=["400"], share=0.5, times=-1)
+    server.post("work", {})
+    summary = go(dataset, out, server)
+    failed = summary.failures
+    assert 0 < failed < ITEMS
+    assert summary.models[0].failures == {"bad-request": failed}
+    assert summary.left == 0
+    server.plan()
+    go(dataset, out, server, retry_failed=True)
+    server.post("work", {})
+    assert go(dataset, out, server, retry_failed=True).complete
+
+
+def test_what_expired_is_submitted_again_and_the_rest_is_kept(
+    server: Chat, dataset: Path, out: Path
+):
+    go(dataset, out, server)
+    server.post("work", {"status": "expired", "share": 0.5})
+    half = go(dataset, out, server)
+    assert half.models[0].statuses["answered"] + half.waiting == ITEMS
+    assert server.get("seen")["uploads"] == [ITEMS - 1, half.waiting]
+    server.post("work", {})
+    assert go(dataset, out, server).complete
+    assert server.stats()["requests"] == ITEMS
+
+
+def test_a_batch_whose_name_never_arrived_is_found_by_its_tag(
+    server: Chat, dataset: Path, out: Path
+):
+    server.plan(lose=True)
+    with pytest.raises(UsageError, match="openai:served: the connection failed"):
+        go(dataset, out, server)
+    assert len(list(out.glob("batches/*/*.json"))) == 1
+    again = go(dataset, out, server)
+    assert again.waiting == ITEMS - 1
+    assert server.get("seen")["batches"] == 1
+    server.post("work", {})
+    assert go(dataset, out, server).complete
+    assert server.stats()["requests"] == ITEMS
+
+
+def test_a_batch_that_never_got_there_is_submitted(server: Chat, dataset: Path, out: Path):
+    go(dataset, out, server)
+    (noted,) = out.glob("batches/*/*.json")
+    lost = {**json.loads(noted.read_text()), "id": "", "tag": "0" * 32}
+    noted.unlink()
+    noted.with_name(f"{lost['tag']}.json").write_text(json.dumps(lost))
+    # Nothing is under way now, so that again one request goes directly first.
+    assert go(dataset, out, server).waiting == ITEMS - 2
+    assert server.get("seen")["batches"] == 2
+
+
+def test_a_batch_that_the_server_refused_is_named_and_not_submitted_over_and_over(
+    server: Chat, dataset: Path, out: Path
+):
+    go(dataset, out, server)
+    server.post("work", {"status": "failed"})
+    with pytest.raises(DataError, match=r"refused batch batch_0: .*not a model of ours"):
+        go(dataset, out, server)
+    assert server.get("seen")["batches"] == 1
+
+
+def test_a_wrong_key_is_seen_before_anything_is_submitted(server: Chat, dataset: Path, out: Path):
+    server.plan(modes=["echo-key-401"], times=-1)
+    summary = go(dataset, out, server)
+    assert summary.models[0].failures == {"auth": 1}
+    assert (summary.left, summary.waiting) == (ITEMS - 1, 0)
+    assert server.get("seen") == {"uploads": [], "batches": 0}
+
+
+def test_files_are_no_larger_than_the_server_takes(
+    server: Chat, dataset: Path, out: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(module, "MOST_LINES", 4)
+    assert go(dataset, out, server).waiting == ITEMS - 1
+    assert server.get("seen")["uploads"] == [4, 4, 3]
+    server.post("work", {})
+    assert go(dataset, out, server).complete
+
+
+def test_while_a_batch_is_under_way_nothing_is_asked_beside_it(
+    server: Chat, dataset: Path, out: Path
+):
+    go(dataset, out, server)
+    with pytest.raises(UsageError, match=r"paid for twice\. Add --batch, or give them up"):
+        go(dataset, out, server, batch=False)
+    assert server.stats()["requests"] == 1
+
+
+@pytest.mark.parametrize(
+    ("models", "how", "policy", "words"),
+    [
+        (["baseline:copy"], {}, {}, "baseline:copy has no batch endpoints"),
+        ([MODEL], {}, {"budget": Budget(max_requests=3)}, "budgets and limits"),
+        ([MODEL], {}, {"limits": Limits(images=3)}, "budgets and limits"),
+        ([MODEL], {"settings": ("own-ocr",)}, {}, "images cannot be read first"),
+    ],
+)
+def test_what_batches_cannot_do_is_refused(
+    server: Chat, dataset: Path, out: Path, models: list[str], how: dict[str, object],
+    policy: dict[str, object], words: str,
+):  # fmt: skip
+    with pytest.raises(UsageError, match=words):
+        run(
+            dataset, models, out, selection=Selection(**how),
+            options=ModelOptions(base_url=server.url), policy=Policy(batch=True, **policy),
+        )  # fmt: skip
+    assert not (out / "run.json").exists()
+
+
+def test_the_command_comes_back_and_no_file_holds_the_key(server: Chat, dataset: Path, out: Path):
+    command = [*run_command(dataset, out, server), "--batch"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert said.returncode == 1
+    assert f"Submitted in batches and not back yet: {ITEMS - 1} requests" in said.stdout
+    for path in out.rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
+    server.post("work", {})
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
