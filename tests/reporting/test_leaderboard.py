@@ -101,6 +101,6 @@ def test_failures_time_and_floor_stand_beside_the_scores(scored_run):
     assert [group.title for group in board.groups] == ["answers made elsewhere"]
     good, bad = board.groups[0].rows
     assert "good" in good.model
-    assert good.failures == bad.failures == "none"
+    assert good.failures == bad.failures == []
     assert good.overall[1].note.endswith("2 of 45 tasks")
     assert board.chance == ["50.0: T7"]

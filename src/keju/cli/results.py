@@ -207,6 +207,9 @@ def report(
             "--published", help="Lay the papers' printed results of the same tasks beside the run."
         ),
     ] = False,
+    language: Annotated[
+        Literal["en", "zh"], typer.Option(help="Of the report's own words.")
+    ] = "en",
     pictures: Annotated[
         float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
     ] = 24.0,
@@ -220,7 +223,13 @@ def report(
 
     if not 0 <= pictures <= MOST_PICTURES:
         raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
-    made = write_report(runs, page, picture_bytes=round(pictures * 1e6), published=published)
+    made = write_report(
+        runs,
+        page,
+        picture_bytes=round(pictures * 1e6),
+        published=published,
+        language=language,
+    )
     say(f"{made.page}: {made.size / 1e6:.1f} MB")
     for folder, write in ((csv, write_csv), (latex, write_latex)):
         if folder is not None:

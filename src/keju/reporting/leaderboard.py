@@ -38,7 +38,7 @@ class Standing(NamedTuple):
     overall: list[Cell]
     ranks: list[Cell]
     domains: list[list[Cell]]
-    failures: str
+    failures: list[tuple[str, int]]
     hours: str
     tokens: str
 
@@ -126,7 +126,7 @@ def _standing(
         overall=overall,
         ranks=ranks,
         domains=by_domain,
-        failures=", ".join(f"{n:,} {status}" for status, n in failures) or "none",
+        failures=failures,
         hours=_time(voice.seconds / voice.items * 1000) if voice.items else NOTHING,
         tokens=_tokens(voice),
     )

@@ -19,6 +19,7 @@ from keju.reporting.beside import BesideTable, beside_tables
 from keju.reporting.browser import Browser
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.view import View, build_view
+from keju.reporting.words import Words
 
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
@@ -49,6 +50,7 @@ def write_report(
     title: str = "",
     picture_bytes: int = PICTURE_BYTES,
     published: bool = False,
+    language: str = "en",
 ) -> Report:
     """Write the report of one or several scored runs.
 
@@ -59,14 +61,17 @@ def write_report(
         title: the page's title; by default the datasets' names.
         picture_bytes: the most that the pictures may weigh; smaller copies are shown, then none.
         published: lay the papers' printed results beside the run's, in the papers' tables.
+        language: of the report's own words: ``en`` or ``zh``.
 
     Returns:
         What the report was made of and what it shows; `size` is in bytes.
 
     Raises:
-        UsageError: a path is not a run, or it has no scores yet; the folder holds something else.
+        UsageError: a path is not a run, or it has no scores yet; the folder holds something else;
+            there is no such language.
         DataError: a file of a run is damaged.
     """
+    words = Words(language)
     single = out.suffix.lower() in {".html", ".htm"}
     if not single:
         _take_folder(out)
@@ -76,12 +81,12 @@ def write_report(
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)
-    write_atomic(page, render(view, browser, single=single))
+    write_atomic(page, render(view, browser, words, single=single))
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
     return Report(gathered, view, page, sum(path.stat().st_size for path in written))
 
 
-def render(view: View, browser: Browser, *, single: bool) -> Iterator[bytes]:
+def render(view: View, browser: Browser, words: Words, *, single: bool) -> Iterator[bytes]:
     """The page in pieces. Everything from models and datasets is escaped, or data and never markup.
 
     The content security policy allows this page's own style and script by their hashes, and files
@@ -94,12 +99,20 @@ def render(view: View, browser: Browser, *, single: bool) -> Iterator[bytes]:
     template = environment.from_string(_asset("report.html.j2"))
     stream = template.stream(
         report=view,
+        _=words,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),
         script_hash=_hash(script),
         beside="" if single else " 'self'",
-        views=_inert({"models": view.names, "strata": view.strata, "options": view.options}),
+        views=_inert(
+            {
+                "models": view.names,
+                "strata": view.strata,
+                "options": view.options,
+                "words": words.table,
+            }
+        ),
         data=_inert(browser.index | {"single": single}),
         chunks=map(_inert, browser.chunks) if single else (),
         pictures=(base64.b64encode(each).decode() for each in browser.pictures) if single else (),

@@ -14,6 +14,12 @@
     if (text !== undefined && text !== null) node.textContent = text;
     return node;
   };
+  const words = JSON.parse(document.getElementById("views").textContent).words;
+  const say = (text, ...values) => {
+    const parts = (words[text] || text).split("{}");
+    return parts.map((part, index) => part + (index < parts.length - 1 ? values[index] : ""))
+      .join("");
+  };
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const kindOf = (place) => data.kinds[data.items[place][1]];
 
@@ -60,9 +66,9 @@
       const items = await need(number);
       items.forEach((item, index) => {
         const place = number * data.per_chunk + index;
-        const words = [data.items[place][0], item.question, item.truth, item.note,
+        const searched = [data.items[place][0], item.question, item.truth, item.note,
           ...item.options, ...item.answers.map((answer) => answer.text)];
-        state.words[place] = words.join("\n").toLowerCase();
+        state.words[place] = searched.join("\n").toLowerCase();
       });
       state.read = Math.min(data.items.length, (number + 1) * data.per_chunk);
       if (number % 8 === 0) tell();
@@ -75,9 +81,9 @@
 
   function tell() {
     const wanted = pick("word").value.trim();
-    const part = wanted && state.read < data.items.length
-      ? ` · answers read so far: ${state.read} of ${data.items.length}` : "";
-    pick("count").textContent = `${state.shown.length} of ${data.items.length} items${part}`;
+    const shown = say("{} of {} items", state.shown.length, data.items.length);
+    pick("count").textContent = wanted && state.read < data.items.length
+      ? say("{} · answers read so far: {} of {}", shown, state.read, data.items.length) : shown;
   }
 
   function valueOf(place, model) {
@@ -104,9 +110,9 @@
       if (task && kindOf(place).task !== task) return false;
       if (model >= 0 && data.items[place][2][model] === false) return false;
       if (!word) return true;
-      const words = state.words[place];
-      return words === undefined ? data.items[place][0].toLowerCase().includes(word)
-        : words.includes(word);
+      const searched = state.words[place];
+      return searched === undefined ? data.items[place][0].toLowerCase().includes(word)
+        : searched.includes(word);
     };
     state.shown = data.items.map((_, place) => place).filter(fits);
     state.value = (place) => valueOf(place, model);
@@ -139,7 +145,8 @@
       return row;
     });
     if (state.shown.length > state.limit) {
-      const more = make("button", "", `show ${Math.min(200, state.shown.length - state.limit)} more`);
+      const more = make("button", "",
+        say("show {} more", Math.min(200, state.shown.length - state.limit)));
       more.type = "button";
       more.addEventListener("click", () => { state.limit += 200; drawList(); });
       const row = make("li");
@@ -170,9 +177,9 @@
     const box = make("div", "diff");
     const truth = Array.from(item.counted);
     let at = 0;
-    const cell = (kind, above, below, words) => {
+    const cell = (kind, above, below, title) => {
       const span = make("span", kind);
-      if (words) span.title = words;
+      if (title) span.title = title;
       span.append(make("b", "", above), make("b", "", below));
       box.append(span);
     };
@@ -180,15 +187,15 @@
       if (part === 0) box.append(make("span", "brk"));
       else if (part > 0) for (const c of truth.slice(at, at += part)) cell("eq", c, c);
       else if (part < 0)
-        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", `missing: ${c}`);
+        for (const c of truth.slice(at, at -= part)) cell("del", c, "▁", say("missing: {}", c));
       else {
         const [kind, ...answer] = Array.from(part);
         for (const c of answer) {
-          if (kind === "i") cell("ins", "▁", c, `added: ${c}`);
+          if (kind === "i") cell("ins", "▁", c, say("added: {}", c));
           else {
             const above = truth[at++];
-            if (kind === "v") cell("var", above, c, `variant: ${c} for ${above}`);
-            else cell("sub", above, c, `read ${c} for ${above}`);
+            if (kind === "v") cell("var", above, c, say("variant: {} for {}", c, above));
+            else cell("sub", above, c, say("read {} for {}", c, above));
           }
         }
       }
@@ -196,24 +203,25 @@
     return box;
   }
 
-  function picture(number, words) {
+  function picture(number, alt) {
     const image = make("img", "picture");
     image.src = data.single
       ? `data:image/jpeg;base64,${pick(`picture-${number}`).textContent}`
       : `pictures/${number}.jpg`;
-    image.alt = words;
+    image.alt = alt;
     image.addEventListener("click", () => image.classList.toggle("full"));
     return image;
   }
 
   function drawRanking(ranked) {
     const row = make("div", "ranking");
-    if (ranked.tie) row.append(make("p", "soft", `${ranked.tie} candidates or more tie for first`));
+    if (ranked.tie) row.append(make("p", "soft",
+      say("{} candidates or more tie for first", ranked.tie)));
     for (const one of ranked.shown) {
       const figure = make("figure", one.true ? "true" : "");
-      one.images.forEach((number) => figure.append(picture(number, `candidate ${one.place}`)));
-      const words = `${one.rank} candidate ${one.place}${one.true ? " ✓ belongs" : ""}`;
-      figure.append(make("figcaption", "", words));
+      one.images.forEach((number) => figure.append(picture(number, say("candidate {}", one.place))));
+      const named = `${one.rank} ${say("candidate {}", one.place)}`;
+      figure.append(make("figcaption", "", one.true ? say("{} ✓ belongs", named) : named));
       row.append(figure);
     }
     return row;
@@ -223,11 +231,12 @@
     const part = make("section", "answer-of");
     const head = make("h4", "", data.models[answer.m]);
     const tag = (cls, text) => head.append(make("span", cls, text));
-    if (answer.round) tag("tag", `round ${answer.round}`);
-    if (answer.status) tag("tag bad", answer.status);
+    if (answer.round) tag("tag", say("round {}", answer.round));
+    if (answer.status) tag("tag bad", say(answer.status));
     if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", answer.verdict);
     if (answer.taken && answer.taken[0]) {
-      tag("tag", `taken: ${answer.taken[0]}${answer.taken[1] ? ` (${answer.taken[1]})` : ""}`);
+      const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
+      tag("tag", say("taken: {}", answer.taken[0] + from));
     }
     part.append(head);
     const rows = new Map();
@@ -237,17 +246,20 @@
         rows.get(protocol).append(make("li", "", protocol));
       }
       const value = answer.values[index];
-      const text = value === null ? "unscored" : percent(value);
+      const text = value === null ? say("unscored") : percent(value);
       rows.get(protocol).append(make("li", main ? "main" : "", `${metric} ${text}`));
     });
     part.append(...[...rows.values()].reverse());
-    if (answer.reasons) part.append(make("p", "soft", `unscored: ${answer.reasons.join("; ")}`));
+    if (answer.reasons) part.append(make("p", "soft",
+      say("unscored: {}", answer.reasons.join("; "))));
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
     if (answer.diff) {
-      part.append(make("p", "soft", "truth above, answer below"), difference(item, answer.diff));
+      part.append(make("p", "soft", say("truth above, answer below")),
+        difference(item, answer.diff));
       const raw = make("details");
-      raw.append(make("summary", "", "the answer as it came"), make("div", "plain", answer.text));
+      raw.append(make("summary", "", say("the answer as it came")),
+        make("div", "plain", answer.text));
       part.append(raw);
     } else if (answer.text && !answer.ranked) {
       part.append(make("div", "plain", answer.text));
@@ -258,14 +270,14 @@
   async function drawItem() {
     const place = state.shown[state.at];
     if (place === undefined) {
-      panel.replaceChildren(make("p", "soft", "no item fits"));
+      panel.replaceChildren(make("p", "soft", say("no item fits")));
       return;
     }
     let item;
     try {
       item = await details(place);
     } catch (error) {
-      panel.replaceChildren(make("p", "soft", `not readable: ${error.message}`));
+      panel.replaceChildren(make("p", "soft", say("not readable: {}", error.message)));
       return;
     }
     if (state.shown[state.at] === place) panel.replaceChildren(...drawn(place, item));
@@ -277,9 +289,9 @@
     if (item.images.length) {
       const pictures = make("div", item.gallery ? "gallery" : "");
       item.images.forEach((number, index) => {
-        if (item.gallery && index === 0) pictures.append(make("h4", "", "asked about"));
-        if (item.gallery && index === 1) pictures.append(make("h4", "", "what belongs to it"));
-        pictures.append(picture(number, `picture ${index + 1} of ${id}`));
+        if (item.gallery && index === 0) pictures.append(make("h4", "", say("asked about")));
+        if (item.gallery && index === 1) pictures.append(make("h4", "", say("what belongs to it")));
+        pictures.append(picture(number, say("picture {} of {}", index + 1, id)));
       });
       view.append(pictures);
     }
@@ -287,7 +299,7 @@
     side.append(make("p", "question", item.question));
     if (item.gallery) {
       side.append(make("p", "soft",
-        `one picture against ${item.gallery} candidates; ${item.truth} belong to it`));
+        say("one picture against {} candidates; {} belong to it", item.gallery, item.truth)));
     } else if (item.options.length) {
       const options = make("ul", "options");
       item.options.forEach((text, index) => {
@@ -298,7 +310,7 @@
       side.append(options);
     } else {
       const truth = make("details");
-      truth.append(make("summary", "", "the true answer"), make("div", "plain", item.truth));
+      truth.append(make("summary", "", say("the true answer")), make("div", "plain", item.truth));
       side.append(truth);
     }
     if (item.note) side.append(make("p", "soft", item.note));

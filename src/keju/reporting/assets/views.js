@@ -9,6 +9,11 @@
     if (text !== undefined && text !== null) node.textContent = text;
     return node;
   };
+  const say = (text, ...values) => {
+    const parts = (data.words[text] || text).split("{}");
+    return parts.map((part, index) => part + (index < parts.length - 1 ? values[index] : ""))
+      .join("");
+  };
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + percent(value));
 
@@ -43,18 +48,19 @@
 
   const models = data.models.map((name) => [name, true]);
   const unique = (values) => [...new Set(values)];
-  const more = (rows, of, what) => (rows < of ? `${rows} of ${of} ${what}` : `${of} ${what}`);
+  const more = (rows, of, what) =>
+    (rows < of ? say(`{} of {} ${what}`, rows, of) : say(`{} ${what}`, of));
 
   function drawStrata() {
     const kind = pick("stratum-kind").value;
     const tasks = data.strata.filter((table) => table.kind === kind).map((table) => table.task);
-    fill(pick("stratum-task"), tasks, (task) => task || "all tasks");
+    fill(pick("stratum-task"), tasks, (task) => task || say("all tasks"));
     const task = pick("stratum-task").value;
     const found = data.strata.find((table) => table.kind === kind && table.task === task);
     const write = task ? percent : signed;
     pick("stratum-note").textContent = more(found.rows.length, found.of, "strata") +
-      (found.rows.length < found.of ? ": the hardest and the easiest" : "");
-    draw(pick("stratum-table"), [[kind, false], ["items", true], ["mean", true], ...models],
+      (found.rows.length < found.of ? say(": the hardest and the easiest") : "");
+    draw(pick("stratum-table"), [[kind, false], [say("items"), true], [say("mean"), true], ...models],
       found.rows.map(([name, items, mean, low, high, values]) => [name, items,
         [write(mean), low === null ? "" : `${write(low)} to ${write(high)}`],
         ...values.map(write)]));
@@ -64,8 +70,8 @@
     const found = data.options.find((table) => table.task === pick("option-task").value);
     pick("option-note").textContent = more(found.rows.length, found.of, "options");
     draw(pick("option-table"),
-      [["option", false], ["true", true], ...models, ["taken instead", false],
-        ["wrongly taken", true]],
+      [[say("option"), false], [say("true"), true], ...models,
+        [say("taken instead"), false], [say("wrongly taken"), true]],
       found.rows.map(([name, items, rates, instead, wrongly]) =>
         [name, items, ...rates.map(percent), instead, wrongly]));
   }

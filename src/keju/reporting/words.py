@@ -1,0 +1,64 @@
+"""The report's own words in another language.
+
+English is the key: a sentence, or a pattern with ``{}`` where numbers and names stand. What a table
+lacks stays English. Nothing of a model or dataset is ever translated: it doesn't come here whole.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import Literal, get_args
+
+from keju.errors import UsageError
+
+Language = Literal["en", "zh"]
+
+_BLANK = "{}"
+
+
+class Words:
+    """Says what the report says, in one language."""
+
+    def __init__(self, language: str = "en") -> None:
+        if language not in get_args(Language):
+            raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
+        self.language = language
+        self.table = {} if language == "en" else _table(language)
+        self._patterns = [
+            (re.compile(".+?".join(f"({re.escape(part)})" for part in english.split(_BLANK))), said)
+            for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
+            if _BLANK in english  # the longest first, as it says most
+        ]
+        self._known: dict[str, str] = {}
+
+    def __call__(self, text: str) -> str:
+        """The text in this language, line by line."""
+        if text not in self._known:
+            self._known[text] = "\n".join(map(self._line, text.split("\n")))
+        return self._known[text]
+
+    def _line(self, line: str) -> str:
+        if not self.table or line in self.table:
+            return self.table.get(line, line)
+        for pattern, said in self._patterns:
+            if found := pattern.fullmatch(line):
+                return _filled(said, line, found)
+        return line
+
+
+def _filled(said: str, line: str, found: re.Match[str]) -> str:
+    """The translation with what stood in the blanks, from left to right."""
+    fixed = [found.span(number) for number in range(1, found.re.groups + 1)]
+    gaps = [line[left[1] : right[0]] for left, right in pairwise(fixed)]
+    parts = said.split(_BLANK)
+    return parts[0] + "".join(gap + part for gap, part in zip(gaps, parts[1:], strict=True))
+
+
+@cache
+def _table(language: str) -> dict[str, str]:
+    text = files("keju.reporting").joinpath("assets", f"{language}.toml").read_text("utf-8")
+    return {str(english): str(said) for english, said in tomllib.loads(text).items()}
