@@ -6,10 +6,11 @@ import pytest
 
 from keju.items import ImageRef, Item, Score
 from keju.reporting.cells import marks
-from keju.reporting.gather import gather
-from keju.reporting.leaderboard import chance
+from keju.reporting.gather import Voice, gather
+from keju.reporting.leaderboard import _money, chance
 from keju.reporting.resampling import resample_benchmark
 from keju.reporting.view import build_view
+from keju.running.prices import Price, Prices
 from keju.scoring import aggregate
 
 
@@ -94,6 +95,22 @@ def test_best_and_second_are_marked_as_printed_and_ties_share_them():
     assert marks({"a": 90, "b": 50, "c": 50}) == {"a": "best", "b": "second", "c": "second"}
     assert marks({"a": 1, "b": 2}, higher_is_better=False) == {"a": "best", "b": "second"}
     assert marks({"a": 1}) == {}
+
+
+@pytest.mark.parametrize(
+    ("model", "role", "cost"),
+    [
+        ("openai:big/m-1", "model", "4.50"),
+        ("ocr+llm:ppocr+openai:m-1", "model", "4.50"),
+        ("openai:other", "model", "–"),
+        ("baseline:m-1", "baseline", "–"),
+    ],
+)
+def test_money_is_by_the_tokens_that_were_counted(model, role, cost):
+    prices = Prices(currency="USD", models=(Price(names=("m-*",), input=2.0, output=10.0),))
+    voice = Voice(model, "run", "image", role, items=10, input_tokens=20_000, output_tokens=500)
+    assert _money(voice, prices) == cost
+    assert _money(voice, None) == "–"
 
 
 def test_failures_time_and_floor_stand_beside_the_scores(scored_run):

@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, out, say
-from keju.cli.options import AsJson, ProtocolName, TaskIds
+from keju.cli.options import AsJson, PriceFile, ProtocolName, TaskIds
 from keju.errors import UsageError
 from keju.items import Protocol
 
@@ -207,6 +207,7 @@ def report(
             "--published", help="Lay the papers' printed results of the same tasks beside the run."
         ),
     ] = False,
+    prices: PriceFile = None,
     language: Annotated[
         Literal["en", "zh"], typer.Option(help="Of the report's own words.")
     ] = "en",
@@ -220,6 +221,7 @@ def report(
     Either asks no server for anything.
     """
     from keju.reporting import write_csv, write_latex, write_report
+    from keju.running.prices import read_prices
 
     if not 0 <= pictures <= MOST_PICTURES:
         raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
@@ -229,6 +231,7 @@ def report(
         picture_bytes=round(pictures * 1e6),
         published=published,
         language=language,
+        prices=read_prices(prices) if prices else None,
     )
     say(f"{made.page}: {made.size / 1e6:.1f} MB")
     for folder, write in ((csv, write_csv), (latex, write_latex)):

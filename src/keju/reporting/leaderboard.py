@@ -17,6 +17,7 @@ from keju.reporting.cells import Cell
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.resampling import Resampled, resample_benchmark
+from keju.running.prices import Prices
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
 
 Results = Mapping[tuple[str, Protocol], Result]
@@ -41,6 +42,7 @@ class Standing(NamedTuple):
     failures: list[tuple[str, int]]
     hours: str
     tokens: str
+    money: str
 
 
 class Group(NamedTuple):
@@ -59,17 +61,22 @@ class Leaderboard(NamedTuple):
     groups: list[Group]
     chance: list[str]
     notes: list[str]
+    currency: str
 
 
-def leaderboards(gathered: Gathered, results: Results) -> list[Leaderboard]:
-    """One for each benchmark that was asked."""
+def leaderboards(
+    gathered: Gathered, results: Results, prices: Prices | None = None
+) -> list[Leaderboard]:
+    """One for each benchmark that was asked; with what a thousand items cost at these prices."""
     names = dict.fromkeys(
         found.benchmark for result in results.values() for found in result.benchmarks
     )
-    return [_leaderboard(gathered, results, name) for name in names]
+    return [_leaderboard(gathered, results, name, prices) for name in names]
 
 
-def _leaderboard(gathered: Gathered, results: Results, name: str) -> Leaderboard:
+def _leaderboard(
+    gathered: Gathered, results: Results, name: str, prices: Prices | None
+) -> Leaderboard:
     found = {
         (model, protocol): benchmark
         for (model, protocol), result in results.items()
@@ -92,7 +99,7 @@ def _leaderboard(gathered: Gathered, results: Results, name: str) -> Leaderboard
     groups = []
     for role, title in ROLES.items():
         rows = [
-            _standing(voice, model, domains, found, sure)
+            _standing(voice, model, domains, found, sure)._replace(money=_money(voice, prices))
             for model, voice in gathered.voices.items()
             if voice.role == role and any((model, protocol) in found for protocol in PROTOCOLS)
         ]
@@ -100,8 +107,16 @@ def _leaderboard(gathered: Gathered, results: Results, name: str) -> Leaderboard
             groups.append(Group(title, sorted(rows, key=lambda row: -_number(row.overall))))
     notes = [note for protocol in PROTOCOLS for note in sure[protocol].notes]
     items = [each.item for each in gathered.asked.values() if each.item.benchmark == name]
+    if prices:
+        notes.append(f"Prices as of {prices.seen}: check them")
     return Leaderboard(
-        name, PROTOCOLS, domains, groups, list(_chances(items)), list(dict.fromkeys(notes))
+        benchmark=name,
+        protocols=PROTOCOLS,
+        domains=domains,
+        groups=groups,
+        chance=list(_chances(items)),
+        notes=list(dict.fromkeys(notes)),
+        currency=prices.currency if prices else "",
     )
 
 
@@ -129,6 +144,7 @@ def _standing(
         failures=failures,
         hours=_time(voice.seconds / voice.items * 1000) if voice.items else NOTHING,
         tokens=_tokens(voice),
+        money=NOTHING,
     )
 
 
@@ -187,6 +203,15 @@ def _tokens(voice: Voice) -> str:
     return ", ".join(
         f"{1000 * count / voice.items / 1000:,.0f}k {way}" for count, way in counts if count
     )
+
+
+def _money(voice: Voice, prices: Prices | None) -> str:
+    """What a thousand items cost by the tokens that the server counted; a dash where not known."""
+    said = voice.model.removeprefix("ocr+llm:").rpartition("+")[2]
+    price = prices.price(said.partition(":")[2]) if prices and ":" in said else None
+    if price is None or voice.role != "model" or not voice.items or voice.output_tokens is None:
+        return NOTHING
+    return f"{1000 * price.of(voice.input_tokens or 0, voice.output_tokens) / voice.items:,.2f}"
 
 
 def _chances(items: Sequence[Item]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from keju.reporting.browser import Browser
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.view import View, build_view
 from keju.reporting.words import Words
+from keju.running.prices import Prices
 
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
@@ -51,6 +52,7 @@ def write_report(
     picture_bytes: int = PICTURE_BYTES,
     published: bool = False,
     language: str = "en",
+    prices: Prices | None = None,
 ) -> Report:
     """Write the report of one or several scored runs.
 
@@ -62,6 +64,7 @@ def write_report(
         picture_bytes: the most that the pictures may weigh; smaller copies are shown, then none.
         published: lay the papers' printed results beside the run's, in the papers' tables.
         language: of the report's own words: ``en`` or ``zh``.
+        prices: what tokens cost, to say what a thousand items do.
 
     Returns:
         What the report was made of and what it shows; `size` is in bytes.
@@ -77,7 +80,7 @@ def write_report(
         _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)
     browser = Browser(gathered)
-    view = build_view(gathered, title=title or _title(gathered), published=published)
+    view = build_view(gathered, title=title or _title(gathered), published=published, prices=prices)
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)

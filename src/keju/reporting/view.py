@@ -17,6 +17,7 @@ from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.strata import Json, strata
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
+from keju.running.prices import Prices
 from keju.text import LAYERS
 
 _KINDS = {
@@ -74,7 +75,9 @@ class View(NamedTuple):
     pictures_note: str
 
 
-def build_view(gathered: Gathered, *, title: str, published: bool = False) -> View:
+def build_view(
+    gathered: Gathered, *, title: str, published: bool = False, prices: Prices | None = None
+) -> View:
     """Everything but the items; with the papers' tables, and the run in them, if `published`."""
     results = gathered.results
     hard, spreads = hardest(gathered)
@@ -93,7 +96,7 @@ def build_view(gathered: Gathered, *, title: str, published: bool = False) -> Vi
         synthetic=any(run.manifest.synthetic for run in gathered.runs),
         names=gathered.models,
         models=[_model_row(gathered, model) for model in gathered.models],
-        boards=leaderboards(gathered, results),
+        boards=leaderboards(gathered, results, prices),
         missing=list(_missing_lines(results)),
         beside=list(beside_tables(gathered, results, published=True)) if published else [],
         other_data=other_data(gathered) if published else [],
