@@ -14,6 +14,7 @@ from typing import Any
 from keju.benchmarks import options_of, prompt_of, query_of, task
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Score
+from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
 from keju.scoring import PROTOCOLS
@@ -32,6 +33,8 @@ Json = dict[str, Any]
 class Browser:
     """Index, chunks and pictures of a report; `pictures` are JPEG files that items name by number.
 
+    `mistakes` are those of all transcriptions but the baselines'.
+
     Making it shrinks the pictures, so that what is left out is known from then on.
     """
 
@@ -40,6 +43,7 @@ class Browser:
         self._models = {name: place for place, name in enumerate(gathered.models)}
         self._kinds: dict[tuple[str, str], int] = {}
         self._numbers: dict[tuple[int, int], int] = {}
+        self.mistakes = Mistakes()
         self.pictures: list[bytes] = []
         self.chunks: list[list[Json]] = []
         self._items: list[list[Any]] = []
@@ -112,7 +116,10 @@ class Browser:
         if item.relevant:
             row["ranked"] = self._ranked(asked, response.text)
         if query_of(item).form == "transcription" and response.text:
-            row["diff"] = list(_compact(differences(truth, response.text)))
+            parts = differences(truth, response.text)
+            row["diff"] = list(_compact(parts))
+            if self._gathered.voices[answer.model].role != "baseline":
+                self.mistakes.add(answer.model, parts)
         return row
 
     def _ranked(self, asked: Asked, best: str) -> Json:

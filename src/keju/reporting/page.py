@@ -103,6 +103,7 @@ def render(view: View, browser: Browser, words: Words, *, single: bool) -> Itera
     stream = template.stream(
         report=view,
         _=words,
+        confusions=browser.mistakes.commonest(),
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),
