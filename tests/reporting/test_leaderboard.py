@@ -55,9 +55,13 @@ def test_ranks_part_only_models_that_can_be_told_apart():
 def test_a_model_that_lacks_a_task_is_not_ranked_and_it_is_said_why():
     scores = [score("one", task, n, 1) for task in ("T5", "T7") for n in range(3)]
     scores += [score("two", "T5", n, 1) for n in range(3)]
-    found = resampled(scores)
+    assert resampled(scores).unranked == {
+        "one": "nobody to rank it against", "two": "not ranked: lacks T7",
+    }  # fmt: skip
+    scores += [score("three", task, n, 0) for task in ("T5", "T7") for n in range(3)]
+    found = resampled(scores, ("one", "two", "three"))
     assert found.unranked == {"two": "not ranked: lacks T7"}
-    assert found.ranks == {"one": (1, None)}
+    assert found.ranks == {"one": (1, (1, 1)), "three": (2, (2, 2))}
 
 
 def test_balanced_accuracy_is_resampled_side_by_side():

@@ -154,8 +154,11 @@ def _rank(
         else:
             lacks = ", ".join(sorted(asked - names))
             found.unranked[model] = f"not ranked: lacks {lacks}"
+    if len(values) == 1:
+        found.unranked.update(dict.fromkeys(values, "nobody to rank it against"))
+        return found
     spans = {}
-    if overall is not None and len(values) > 1 and all(m in found.overall for m in values):
+    if values and overall is not None and all(m in found.overall for m in values):
         spans = rank_intervals({model: overall[model] for model in values})
     for model, value in values.items():
         above = sum(other > value for other in values.values())
