@@ -64,6 +64,30 @@ def test_open_questions_keep_their_hint_and_take_no_options(read, tmp_path: Path
     assert (item.task, item.query, item.answer) == ("recognition", "How", "3")
 
 
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ({"A": "甲", "B": "", "C": "丙", "D": "丁"}, "option B is empty, but D is not. Fill"),
+        ({"A": "甲", "B": " ", "C": "丙", "D": ""}, "option B is empty, but C is not. Fill"),
+        ({"A": "", "B": "乙", "C": "", "D": ""}, "option A is empty, but B is not. Fill"),
+    ],
+)
+def test_a_gap_in_the_options_is_refused_lest_the_letters_move(
+    read, tmp_path: Path, cells: dict[str, object], says: str
+) -> None:
+    file = tsv(tmp_path / "t.tsv", row(C="", D=""), row(index=2, **cells))
+    with pytest.raises(DataError) as caught:
+        read("vlmevalkit-tsv", file, task="T7")
+    assert f"{file}: line 3: {says} column" in str(caught.value)
+
+
+def test_empty_columns_after_the_last_option_are_none(read, tmp_path: Path) -> None:
+    file = tsv(tmp_path / "t.tsv", row(C="", D=" "), row(index=2, C="丙", D="丁", answer="C"))
+    first, second = read("vlmevalkit-tsv", file, task="T7").items
+    assert first.options == ("說苑", "論語")
+    assert second.options == ("說苑", "論語", "丙", "丁")
+
+
 @pytest.mark.parametrize("form", ["json", "python"])
 def test_a_row_may_have_several_images_another_rows_or_paths(
     read, tmp_path: Path, form: str

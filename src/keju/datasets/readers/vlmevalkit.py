@@ -193,9 +193,9 @@ def _foreign(
         raise _wrong(place, "the question is empty", "Write the question")
     pattern = Item(id=index, benchmark=kind.benchmark, task=kind.id, query=query)
     letters = query_of(pattern).form == "letter"
-    choices = tuple(said[letter] for letter in ascii_uppercase if said.get(letter, "").strip())
+    choices = _choices(said, place) if letters else ()
     asked = "\n".join(part for part in (said.get("hint", "").strip(), question) if part)
-    if letters and choices:
+    if choices:
         asked = with_options(asked, choices, kind)
     heads = ("category", "l2-category")
     return replace(
@@ -203,11 +203,26 @@ def _foreign(
         images=refs,
         question=asked,
         verbatim=True,
-        options=choices if letters else (),
+        options=choices,
         answer=said["answer"],
         group=refs[0].sha256,
         metadata={head: said[head] for head in heads if said.get(head, "")},
     )
+
+
+def _choices(said: Mapping[str, str], place: Place) -> tuple[str, ...]:
+    """The options from A on; a gap is refused, as the letters after it would move up."""
+    cells = [said.get(letter, "") for letter in ascii_uppercase]
+    filled = [number for number, cell in enumerate(cells) if cell.strip()]
+    choices = cells[: filled[-1] + 1] if filled else []
+    if len(filled) < len(choices):
+        gap = next(number for number, cell in enumerate(choices) if not cell.strip())
+        raise _wrong(
+            place,
+            f"option {ascii_uppercase[gap]} is empty, but {ascii_uppercase[filled[-1]]} is not",
+            f"Fill column {ascii_uppercase[gap]}, or move the options and the answer's letter up",
+        )
+    return tuple(choices)
 
 
 def _wrong(place: Place, problem: str, mend: str) -> DataError:
