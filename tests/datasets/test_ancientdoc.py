@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from released import ancientdoc_hub, picture
 
@@ -172,6 +173,18 @@ def test_the_hubs_form_holds_its_images(read, tmp_path: Path) -> None:
     }  # fmt: skip
     assert (done.path / done.items[1].images[0].path).read_bytes() == picture(1)
     assert done.notes == ()
+
+
+@pytest.mark.parametrize("path", [".", "/", "..", "\\", "./"])
+def test_a_path_in_the_hubs_form_that_names_no_file_is_named(
+    read, tmp_path: Path, path: str
+) -> None:
+    row = line("page_level_ocr", "天地") | {"image": {"bytes": picture(1), "path": path}}
+    pl.DataFrame([row]).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError) as caught:
+        read("ancientdoc", tmp_path / "t.parquet")
+    says = f"t.parquet: record 1: the image's path {path!r} names no file. Write CLASS/BOOK/PAGE"
+    assert says in str(caught.value)
 
 
 def test_strata_are_spelled_as_the_paper_spells_them(source: Source) -> None:

@@ -24,7 +24,7 @@ from keju.datasets.readers.records import (
 )
 from keju.datasets.store import DatasetWriter
 from keju.datasets.table import frame_of
-from keju.errors import DataError
+from keju.errors import DataError, shortened
 from keju.items import ImageRef, Item
 
 LAYOUT = """\
@@ -144,7 +144,20 @@ def _embedded(
             "the image is not in it", file=place.file, item=place.item, mend="Fetch the file again"
         )
     ref = writer.add_image(data, f"{place.file}: {place.item}")
-    return (name if isinstance(name, str) and name else f"{ref.sha256}.jpg"), ref
+    if not (isinstance(name, str) and name):
+        return f"{ref.sha256}.jpg", ref
+    if _page(name).name in {"", ".."}:
+        raise DataError(
+            f"the image's path {shortened(name)!r} names no file",
+            file=place.file,
+            item=place.item,
+            mend="Write CLASS/BOOK/PAGE.jpg, or leave the path empty",
+        )
+    return name, ref
+
+
+def _page(name: str) -> PurePosixPath:
+    return PurePosixPath(name.replace("\\", "/"))
 
 
 def _item(record: JsonObject, fields: Mapping[str, str], name: str, place: Place) -> Item:
@@ -154,7 +167,7 @@ def _item(record: JsonObject, fields: Mapping[str, str], name: str, place: Place
         raise DataError(
             "the question is empty", file=place.file, item=place.item, mend="Write the question"
         )
-    page = PurePosixPath(name.replace("\\", "/"))
+    page = _page(name)
     *_, category, book = ("", "", *page.parent.parts)
     said = {
         role: text_of(record, fields.get(role), place).strip()
