@@ -116,6 +116,8 @@ def test_a_row_may_have_several_images_another_rows_or_paths(
         ),
         ({"image": "7"}, "line 2: no row '7' above it has an image"),
         ({"image": ""}, "line 2: without an image"),
+        ({"image": "[]"}, "line 2: without an image. Fill image or image_path"),
+        ({"image": "", "image_path": "[ ]"}, "line 2: without an image. Fill"),
         ({"image": "", "image_path": "b.png"}, "line 2: the image 'b.png' is missing. Give its"),
         ({"image": "", "image_path": "../b.png"}, "line 2: image '../b.png' must lie under"),
         ({"question": " "}, "line 2: the question is empty"),

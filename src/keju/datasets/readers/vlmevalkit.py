@@ -124,6 +124,8 @@ class _Images:
         elif names:
             refs = tuple(self._read(each, place) for each in _listed(names))
         else:
+            refs = ()
+        if not refs:
             raise _wrong(place, "without an image", "Fill image or image_path")
         self._by_index[index] = refs
         return refs
