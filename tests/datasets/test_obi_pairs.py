@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -238,3 +239,22 @@ def test_a_source_of_another_task_is_wrong_use(read, tmp_path: Path) -> None:
     put(tmp_path / "all/notes/1.png", picture(1))
     with pytest.raises(DataError, match="expected folders called after sources; found also notes"):
         read("obi-classification", tmp_path / "all")
+
+
+def test_a_name_that_is_not_utf8_is_named(read, tmp_path: Path) -> None:
+    name = os.fsdecode(b"\xff\xfe")
+    obi_classes(tmp_path / "s")
+    obi_classes(tmp_path / "t")
+    try:
+        (tmp_path / "s/c1").rename(tmp_path / "s" / name)
+        (tmp_path / "t").rename(tmp_path / name)
+    except OSError:
+        pytest.skip("this file system takes no name that is not UTF-8")
+    says = r"s/\udcff\udcfe/0.png: the name '\udcff\udcfe' is not UTF-8. Rename it"
+    for form in ("obi-classification", "obi-retrieval", "obi-rejoining"):
+        with pytest.raises(DataError) as caught:
+            read(form, tmp_path / "s", **({"adjacency": "all"} if "rejoin" in form else {}))
+        assert says in str(caught.value)
+    with pytest.raises(DataError, match=r"is not UTF-8\. Rename the folder, or name the source"):
+        read("obi-classification", tmp_path / name)
+    assert len(read("obi-classification", tmp_path / name, source="mine").items) == 6 * 4 * 2

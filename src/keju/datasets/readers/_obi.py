@@ -14,7 +14,7 @@ import msgspec
 from keju.benchmarks import Task, task
 from keju.datasets.readers.base import Options, image_files, is_litter, listed
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.files import sha256_bytes
 from keju.items import Item, Record
 
@@ -107,7 +107,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
 
     Raises:
         UsageError: what is named is a source of another task.
-        DataError: no folder; folders of sources beside others.
+        DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
         raise DataError("expected a folder", file=src, mend="See: keju data formats")
@@ -115,6 +115,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
     known = {path: source for path in folders if (source := _known(path.name))}
     name = options.get("source", "") or ("" if known else src.resolve().name)
     if name:
+        _check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
         return [Found(_one(name, task_id), src)]
     if strange := [path.name for path in folders if path not in known]:
         raise DataError(
@@ -172,7 +173,7 @@ def pictures_in(found: Found) -> list[Path]:
     """The pictures of a source.
 
     Raises:
-        DataError: there are none.
+        DataError: there are none, or the name of one or of its folder is not UTF-8.
     """
     pictures = list(image_files(found.folder))
     if not pictures:
@@ -181,7 +182,16 @@ def pictures_in(found: Found) -> list[Path]:
             file=found.folder,
             mend="See what it must look like: keju data formats",
         )
+    for path in pictures:
+        for part in path.relative_to(found.folder).parts:
+            _check_name(part, path, "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8")
     return pictures
+
+
+def _check_name(name: str, file: Path, mend: str) -> None:
+    """Refuse what Python makes of bytes that are no UTF-8, since no item can hold it."""
+    if any("\ud800" <= char <= "\udfff" for char in name):
+        raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, mend=mend)
 
 
 def inside_name(found: Found, path: Path) -> str:
