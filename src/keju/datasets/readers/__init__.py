@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
@@ -88,7 +89,9 @@ def import_dataset(
     """
     reader = FORMATS.get(format)
     if reader is None:
-        raise UsageError(f"no format {format!r}. Formats: {', '.join(FORMATS)}")
+        near = get_close_matches(format.casefold(), FORMATS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"no format {format!r}. {hint}Formats: {', '.join(FORMATS)}")
     given = dict(options or {})
     _check_options(reader, given)
     if not src.exists():
