@@ -181,6 +181,37 @@ def test_of_similar_classes_no_others_are_drawn(read, tmp_path: Path) -> None:
     assert "HWOBC has no class c99" in done.notes
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (
+            "c2,c5\nc7,c8\n",
+            "none of its lines is a class of s: expected names as 'c0', 'c1', 'c2' and 5 more; found "
+            "'c2,c5', 'c7,c8'. Write one class a line, as its folder is called",
+        ),
+        ("\n\n", "expected classes that look alike, two or more, one a line; found 0. Write"),
+        ("c2\nc2\n", "expected classes that look alike, two or more, one a line; found 1. Write"),
+    ],
+)
+def test_a_file_of_similar_classes_with_nothing_usable_is_named(
+    read, tmp_path: Path, text: str, says: str
+) -> None:
+    obi_classes(tmp_path / "s", classes=8)
+    names = put(tmp_path / "similar.txt", text)
+    for form in ("obi-classification", "obi-retrieval"):
+        with pytest.raises(DataError) as caught:
+            read(form, tmp_path / "s", similar=str(names))
+        assert f"{names}: {says}" in str(caught.value)
+
+
+def test_classes_that_all_repeat_their_images_are_too_few(read, tmp_path: Path) -> None:
+    for label in range(2):
+        for number in range(5):
+            put(tmp_path / f"s/{label}/{number}.png", picture(label))
+    with pytest.raises(DataError, match=r"s: none of its 2 classes has 5 different images\. A"):
+        read("obi-classification", tmp_path / "s")
+
+
 def test_retrieval_holds_a_query_against_all_relevant_images_and_distractors(
     read, tmp_path: Path
 ) -> None:

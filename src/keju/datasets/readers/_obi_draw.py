@@ -9,8 +9,10 @@ from typing import NamedTuple
 from keju.datasets.readers._obi import Found, drawn, pictures_in
 from keju.datasets.readers.base import Options, listed, source_bytes, source_text
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError
+from keju.errors import DataError, shortened
 from keju.items import ImageRef
+
+_NEEDS = "A class needs its references and queries, each an image of its own"
 
 
 class Crop(NamedTuple):
@@ -62,7 +64,8 @@ class Draw:
         self._writer = writer
         self._seed = options.get("seed", "0")
         self._owners: dict[str, tuple[str, Path]] = {}
-        self.similar = _classes_in(Path(options["similar"])) if "similar" in options else None
+        self._list = Path(options["similar"]) if "similar" in options else None
+        self.similar = _classes_in(self._list) if self._list else None
         self.notes: list[str] = []
 
     def facts(self, by_source: Iterable[list[Drawn]]) -> dict[str, object]:
@@ -75,7 +78,8 @@ class Draw:
         """The classes of a source; eligible are those of enough images, and similar if asked for.
 
         Raises:
-            DataError: no pictures, one that lies in no class's folder, no class of enough images.
+            DataError: no pictures, one that lies in no class's folder, no class of enough images,
+                none of those that look alike.
         """
         classes: dict[str, dict[str, Path]] = {}
         for path in pictures_in(found):
@@ -86,16 +90,24 @@ class Draw:
             name = path.relative_to(found.folder).as_posix()
             classes.setdefault(path.parent.name, {})[name] = path
         wanted = set(classes if self.similar is None else classes.keys() & set(self.similar))
+        if not wanted:
+            expected, lines = sorted(classes), [shortened(one) for one in self.similar or ()]
+            raise DataError(
+                f"none of its lines is a class of {found.source.name}: expected names as "
+                f"{listed(map(repr, expected), 3)}; found {listed(map(repr, lines), 3)}",
+                file=self._list,
+                mend="Write one class a line, as its folder is called",
+            )
         unknown = [one for one in self.similar or () if one not in classes]
         if unknown:
             self.notes.append(f"{found.source.name} has no class {listed(unknown)}")
         needed = found.source.references + found.source.queries
         small = sorted(label for label in wanted if len(classes[label]) < needed)
-        if wanted and len(small) == len(wanted):
+        if len(small) == len(wanted):
             raise DataError(
                 f"none of its {len(small)} classes has {needed} images",
                 file=found.folder,
-                mend="A class needs its references and queries, each an image of its own",
+                mend=_NEEDS,
             )
         if small:
             self.notes.append(
@@ -121,11 +133,17 @@ class Draw:
                 taken[label] = Drawn(pool.found, label, tuple(references), tuple(queries))
             else:
                 self.notes.append(f"{source.name}: passed over {label}, which repeats its images")
-        if len(taken) < max(count, 1):
+        if not taken:
+            raise DataError(
+                f"none of its {len(pool.eligible)} classes has {pool.needed} different images",
+                file=pool.found.folder,
+                mend=_NEEDS,
+            )
+        if len(taken) < count:
             raise DataError(
                 f"{len(taken)} classes have {pool.needed} different images; wanted are {count}",
                 file=pool.found.folder,
-                mend=f"Ask for less: --option classes={max(1, len(taken))}",
+                mend=f"Ask for less: --option classes={len(taken)}",
             )
         return [taken[label] for label in sorted(taken)]
 
@@ -191,11 +209,12 @@ class Draw:
 
 
 def _classes_in(file: Path) -> tuple[str, ...]:
-    classes = tuple(line.strip() for line in source_text(file).split("\n") if line.strip())
+    lines = (line.strip() for line in source_text(file).split("\n"))
+    classes = tuple(dict.fromkeys(line for line in lines if line))
     if len(classes) < 2:
         raise DataError(
-            f"{len(classes)} classes, but it takes two to look alike",
+            f"expected classes that look alike, two or more, one a line; found {len(classes)}",
             file=file,
-            mend="Write one class a line",
+            mend="Write each as its folder is called",
         )
     return classes
