@@ -11,14 +11,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from msgspec import field
 
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
-from keju.files import read_json, read_jsonl, sha256_bytes, write_json
+from keju.files import read_json, read_jsonl, sha256_bytes, write_atomic, write_json
 from keju.items import Item, Record, Response, Setting
 
 FORMAT = "keju-run-1"
@@ -139,9 +139,12 @@ class RunFolder:
         """The ids of the items of this run, in their order."""
         return read_ids(self.items_path)
 
-    def take_items(self, dataset: Dataset, ids: Iterable[str]) -> None:
-        """Store those items of a dataset as the items of this run."""
-        copy_items(dataset.items_path, self.items_path, ids)
+    def take_items(self, dataset: Dataset, ids: Collection[str]) -> None:
+        """Store those items of a dataset as the items of this run, all of them byte for byte."""
+        if len(ids) == dataset.manifest.items:
+            write_atomic(self.items_path, dataset.items_path.read_bytes())
+        else:
+            copy_items(dataset.items_path, self.items_path, ids)
 
     def responses_path(self, model: str, task: str) -> Path:
         """The file that holds one model's responses to one task."""

@@ -202,7 +202,6 @@ def run(
     no response yet.
     """
     from keju.models import Decoding, Fit, ModelOptions
-    from keju.reporting.terminal import failure_lines, run_table
     from keju.running import Budget, Limits, Policy, Selection
     from keju.running import preset as asked_as
     from keju.running import run as ask
@@ -250,6 +249,9 @@ def run(
         ),
         console=err,
     )
+    # Only now: what prints is as large as what asks, and is not needed while it asks.
+    from keju.reporting.terminal import failure_lines, run_table
+
     out.print(run_table(summary))
     for each in summary.models:
         if each.attempts > each.asked:

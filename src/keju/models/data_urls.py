@@ -47,7 +47,7 @@ class DataUrls:
         capacity: the most bytes that are kept.
     """
 
-    def __init__(self, capacity: int = 8 << 20) -> None:
+    def __init__(self, capacity: int = 6 << 20) -> None:
         self.capacity = capacity
         self.held = 0
         self._urls: OrderedDict[str, bytes] = OrderedDict()

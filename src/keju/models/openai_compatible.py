@@ -63,7 +63,8 @@ class OpenAICompatible:
         if not model.strip():
             raise UsageError("openai: needs a model's name after it, as in openai:gpt-4o")
         self._model = model
-        self._options = options
+        # What the dataset lends to baselines is large, and not needed here.
+        self._options = replace(options, reference=(), shown=(), images_of=None)
         self._endpoint = _endpoint(options)
         self._key = _key(options)
         self._secret = self._key if len(self._key) >= _SECRET_LENGTH else ""
