@@ -186,8 +186,8 @@ def test_of_similar_classes_no_others_are_drawn(read, tmp_path: Path) -> None:
     [
         (
             "c2,c5\nc7,c8\n",
-            "none of its lines is a class of s: expected names as 'c0', 'c1', 'c2' and 5 more; found "
-            "'c2,c5', 'c7,c8'. Write one class a line, as its folder is called",
+            "none of its lines is a class of s: expected names as 'c0', 'c1', 'c2' and 5 more; "
+            "found 'c2,c5', 'c7,c8'. Write one class a line, as its folder is called",
         ),
         ("\n\n", "expected classes that look alike, two or more, one a line; found 0. Write"),
         ("c2\nc2\n", "expected classes that look alike, two or more, one a line; found 1. Write"),
@@ -234,6 +234,23 @@ def test_retrieval_holds_a_query_against_all_relevant_images_and_distractors(
     assert {len(item.images) for item in few.items} == {1 + 12 + 2}
     with pytest.raises(DataError, match=r"25 images of other classes; wanted are 99 distractors"):
         read("obi-retrieval", tmp_path / "s", classes="3", distractors="99")
+
+
+def test_distractors_that_no_class_is_left_for_are_said_with_their_mend(
+    read, tmp_path: Path
+) -> None:
+    obi_classes(tmp_path / "s", classes=4)
+    said = "s: 4 classes and 0 distractors"
+    (note,) = read("obi-retrieval", tmp_path / "s").notes
+    assert note == f"{said}: every class is asked about; leave some over: --option classes=N"
+    assert read("obi-retrieval", tmp_path / "s", classes="3").notes == (
+        "s: 3 classes and 5 distractors",
+    )
+    with pytest.raises(DataError, match=r"0 images of other classes; wanted are 9 .*classes=N"):
+        read("obi-retrieval", tmp_path / "s", distractors="9")
+    obi_classes(tmp_path / "one", classes=1)
+    (note,) = read("obi-retrieval", tmp_path / "one").notes
+    assert note == "one: 1 classes and 0 distractors: it has no other class"
 
 
 def test_small_classes_and_repeated_images_are_passed_over(read, tmp_path: Path) -> None:

@@ -176,7 +176,9 @@ class Draw:
             raise DataError(
                 f"{len(chosen)} images of other classes; wanted are {count} distractors",
                 file=pool.found.folder,
-                mend=f"Ask for less: --option distractors={max(1, len(chosen))}, or less classes",
+                mend=f"Ask for less: --option distractors={len(chosen)}, or less classes"
+                if chosen
+                else "Leave classes over for them: --option classes=N",
             )
         return chosen
 

@@ -95,7 +95,8 @@ def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         distractors = draw.distractors(pool, classes, count)
         _ask(writer, "retrieval", classes, distractors)
         by_source.append(classes)
-        yield f"{each.source.name}: {len(classes)} classes and {len(distractors)} distractors"
+        counts = f"{len(classes)} classes and {len(distractors)} distractors"
+        yield f"{each.source.name}: {counts}{'' if distractors else _none_left(classes)}"
     declare(writer, found, **draw.facts(by_source))
     yield from draw.notes
 
@@ -141,6 +142,13 @@ def _ask(
 def _about(one: Drawn, query: Crop) -> dict[str, str]:
     file = query.path.relative_to(query.found.folder).as_posix()
     return one.found.source.about | {"class": one.label, "file": file}
+
+
+def _none_left(classes: Sequence[Drawn]) -> str:
+    """Why there are no distractors, and what gives some."""
+    if len(classes) == 1:
+        return ": it has no other class"
+    return ": every class is asked about; leave some over: --option classes=N"
 
 
 def _shares(pools: list[Pool], draw: Draw, count: int, *, mixed: bool) -> list[int]:
