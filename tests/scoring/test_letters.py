@@ -101,3 +101,34 @@ def test_hostile_text_costs_no_more_than_reading_it(text):
     start = time.process_time()
     extract_letter(text, CHOICES, OPTIONS)
     assert time.process_time() - start < 4
+
+
+PEOPLE = ("王羲之", "王珣", "颜真卿", "米芾")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "B\n\n解析：选项A王羲之是东晋人，C颜真卿是唐人。",
+        "B。理由：A是王羲之的作品，风格不同。",
+        "由此可知B是正确的，A、C、D均不正确",
+        "B，因为A不是",
+        "A错误，B正确，C错误，D错误",
+        "A不对；C不对；D不对。所以是B",
+        "<answer>B</answer>",
+    ],
+)
+def test_an_answer_with_its_reasons_is_an_answer(text):
+    assert extract_letter(text, "ABCD", PEOPLE).answer == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "B不正确", "Neither A nor B", "A and B", "不是王珣", "B选项错误", "B is incorrect", "Not B",
+        "A or B", "作者并非王珣", "除了B以外都对", "A and D", "A to D", "答案是A？不，是B",
+        "A. 王羲之 B. 王珣 C. 颜真卿 D. 米芾", "B，C都对",
+    ],
+)  # fmt: skip
+def test_what_is_denied_or_said_of_several_is_no_answer(text):
+    assert extract_letter(text, "ABCD", PEOPLE).answer is None

@@ -9,6 +9,8 @@ import msgspec
 
 _CLOSING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
 _OPENING = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
+_BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _FENCE = "```"
 _END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
@@ -42,8 +44,14 @@ def body_of(text: str) -> str:
     """The response without its reasoning and without end-of-text tokens that a server let through.
 
     What follows the last ``</think>``; where nothing does, or where ``<think>`` was never closed,
-    what stands before the first ``<think>``.
+    what stands before the first ``<think>``. Of that, what the last ``<answer>`` encloses, if any.
     """
+    body = _after_reasoning(text)
+    answers = [inside for inside in _ANSWER.findall(body) if inside.strip()]
+    return answers[-1] if answers else body
+
+
+def _after_reasoning(text: str) -> str:
     while token := next((each for each in _END_TOKENS if text.rstrip().endswith(each)), ""):
         text = text.rstrip().removesuffix(token)
     opening = _OPENING.search(text)
@@ -64,6 +72,12 @@ def unfenced(body: str) -> str:
     return inside.partition("\n")[2]
 
 
+def boxed_answer(body: str) -> Extracted | None:
+    r"""What the last ``\boxed{}`` of a body holds, or None where there is none."""
+    found = list(_BOX.finditer(body))
+    return Extracted(found[-1][1], "box", found[-1][0]) if found and found[-1][1].strip() else None
+
+
 def json_answer(body: str) -> Extracted | None:
     """The answer in a body that is a JSON object with one key for answers, or None."""
     value = _json(body)
@@ -80,6 +94,9 @@ def json_text(body: str) -> Extracted | None:
     value = _json(body)
     if value is None:
         return None
+    if isinstance(value, dict) and len(value) == 1:
+        (only,) = value.values()
+        value = only if isinstance(only, list) else value
     parts = [_text_in(each) for each in (value if isinstance(value, list) else [value])]
     texts = [part for part in parts if part is not None]
     if not texts or len(texts) < len(parts):

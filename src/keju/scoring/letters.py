@@ -8,12 +8,11 @@ from collections.abc import Sequence
 from functools import cache
 from string import ascii_uppercase
 
-from keju.scoring.answers import Extracted, body_of, json_answer, unfenced
+from keju.scoring.answers import Extracted, body_of, boxed_answer, json_answer, unfenced
 from keju.text import counted
 
 _DEFAULT = tuple("ABCDEF")
 _LONE_EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》{}$\\"
-_BOXED = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _LETTER = r"(?P<letter>[A-Za-z])(?![A-Za-z])"
 _OPEN = r"[\s*_`“”\"'「『(（\[【<《:：]{0,8}(?:\\boxed\{)?[\s(（]{0,2}"
 _MODAL = "(?:应该|應該|应当|應當|应|應)?"
@@ -36,14 +35,29 @@ _STATED = re.compile(
     r"|I\s{1,3}(?:choose|select|pick)|[Cc]orrect (?:option|choice) is)"
     rf"(?:选项|選項|\s{{0,3}}option|\s{{0,3}}choice)?{_OPEN}{_LETTER}"
 )
-_DENIED = re.compile(
-    r"(?:排除|不选|不選|不是|并非|並非|而非|不应选|不應選|错误的是|錯誤的是|\bnot|exclude)"
-    r"[\s(（“\"*]{0,4}(?:选项|選項)?\s{0,4}"
-    r"(?P<letters>[A-Z](?:\s{0,2}[、,，和与與及]\s{0,2}[A-Z]){0,25})(?![A-Za-z])"
+_LETTERS = (
+    r"(?P<letters>(?<![A-Za-z])[A-Z](?:\s{0,2}(?:[、,，和与與及&]|and|or|nor)\s{0,2}[A-Z]){0,25})"
+    r"(?![A-Za-z])"
 )
+_DENIED = re.compile(
+    r"(?:排除|不选|不選|不是|并非|並非|而非|不应选|不應選|错误的是|錯誤的是|除了?"
+    r"|\b[Nn]ot|\b[Nn]either|\b[Ee]xclud(?:e|ing)|\b[Ee]xcept)"
+    rf"[\s(（“\"*]{{0,4}}(?:选项|選項)?\s{{0,4}}{_LETTERS}"
+)
+_DENIED_AFTER = re.compile(
+    rf"{_LETTERS}[\s)）”\"*]{{0,3}}(?:选项|選項|项|項)?\s{{0,2}}(?:均|都|皆|也|是)?"
+    r"(?:不正确|不正確|不对|不對|错误|錯誤|错|錯|有误|有誤|不符|不成立|不是|不选|不選|不可能"
+    r"|\s?(?:is|are|was|were)\s(?:incorrect|wrong|false|not)\b|\s?(?:isn|aren)['’]t\b)"
+)
+_OPENING = re.compile(
+    r"[\s*_`(（\[【]{0,4}(?P<letter>[A-Z])[)）\]】*_`]{0,3}"
+    r"(?:[ \t]*(?:\n|。|；|;)|[，,]\s?(?:因为|因為|因|理由|because\b|since\b|as\b))"
+)
+_DENIED_TEXT = ("不是", "并非", "不为", "不选", "排除", "除了", "而非")
 # "A" before a small letter is the English article, unless it is said to be right or wrong.
 _ALONE = re.compile(
-    r"(?<![A-Za-z0-9\\])(?<!N/)[A-Z](?![A-Za-z0-9'’])(?!(?<=[AI])\s{1,3}(?!is\b|was\b)[a-z])"
+    r"(?<![A-Za-z0-9\\])(?<!N/)[A-Z](?![A-Za-z0-9'’])"
+    r"(?!(?<=[AI])\s{1,3}(?!is\b|was\b|and\b|or\b|nor\b|to\b)[a-z])"
 )
 _RUN = re.compile(r"(?<![A-Za-z])[A-Z]{2,26}(?![A-Za-z])")
 _LABELLED = re.compile(
@@ -51,6 +65,7 @@ _LABELLED = re.compile(
 )
 _BRACKETED = re.compile(r"[(（\[【]\s*([A-Za-z])\s*[)）\]】]")
 _SHORTEST_QUOTE = 2
+_ASKED = ("?", "？")
 
 
 def extract_letter(
@@ -60,9 +75,10 @@ def extract_letter(
 
     Rules, in order; the first that decides is named in the result: the response is one letter;
     JSON; ``\boxed{}``; the last phrase that draws a conclusion (因此选C, 最终答案：C); the phrases
-    that state an answer (答案是C, Answer: C), if they agree; the last line is a letter; the first
-    line is an option with its text and no other line is; one letter stands alone in the text,
-    others at most denied (排除A); the text of exactly one option is quoted.
+    that state an answer (答案是C, Answer: C), if they agree; the last line is a letter; the answer
+    opens with a letter and goes on with reasons (B。理由…); the first line is an option with its
+    text and no other line is; one letter stands alone in the text, others at most denied (排除A,
+    A不对); the text of exactly one option is quoted and not denied.
     Letters may be full-width or circled. Several letters, or a letter with another option's text,
     are unparsable.
 
@@ -75,7 +91,7 @@ def extract_letter(
     body = body_of(text).translate(_fold_table())
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    for rule in (_lone, _from_json, _boxed, _concluded, _stated, _last_line):
+    for rule in (_lone, _from_json, _boxed, _concluded, _stated, _last_line, _opening):
         found = rule(body, offered)
         if found:
             return _checked(found, body, options)
@@ -115,11 +131,9 @@ def _from_json(body: str, offered: Sequence[str]) -> Extracted | None:
 
 
 def _boxed(body: str, offered: Sequence[str]) -> Extracted | None:
-    boxes = _BOXED.findall(body)
-    if not boxes:
-        return None
-    inner = _lone(boxes[-1], offered)
-    return Extracted(inner.answer, "box", boxes[-1]) if inner else None
+    box = boxed_answer(body)
+    inner = _lone(box.answer, offered) if box and box.answer else None
+    return box._replace(answer=inner.answer) if box and inner else None
 
 
 def _concluded(body: str, offered: Sequence[str]) -> Extracted | None:
@@ -131,7 +145,11 @@ def _concluded(body: str, offered: Sequence[str]) -> Extracted | None:
 
 
 def _stated(body: str, offered: Sequence[str]) -> Extracted | None:
-    found = [match for match in _STATED.finditer(body) if match["letter"].upper() in offered]
+    found = [
+        match
+        for match in _STATED.finditer(body)
+        if match["letter"].upper() in offered and body[match.end() : match.end() + 1] not in _ASKED
+    ]
     if not found:
         return None
     if len({match["letter"].upper() for match in found}) > 1:
@@ -156,6 +174,23 @@ def _last_line(body: str, offered: Sequence[str]) -> Extracted | None:
     return None
 
 
+def _opening(body: str, offered: Sequence[str]) -> Extracted | None:
+    """The letter that opens the answer, where reasons follow and no other line is a letter."""
+    opening = _OPENING.match(body)
+    if opening is None or opening["letter"] not in offered or opening["letter"] in _denied(body):
+        return None
+    lone = [_lone(line, offered) for line in body.splitlines()]
+    if {found.answer for found in lone if found} - {opening["letter"]}:
+        return None
+    return Extracted(opening["letter"], "opening letter", opening[0])
+
+
+def _denied(body: str) -> set[str]:
+    """The letters that a text says are not the answer."""
+    found = [*_DENIED.finditer(body), *_DENIED_AFTER.finditer(body)]
+    return {letter for match in found for letter in match["letters"] if letter in ascii_uppercase}
+
+
 def _labelled(body: str, options: Sequence[str]) -> Extracted | None:
     """The option whose letter and text make up the first line, if no other line is an option."""
     labels = [match for line in body.splitlines() if (match := _LABELLED.fullmatch(line))]
@@ -168,12 +203,7 @@ def _labelled(body: str, options: Sequence[str]) -> Extracted | None:
 
 
 def _standing_alone(body: str, offered: Sequence[str]) -> Extracted | None:
-    denied = {
-        letter
-        for match in _DENIED.finditer(body)
-        for letter in match["letters"]
-        if letter.isalpha()
-    }
+    denied = _denied(body)
     places = [match for match in _ALONE.finditer(body) if match[0] in offered]
     found = {match[0] for match in places}
     found |= {letter.upper() for letter in _BRACKETED.findall(body) if letter.upper() in offered}
@@ -208,6 +238,9 @@ def _checked(found: Extracted, body: str, options: Sequence[str]) -> Extracted:
 def _quoted(body: str, options: Sequence[str]) -> Extracted:
     """The option whose text is quoted, where it is exactly one."""
     said = counted(body)
+    denied = any(f"{word}{counted(text)}" in said for word in _DENIED_TEXT for text in options)
+    if denied or _denied(body):
+        return Extracted(None, "only denies")
     texts = [counted(option) for option in options]
     whole = [place for place, text in enumerate(texts) if text and text == said]
     if len(whole) == 1:

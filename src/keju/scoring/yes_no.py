@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.answers import Extracted, body_of, json_answer, unfenced
+from keju.scoring.answers import Extracted, body_of, boxed_answer, json_answer, unfenced
 from keju.text import narrowed
 
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】"
 _SAID = {
-    "yes": "Yes", "true": "Yes", "是": "Yes", "是的": "Yes", "对": "Yes", "對": "Yes",
+    "yes": "Yes", "true": "Yes", "correct": "Yes", "yep": "Yes", "yeah": "Yes",
+    "是": "Yes", "是的": "Yes", "对": "Yes", "對": "Yes",
     "正确": "Yes", "正確": "Yes", "属于": "Yes", "屬於": "Yes",
-    "no": "No", "false": "No", "否": "No", "不是": "No", "不是的": "No", "不对": "No",
+    "no": "No", "false": "No", "incorrect": "No", "nope": "No",
+    "否": "No", "不是": "No", "不是的": "No", "不对": "No",
     "不對": "No", "并非": "No", "並非": "No", "不属于": "No", "不屬於": "No",
 }  # fmt: skip
 _NEITHER = r"(?:是否|是不是|yes\s?(?:or|/)\s?no\b)"
@@ -38,9 +40,9 @@ _APART = re.compile(
 def extract_yes_no(text: str) -> Extracted:
     """Yes or No, where a response says one of them.
 
-    Rules, in order; the first that decides is named: the response is the word; JSON; the answer
-    phrases, if they agree; the first word, unless the other one stands apart later; the words that
-    stand apart, if they agree. A copula (这是…) and a determiner (no doubt) say neither.
+    Rules, in order; the first that decides is named: the response is the word; JSON or a box; the
+    answer phrases, if they agree; the first word, unless the other one stands apart later; the
+    words that stand apart, if they agree. A copula (这是…) and a determiner (no doubt) say neither.
     """
     body = narrowed(body_of(text))
     if not body.strip():
@@ -48,7 +50,7 @@ def extract_yes_no(text: str) -> Extracted:
     core = unfenced(body).strip(_EDGE)
     if core.lower() in _SAID:
         return Extracted(_SAID[core.lower()], "whole answer", body)
-    listed = json_answer(body)
+    listed = json_answer(body) or boxed_answer(body)
     if listed and listed.answer is not None:
         return listed._replace(answer=_SAID.get(listed.answer.strip(_EDGE).lower()))
     plain = re.sub(_NEITHER, "\n", body, flags=re.IGNORECASE)
