@@ -35,7 +35,8 @@ build_app = typer.Typer(no_args_is_help=True, help="Make a benchmark's data.")
 app.add_typer(build_app, name="build")
 
 _PIPED_WIDTH = 120
-out = Console(width=None if sys.stdout.isatty() else _PIPED_WIDTH)
+_said_width = os.environ.get("COLUMNS", "")
+out = Console(width=None if sys.stdout.isatty() or _said_width.isdigit() else _PIPED_WIDTH)
 err = Console(stderr=True, highlight=False)
 
 
@@ -79,7 +80,7 @@ def _misused(error: TyperException) -> NoReturn:
         sys.exit(WRONG_USE)
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "keju"
-    _fail(f"{said}. See: {command} --help")
+    _fail(f"{said.rstrip('.')}{'' if said.endswith('?') else '.'} See: {command} --help")
 
 
 def _fail(message: str) -> NoReturn:

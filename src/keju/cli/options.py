@@ -8,7 +8,25 @@ from typing import Annotated, Literal
 import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
-DatasetPath = Annotated[Path, typer.Argument(metavar="DATASET", help="A dataset's folder.")]
+
+
+def _dataset(given: Path) -> Path:
+    """``mini`` is the bundled set, unless a folder of that name is here."""
+    if str(given) == "mini" and not given.exists():
+        from keju.datasets import mini
+
+        return mini.path()
+    return given
+
+
+DatasetPath = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATASET",
+        help="A dataset's folder, or mini: the bundled synthetic set.",
+        callback=_dataset,
+    ),
+]
 NewDataset = Annotated[
     Path, typer.Option("-o", "--out", metavar="DIR", help="The new dataset's folder.")
 ]

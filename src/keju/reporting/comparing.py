@@ -45,10 +45,11 @@ def comparison_of(
 def comparison_table(
     names: tuple[str, str], found: Sequence[TaskComparison], protocol: Protocol
 ) -> Table:
-    """A row a task: both values in percent, ▲ at the better one, the difference, its interval, p."""
+    """A row a task: both values in percent, ▲ at the better, the difference, its interval, p."""
     table = plain_table(
         "task", *map(model_head, names), "difference", "95 % interval", "p", right=[1, 2, 3, 4, 5]
     )
+    table.columns[0].no_wrap = False
     for each in found:
         label = metric_label(each.task, each.query, protocol, each.metric)
         name = f"{each.task}/{each.query}" if each.query else each.task

@@ -115,18 +115,24 @@ def _draw(bars: Progress, tasks: Sequence[TaskID], paces: Sequence[Pace]) -> Non
 
 
 async def _lines(paces: Sequence[Pace], console: Console) -> None:
+    said: set[str] = set()
     try:
         while True:
             await asyncio.sleep(_LINE_EVERY)
-            _print(paces, console)
+            _print(paces, console, said)
     finally:
-        _print(paces, console)
+        _print(paces, console, said)
 
 
-def _print(paces: Sequence[Pace], console: Console) -> None:
+def _print(paces: Sequence[Pace], console: Console, said: set[str]) -> None:
+    """A line for each model that is not done, and a last one for each that is."""
     for pace in paces:
         pace.tick()
         lane = pace.lane
+        if pace.name in said:
+            continue
+        if not lane.left:
+            said.add(pace.name)
         console.print(
             f"{pace.name}: {lane.done}/{lane.total} · {pace.line()}",
             markup=False, emoji=False, highlight=False, soft_wrap=True,

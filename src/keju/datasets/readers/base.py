@@ -99,9 +99,9 @@ def source_text(path: Path) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         fits = _fitting(data)
-        guess = f", perhaps {' or '.join(fits)}" if fits else ""
+        guess = " or ".join(f"{name}, where it begins {_beginning(data, name)}" for name in fits)
         raise DataError(
-            f"not UTF-8{guess}",
+            f"not UTF-8{', perhaps ' if guess else ''}{guess}",
             file=path,
             mend=f"Convert it: iconv -f {fits[0] if fits else 'ENCODING'} -t UTF-8",
         ) from None
@@ -186,13 +186,22 @@ def listed(names: Iterable[str], most: int = 5) -> str:
 
 
 def _fitting(data: bytes) -> list[str]:
+    """Encodings that the bytes can be read in, the one with the larger share of Han first."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ["UTF-16"]
-    fits = []
+    shares: dict[str, float] = {}
     for encoding in ("GB18030", "Big5"):
         try:
-            data.decode(encoding)
+            text = data.decode(encoding)
         except UnicodeDecodeError:
             continue
-        fits.append(encoding)
-    return fits
+        beyond = [char for char in text if not char.isascii()]
+        # 一 to 龥 hold what texts are written in; a wrong reading strays into kana and rarities.
+        shares[encoding] = sum("一" <= char <= "龥" for char in beyond) / max(1, len(beyond))
+    return sorted(shares, key=lambda name: -shares[name])
+
+
+def _beginning(data: bytes, encoding: str) -> str:
+    text = data[:4000].decode(encoding, "ignore")
+    beyond = next((place for place, char in enumerate(text) if not char.isascii()), 0)
+    return repr(text[beyond : beyond + 12])
