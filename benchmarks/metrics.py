@@ -19,6 +19,8 @@ from keju.benchmarks import task, tasks
 from keju.items import Item, Response
 from keju.metrics import anls_script, normalised_distance, official_edits, order_free_cer, rouge_l
 from keju.scoring import aggregate, score_answer
+from keju.scoring.case import Case
+from keju.scoring.score import score_cases
 
 SUPPORT = Path(__file__).resolve().parents[1] / "tests" / "support"
 LENGTHS: dict[str, int] = json.loads((SUPPORT / "answer_lengths.json").read_text("utf-8"))
@@ -74,7 +76,7 @@ def whole_benchmark(draw: random.Random) -> None:
     score_answer(*next(pair for pair in pairs if pair[0].task == "T2"))
     for protocol in ("official", "strict"):
         start = time.process_time()
-        scores = [score for pair in pairs for score in score_answer(*pair, (protocol,))]
+        scores = score_cases((Case(*pair) for pair in pairs), (protocol,))
         scored = time.process_time()
         aggregate(scores)
         done = time.process_time()
