@@ -12,6 +12,11 @@ from serving import Chat
 from keju.encoders.folder import bundled_minilm, packages_missing
 
 
+# pytest-xdist tells its workers the width of its own terminal; what keju prints shall not depend
+# on that.
+os.environ.pop("COLUMNS", None)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item):
     """Before any fixture: without the encoders' packages, skip, or fail under CI=true."""
