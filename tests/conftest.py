@@ -11,7 +11,6 @@ from serving import Chat
 
 from keju.encoders.folder import bundled_minilm, packages_missing
 
-
 # pytest-xdist tells its workers the width of its own terminal; what keju prints shall not depend
 # on that.
 os.environ.pop("COLUMNS", None)
