@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
+from keju.metrics.ngrams import character_ngrams, shared
+
 _ORDERS = 4
 _EPSILON = 0.1
 _K = 5
 
 Smoothing = Literal["none", "method1", "method4"]
+_Gram = str | tuple[str, ...]
 
 
 def sentence_bleu(
@@ -29,7 +32,8 @@ def sentence_bleu(
             ``none`` leaves the smallest positive number, so that one order without a match makes
             the score all but 0.
     """
-    counts = [_matches(reference, hypothesis, order) for order in range(1, _ORDERS + 1)]
+    both = zip(_ngrams(reference), _ngrams(hypothesis), strict=True)
+    counts = [_matches(wanted, found) for wanted, found in both]
     if counts[0][0] == 0:
         return 0.0
     precisions = _smoothed(counts, len(hypothesis), smoothing)
@@ -39,23 +43,25 @@ def sentence_bleu(
 
 def bleu_unsmoothed(reference: Sequence[str], hypothesis: Sequence[str]) -> float:
     """BLEU-4 as Papineni et al. 2002 define it: 0 where an order of n-grams has no match."""
-    if any(not _matches(reference, hypothesis, order)[0] for order in range(1, _ORDERS + 1)):
+    both = zip(_ngrams(reference), _ngrams(hypothesis), strict=True)
+    if any(not _matches(wanted, found)[0] for wanted, found in both):
         return 0.0
     return sentence_bleu(reference, hypothesis, smoothing="none")
 
 
-def _matches(reference: Sequence[str], hypothesis: Sequence[str], order: int) -> tuple[int, int]:
+def _matches(wanted: Sequence[_Gram], found: Sequence[_Gram]) -> tuple[int, int]:
     """Clipped matches and the number of n-grams of the hypothesis (at least 1)."""
-    wanted = Counter(_ngrams(reference, order))
-    found = Counter(_ngrams(hypothesis, order))
-    hits = sum(min(count, wanted[gram]) for gram, count in found.items() if gram in wanted)
-    return hits, max(1, len(hypothesis) - order + 1)
+    return shared(Counter(wanted), Counter(found)), max(1, len(found))
 
 
-def _ngrams(tokens: Sequence[str], order: int) -> list[str] | list[tuple[str, ...]]:
+def _ngrams(tokens: Sequence[str]) -> Sequence[Sequence[_Gram]]:
+    """The n-grams of every order, of characters as texts and of words as tuples."""
     if isinstance(tokens, str):
-        return [tokens[start : start + order] for start in range(len(tokens) - order + 1)]
-    return list(zip(*(tokens[start:] for start in range(order)), strict=False))
+        return character_ngrams(tokens, _ORDERS)
+    return [
+        list(zip(*(tokens[start:] for start in range(order)), strict=False))
+        for order in range(1, _ORDERS + 1)
+    ]
 
 
 def _smoothed(counts: list[tuple[int, int]], length: int, smoothing: Smoothing) -> list[float]:

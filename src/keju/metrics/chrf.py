@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from string import punctuation
 from typing import NamedTuple
 
+from keju.metrics.ngrams import counts_of, shared
+
 _CHAR_ORDERS = 6
 _BETA = 2
 
@@ -31,7 +33,10 @@ def chrf_counts(
             ASCII split off, so that Chinese without spaces is one word (sacrebleu's way).
     """
     left, right = ("".join(text.split()) for text in (reference, hypothesis))
-    counts = [_counts(_chars(left, n), _chars(right, n)) for n in range(1, _CHAR_ORDERS + 1)]
+    counts = [
+        _counts(*both)
+        for both in zip(counts_of(left, _CHAR_ORDERS), counts_of(right, _CHAR_ORDERS), strict=True)
+    ]
     if word_orders:
         left_words, right_words = _words(reference), _words(hypothesis)
         counts += [
@@ -72,11 +77,7 @@ def chrf(reference: str, hypothesis: str, *, word_orders: int = 0) -> float:
 def _counts(expected: Counter[str], predicted: Counter[str]) -> OrderCounts:
     # sacrebleu counts no n-grams of an order that the reference lacks; a corpus's score shows it.
     given = predicted.total() if expected else 0
-    return OrderCounts(given, expected.total(), (expected & predicted).total())
-
-
-def _chars(text: str, order: int) -> Counter[str]:
-    return Counter(text[start : start + order] for start in range(len(text) - order + 1))
+    return OrderCounts(given, expected.total(), shared(expected, predicted))
 
 
 def _grams(words: Sequence[str], order: int) -> Counter[str]:

@@ -7,6 +7,7 @@ from collections import Counter
 from rapidfuzz.distance import LCSseq
 
 from keju.metrics.base import PRF, prf
+from keju.metrics.ngrams import character_ngrams, shared
 
 
 def rouge_n(reference: str, hypothesis: str, order: int) -> PRF:
@@ -15,7 +16,7 @@ def rouge_n(reference: str, hypothesis: str, order: int) -> PRF:
     MCS-Bench's script reports the F1; the paper's formula (eq. 6) is the recall.
     """
     wanted, found = (_ngrams(text.replace(" ", ""), order) for text in (reference, hypothesis))
-    return prf((wanted & found).total(), found.total(), wanted.total())
+    return prf(shared(wanted, found), found.total(), wanted.total())
 
 
 def rouge_l(reference: str, hypothesis: str) -> PRF:
@@ -36,4 +37,4 @@ def f_beta(rates: PRF, beta: float) -> float:
 
 
 def _ngrams(text: str, order: int) -> Counter[str]:
-    return Counter(text[start : start + order] for start in range(len(text) - order + 1))
+    return Counter(character_ngrams(text, order)[-1])
