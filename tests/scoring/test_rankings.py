@@ -89,6 +89,13 @@ def test_failed_and_unreadable_answers_rank_last_and_are_said():
     )
 
 
+def test_a_gallery_whose_requests_all_failed_earns_nothing():
+    for query in ("How", "Yes-or-No"):
+        scores = score_cases(answered(gallery(4, (1, 2), query=query), [""] * 4))
+        assert {score.status for score in scores} == {"failed"}
+        assert {score.value for score in scores} == {0.0}
+
+
 def test_a_gallery_that_is_not_finished_is_unscored():
     item = gallery(5, (1,))
     (score, *_) = score_cases(answered(item, ["0.9", "0.1"]), ("strict",))

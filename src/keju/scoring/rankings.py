@@ -223,7 +223,9 @@ class Galleries:
 def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
     item, measured, reason, signed = gallery.item, None, "", ""
     try:
-        measured = mean(_MEASURES[metric](gallery, protocol), **gallery.stats)
+        value = _MEASURES[metric](gallery, protocol)
+        # Where every request failed all candidates tie, which would earn what chance earns.
+        measured = mean(0.0 if gallery.status in _WITHOUT_ANSWER else value, **gallery.stats)
         signed = signature(protocol, metric, text_of(protocol, gallery.query.form))
     except UndefinedMetricError as error:
         reason = str(error)
