@@ -13,7 +13,7 @@ help:
 	@echo "make lint               style, types, import order"
 	@echo "make bench              speed, as ratios within one run"
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
-	@echo "make install-semantic   adds torch and the encoders"
+	@echo "make install-semantic   adds torch and the encoders, Ray, Inspect and what tests need"
 	@echo "make mini               rebuilds the bundled set from its recipe (needs fonts)"
 
 install: $(VENV)/.base
@@ -28,8 +28,9 @@ $(VENV)/.base: requirements/base.lock pyproject.toml
 	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
 	@touch $@
 
-$(VENV)/.semantic: $(VENV)/.base requirements/semantic.lock requirements/torch.lock
-	@echo "adding the encoders: requirements/semantic.lock, then requirements/torch.lock"
+$(VENV)/.semantic: $(VENV)/.base requirements/extras.lock requirements/semantic.lock requirements/torch.lock
+	@echo "adding the extras and the encoders: requirements/extras.lock, semantic.lock, torch.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/extras.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -r requirements/semantic.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements/torch.lock
 	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
@@ -52,7 +53,7 @@ bench: install
 
 mini: install
 	@rm -rf build/mini
-	@$(BIN)/keju build synth src/keju/building/recipes/mini.toml --out build/mini
+	@$(BIN)/keju build synth src/keju/synthesis/recipes/mini.toml --out build/mini
 	@rm -rf src/keju/datasets/mini/data && mv build/mini src/keju/datasets/mini/data
 
 clean:

@@ -21,13 +21,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from keju.building import build_synth
 from keju.errors import PrerequisiteError
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
+from keju.synthesis import build_synth
 
-RECIPES = Path(__file__).resolve().parents[1] / "src/keju/building/recipes"
+RECIPES = Path(__file__).resolve().parents[1] / "src/keju/synthesis/recipes"
 
 KINDS = {
     "print": 'passage = "taohuayuan"\nhand = "song"',

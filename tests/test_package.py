@@ -30,7 +30,7 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/text/data/variants.txt",
         "keju/datasets/mini/data/items.parquet",
         "keju/reporting/assets/report.html.j2",
-        "keju/building/recipes/mini.toml",
+        "keju/synthesis/recipes/mini.toml",
         "keju/judging/rubrics.toml",
         "keju/judging/probes.toml",
     ):

@@ -73,6 +73,22 @@ class ImageRef(Record, frozen=True, kw_only=True):
     """Bytes of the file as stored, which is also what is sent to a model."""
 
 
+class Provenance(Record, frozen=True, kw_only=True):
+    """One step that made or changed an item.
+
+    `step` names it (``page-xml``, ``draft``, ``review`` …), `tool` the engine, model or program with
+    its version, `source` and `licence` where the material comes from and under which it may be
+    used, `person` who did it, `note` what was decided and why.
+    """
+
+    step: str
+    tool: str = ""
+    source: str = ""
+    licence: str = ""
+    person: str = ""
+    note: str = ""
+
+
 class Item(Record, frozen=True, kw_only=True):
     """One question of a benchmark, with its answer.
 
@@ -85,6 +101,9 @@ class Item(Record, frozen=True, kw_only=True):
     An item of a task of pairs (rejoining, classification, retrieval) asks for a ranking:
     ``images[0]`` is the picture asked about, the others are its candidates, and `relevant` are
     the places in `images`, 1 or more, of those that belong to it. A model sees one pair at a time.
+
+    `provenance` is what was done to it, first to last; a `draft` was proposed by a program and is
+    no item of a benchmark before a person has accepted it.
     """
 
     id: str
@@ -106,6 +125,8 @@ class Item(Record, frozen=True, kw_only=True):
     group: str = ""
     split: Literal["test", "reference"] = "test"
     metadata: dict[str, str] = field(default_factory=dict)
+    provenance: tuple[Provenance, ...] = ()
+    draft: bool = False
 
 
 class Request(Record, frozen=True, kw_only=True):

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from keju.benchmarks import query_of, task, tasks
-from keju.building.composing import READ
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.images import probe_image
 from keju.items import Item
+from keju.synthesis.composing import READ
 from keju.text import is_han, official_convert
 
-RECIPES = Path(mini.__file__).resolve().parents[2] / "building/recipes"
+RECIPES = Path(mini.__file__).resolve().parents[2] / "synthesis/recipes"
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,1 @@
-"""Making a benchmark."""
-
-from keju.building.synth import BuildReport, Making, build_synth
-
-__all__ = ["BuildReport", "Making", "build_synth"]
+"""Making the next benchmark: from scans and texts to a released, reviewed dataset."""

@@ -122,7 +122,7 @@ def synth(
     dataset: NewDataset,
 ) -> None:
     """Draw synthetic pages and questions from a recipe, with exact truth. Needs CJK fonts."""
-    from keju.building.synth import build_synth
+    from keju.synthesis.synth import build_synth
 
     made = build_synth(recipe, dataset)
     say(f"{made.manifest.items} items, hash {made.manifest.hash}")

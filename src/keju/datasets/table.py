@@ -59,6 +59,12 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "group": pl.String,
     "split": pl.String,
     "metadata": _ENTRIES,
+    "provenance": pl.List(
+        pl.Struct(
+            dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), pl.String)
+        )
+    ),
+    "draft": pl.Boolean,
 }
 SCHEMA = pl.Schema(_COLUMNS)
 """The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
@@ -172,6 +178,7 @@ def _row(item: Item) -> dict[str, object]:
         msgspec.structs.asdict(line) | {"polygon": [list(point) for point in line.polygon]}
         for line in item.lines
     ]
+    row["provenance"] = [msgspec.structs.asdict(step) for step in item.provenance]
     row["relevant"] = list(item.relevant)
     row["options"] = list(item.options)
     row["also_accepted"] = list(item.also_accepted)

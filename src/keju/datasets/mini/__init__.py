@@ -1,7 +1,7 @@
 """The bundled set: small, made by us from public-domain texts, free to give away (CC0-1.0).
 
 It is synthetic: scores on it say that the way works, not how good a model is. Its recipe is
-``keju/building/recipes/mini.toml``; fonts and versions that drew it stand in ``making.json``.
+``keju/synthesis/recipes/mini.toml``; fonts and versions that drew it stand in ``making.json``.
 """
 
 from __future__ import annotations

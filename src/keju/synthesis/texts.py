@@ -1,0 +1,122 @@
+"""Passages of the classics: punctuated text with notes, read into what is drawn."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from keju.errors import DataError
+from keju.items import Record
+from keju.synthesis.recipe import read_toml
+
+DATA = Path(__file__).parent / "data"
+
+_OPEN, _CLOSE = "〔", "〕"
+
+
+class Passage(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A text with its origin; `text` is punctuated, 〔…〕 marks notes, newlines paragraphs.
+
+    `category` and `period` are AncientDoc's kind of book and dynasty.
+    """
+
+    id: str
+    work: str
+    dynasty: str
+    author: str
+    text: str
+    heading: tuple[str, ...] = ()
+    byline: str = ""
+    running: str = ""
+    category: str = ""
+    period: str = ""
+
+
+class Run(NamedTuple):
+    """A stretch of one kind within a paragraph, without punctuation."""
+
+    kind: Literal["main", "note"]
+    text: str
+
+
+class _Passages(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    passages: tuple[Passage, ...]
+
+
+def load_passages(path: Path = DATA / "passages.toml") -> dict[str, Passage]:
+    """All passages of a file by id.
+
+    Raises:
+        DataError: an id stands twice, or a note is not closed.
+    """
+    passages: dict[str, Passage] = {}
+    for passage in read_toml(path, _Passages).passages:
+        if passage.id in passages:
+            raise DataError("this id stands twice", file=path, item=passage.id)
+        for _ in paragraphs(passage):
+            pass
+        passages[passage.id] = passage
+    return passages
+
+
+def unpunctuated(text: str) -> str:
+    """`text` without punctuation, spaces and newlines, as a page of the time has it."""
+    return "".join(sign for sign in text if unicodedata.category(sign)[0] not in "PZC")
+
+
+def paragraphs(passage: Passage) -> Iterator[list[Run]]:
+    """The runs of each paragraph, in reading order.
+
+    Raises:
+        DataError: a note is opened twice or not closed.
+    """
+    for paragraph in passage.text.strip().splitlines():
+        runs: list[Run] = []
+        rest = paragraph
+        while rest:
+            main, mark, after = rest.partition(_OPEN)
+            note, end, rest = after.partition(_CLOSE)
+            if _CLOSE in main or (mark and not end) or _OPEN in note:
+                raise DataError("a note is not opened and closed in turn", item=passage.id)
+            both = (Run("main", unpunctuated(main)), Run("note", unpunctuated(note)))
+            runs.extend(run for run in both if run.text)
+        yield runs
+
+
+def count_signs(passage: Passage) -> int:
+    """How many characters of a passage are drawn: text and notes, without heading."""
+    return sum(len(run.text) for runs in paragraphs(passage) for run in runs)
+
+
+def repunctuated(passage: Passage, drawn: str) -> str:
+    """The passage with its marks, but in the characters that a hand drew.
+
+    Args:
+        passage: a passage without notes.
+        drawn: all of its characters in reading order, as they are drawn.
+
+    Raises:
+        DataError: the passage has notes, which stand beside the text and not in it.
+    """
+    if _OPEN in passage.text:
+        raise DataError("a passage with notes cannot be asked for its punctuation", item=passage.id)
+    signs = iter(drawn)
+    return "".join(
+        next(signs) if unpunctuated(sign) else sign for sign in "".join(passage.text.split())
+    )
+
+
+def numeral(number: int) -> str:
+    """A page number from 1 to 99 in Chinese numerals.
+
+    >>> numeral(21)
+    '二十一'
+    """
+    if not 1 <= number <= 99:
+        raise DataError(f"no page number {number}", mend="Use 1 to 99")
+    digits = "零一二三四五六七八九"
+    tens, ones = divmod(number, 10)
+    front = "" if tens == 0 else ("十" if tens == 1 else digits[tens] + "十")
+    return front + (digits[ones] if ones else "")

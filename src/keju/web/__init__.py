@@ -1,0 +1,1 @@
+"""Pages for people: the exam, rating, review, authoring and adjudication."""
