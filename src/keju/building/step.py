@@ -1,0 +1,48 @@
+"""What a step of a build is: one declaration, from which a recipe's table and a command are read.
+
+A step takes a finished dataset and writes another. It never changes what it was given, and what it
+leaves out or joins it writes down in a table beside the items, so that nothing is dropped silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from keju.building.bench import Bench
+
+
+class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a step can be told; each field is a key of a recipe's table and an option of a command.
+
+    Fields are declared ``Annotated[int, Meta(description="…", ge=1)]`` with a default wherever one
+    is sensible; the description is the option's help.
+    """
+
+
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Step(Generic[S]):
+    """A kind of step.
+
+    Attributes:
+        name: how recipes (``do = "…"``) and commands (``keju build …``) spell it.
+        summary: one sentence for ``--help``.
+        settings: what it can be told.
+        run: does it: reads ``bench.given``, writes with ``bench.keep``, ``bench.writer`` and
+            ``bench.table``.
+        version: raised whenever the same settings would give other items, so that builds made
+            before do not pass for finished.
+    """
+
+    name: str
+    summary: str
+    settings: type[S]
+    run: Callable[[Bench, S], None]
+    version: int = 1
