@@ -1,0 +1,25 @@
+"""Review: drafts go out to people, in forms that their tools read, and come back as decisions."""
+
+from keju.building.reviewing.verdicts import (
+    Decision,
+    Mended,
+    Verdict,
+    add_verdict,
+    last_words,
+    mended_item,
+    read_verdicts,
+    seal_of,
+    write_verdicts,
+)
+
+__all__ = [
+    "Decision",
+    "Mended",
+    "Verdict",
+    "add_verdict",
+    "last_words",
+    "mended_item",
+    "read_verdicts",
+    "seal_of",
+    "write_verdicts",
+]

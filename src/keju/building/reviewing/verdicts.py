@@ -1,0 +1,146 @@
+"""What a person decided about an item: the one form in which every reviewing tool answers.
+
+A file of verdicts is JSON lines, one verdict a line, appended as they are given; what a person says
+later about the same item replaces what they said before.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType, field
+
+from keju.errors import DataError
+from keju.files import mend_torn_line, read_jsonl, sha256_bytes, write_atomic
+from keju.items import Box, Item, Record
+
+Decision = Literal["accept", "mend", "reject"]
+"""As it is; with what was mended; not at all."""
+
+Name = Annotated[str, Meta(min_length=1, max_length=100)]
+Words = Annotated[str, Meta(max_length=10_000)]
+
+_MOST_MENDED = 100_000
+
+
+class Mended(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The fields of an item that a person wrote anew; those left out stay as they are."""
+
+    question: str | UnsetType = UNSET
+    options: tuple[str, ...] | UnsetType = UNSET
+    answer: str | UnsetType = UNSET
+    also_accepted: tuple[str, ...] | UnsetType = UNSET
+    transcription: str | UnsetType = UNSET
+    boxes: tuple[Box, ...] | UnsetType = UNSET
+
+    def fields(self) -> dict[str, object]:
+        """What was mended, by the item's own names for its fields."""
+        return {
+            name: value
+            for name in self.__struct_fields__
+            if (value := getattr(self, name)) is not UNSET
+        }
+
+
+class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One person's decision about one item.
+
+    Attributes:
+        item: the item's id.
+        person: who decided; any name or sign, the same throughout.
+        decision: what they decided.
+        mended: what they wrote anew; only with ``mend``, and then something.
+        reason: why, in their words.
+        marks: what they gave on the scales of a form, by its name.
+        seal: `seal_of` the item as they saw it; empty where the tool doesn't know. A verdict on
+            what has changed since is refused.
+    """
+
+    item: Name
+    person: Name
+    decision: Decision
+    mended: Mended = field(default_factory=Mended)
+    reason: Words = ""
+    marks: dict[str, int] = field(default_factory=dict)
+    seal: str = ""
+
+    def fault(self) -> str:
+        """What is wrong with it in itself, or an empty string."""
+        told = self.mended.fields()
+        if self.decision == "mend" and not told:
+            return "it mends, but says nothing new"
+        if self.decision != "mend" and told:
+            return f"it does not mend, but gives a new {' and '.join(told)}"
+        if any(len(str(value)) > _MOST_MENDED for value in told.values()):
+            return f"a mended field has more than {_MOST_MENDED:,} characters"
+        return ""
+
+
+def seal_of(item: Item) -> str:
+    """Sixteen hexadecimal digits that change when anything changes that a reviewer is shown."""
+    shown = (item.task, item.query, item.question, item.options, item.answer, item.also_accepted,
+             item.transcription, item.boxes, [ref.sha256 for ref in item.images])  # fmt: skip
+    return sha256_bytes(msgspec.json.encode(shown, order="deterministic"))[:16]
+
+
+def mended_item(item: Item, verdict: Verdict) -> Item:
+    """The item with what the verdict mended.
+
+    A mended answer takes the place of the simplified one too, which was made from the old one, and
+    of a transcription that said the same.
+    """
+    told = verdict.mended.fields()
+    if "answer" in told:
+        told.setdefault("also_accepted", ())
+        told["answer_simplified"] = ""
+        if item.transcription is not None and item.transcription == item.answer:
+            told.setdefault("transcription", told["answer"])
+    return msgspec.structs.replace(item, **told)
+
+
+def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
+    """Every verdict of a file, in its order.
+
+    Args:
+        path: the file.
+        appended: `add_verdict` wrote it, so that a last line without its end is torn.
+
+    Raises:
+        DataError: a line is no verdict, or says what can't be.
+    """
+    verdicts = []
+    try:
+        for verdict in read_jsonl(path, Verdict, appended=appended):
+            if fault := verdict.fault():
+                raise DataError(fault, file=path, item=verdict.item, mend="Review it again")
+            verdicts.append(verdict)
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
+    return verdicts
+
+
+def add_verdict(path: Path, verdict: Verdict) -> None:
+    """Append a verdict to a file, whole and at once, so that a crash loses none given before."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mend_torn_line(path)
+    with path.open("ab") as stream:
+        stream.write(msgspec.json.encode(verdict) + b"\n")
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
+    """Write a whole file of verdicts."""
+    write_atomic(path, (msgspec.json.encode(verdict) + b"\n" for verdict in verdicts))
+
+
+def last_words(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
+    """By item and person what they said last; items and persons in order of appearance."""
+    said: dict[str, dict[str, Verdict]] = {}
+    for verdict in verdicts:
+        said.setdefault(verdict.item, {})[verdict.person] = verdict
+    return said

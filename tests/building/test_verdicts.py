@@ -1,0 +1,92 @@
+"""What a person decided about an item, in one form."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+
+from keju.building.reviewing import (
+    Mended,
+    Verdict,
+    add_verdict,
+    last_words,
+    mended_item,
+    read_verdicts,
+    seal_of,
+    write_verdicts,
+)
+from keju.errors import DataError
+from keju.items import Box, Item
+
+ITEM = Item(id="a", benchmark="AncientDoc", task="page_level_ocr", answer="天", transcription="天",
+            answer_simplified="天", also_accepted=("夫",), metadata={"n": "1"})  # fmt: skip
+
+
+def test_what_is_appended_is_read_again_and_the_last_word_counts(tmp_path):
+    path = tmp_path / "deep" / "verdicts.jsonl"
+    first = Verdict(item="a", person="甲", decision="reject", reason="模糊")
+    second = Verdict(item="a", person="甲", decision="mend", mended=Mended(answer="地"))
+    other = Verdict(item="a", person="乙", decision="accept", marks={"clarity": 4})
+    for verdict in (first, other, second):
+        add_verdict(path, verdict)
+    assert read_verdicts(path) == [first, other, second]
+    assert last_words(read_verdicts(path)) == {"a": {"甲": second, "乙": other}}
+
+
+def test_a_torn_last_line_costs_itself_alone(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    kept = Verdict(item="a", person="甲", decision="accept")
+    add_verdict(path, kept)
+    with path.open("ab") as stream:
+        stream.write(b'{"item":"b","per')
+    assert read_verdicts(path, appended=True) == [kept]
+    after = Verdict(item="c", person="甲", decision="accept")
+    add_verdict(path, after)
+    assert read_verdicts(path) == [kept, after]
+
+
+def test_a_whole_file_without_a_last_newline_loses_nothing(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    write_verdicts(path, [Verdict(item="a", person="甲", decision="accept")])
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    assert [verdict.item for verdict in read_verdicts(path)] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"item":"a","person":"p","decision":"mend"}', "says nothing new"),
+        ('{"item":"a","person":"p","decision":"accept","mended":{"answer":"b"}}', "does not mend"),
+        ('{"item":"a","person":"p","decision":"maybe"}', "line 1"),
+        ('{"item":"a","person":"","decision":"accept"}', "line 1"),
+        ('{"item":"a","person":"p","decision":"accept","draft":false}', "line 1"),
+        ('{"item":"a","person":"p","decision":"mend","mended":{"id":"b"}}', "line 1"),
+        ("[" * 100_000, "line 1"),
+    ],
+)
+def test_a_line_that_is_no_verdict_is_named(tmp_path, line, said):
+    path = tmp_path / "verdicts.jsonl"
+    path.write_text(line + "\n")
+    with pytest.raises(DataError, match=said) as caught:
+        read_verdicts(path)
+    assert str(path) in str(caught.value)
+
+
+def test_mending_an_answer_takes_along_what_was_made_from_it():
+    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(answer="地"))
+    mended = mended_item(ITEM, verdict)
+    assert (mended.answer, mended.answer_simplified, mended.transcription) == ("地", "", "地")
+    assert mended.also_accepted == ()
+    assert mended.metadata == ITEM.metadata
+
+
+def test_a_mended_question_leaves_the_answer_alone():
+    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(question="何"))
+    assert mended_item(ITEM, verdict) == replace(ITEM, question="何")
+
+
+def test_the_seal_changes_with_what_is_shown_and_with_nothing_else():
+    assert seal_of(ITEM) == seal_of(replace(ITEM, metadata={}, group="g", draft=True))
+    shown = [replace(ITEM, answer="地"), replace(ITEM, question="何"), replace(ITEM, options=("a",)),
+             replace(ITEM, boxes=(Box(x0=0, y0=0, x1=1, y1=1),))]  # fmt: skip
+    assert len({seal_of(item) for item in [ITEM, *shown]}) == 5
