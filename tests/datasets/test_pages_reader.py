@@ -86,6 +86,17 @@ def test_a_text_that_is_empty_or_not_utf8_is_named(src: Path, content: bytes, sa
         read(src)
 
 
+def test_a_name_that_is_not_utf8_is_named(src: Path, picture: Callable[..., bytes]) -> None:
+    name = os.fsdecode(b"\xb0\xa1")
+    try:
+        (src / f"{name}.png").write_bytes(picture(5))
+        (src / f"{name}.txt").write_text("天地", "utf-8")
+    except OSError:
+        pytest.skip("this file system takes no name that is not UTF-8")
+    with pytest.raises(DataError, match=r"the name '.*\.png' is not UTF-8\. Rename it"):
+        read(src)
+
+
 def test_two_images_for_one_text_are_named(src: Path, picture: Callable[..., bytes]) -> None:
     (src / "001.png").write_bytes(picture())
     with pytest.raises(DataError, match=r"two images for one text: 001\.jpg and 001\.png"):

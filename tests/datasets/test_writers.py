@@ -12,12 +12,11 @@ from msgspec.structs import replace
 from released import FORMS, picture
 
 from keju.benchmarks import prompt_of, task
-from keju.datasets import mini
+from keju.datasets import mini, packed
 from keju.datasets.readers import FORMATS as READERS
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.vlmevalkit import stem_of
 from keju.datasets.writers import FORMATS, export_dataset
-from keju.datasets.writers import parquet as parquet_writer
 from keju.errors import DataError, UsageError
 from keju.items import Item
 
@@ -134,6 +133,8 @@ def test_nothing_to_export_is_an_error_that_says_why(read, tmp_path: Path) -> No
 
 
 def test_wrong_use_of_export_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"to export\. Did you mean 'parquet'\?"):
+        export_dataset("Parket", tmp_path, tmp_path / "out")
     with pytest.raises(UsageError, match=r"no format 'pdf' to export\. Formats: parquet, mcs"):
         export_dataset("pdf", mini.path(), tmp_path / "out")
     with pytest.raises(UsageError, match="no dataset"):
@@ -147,7 +148,7 @@ def test_wrong_use_of_export_is_said(tmp_path: Path) -> None:
 def test_images_part_into_tables_of_bounded_size(read, tmp_path: Path, monkeypatch) -> None:
     FORMS["obi-classification"].build(tmp_path / "src")
     first = read("obi-classification", tmp_path / "src")
-    monkeypatch.setattr(parquet_writer, "SHARD_BYTES", 1000)
+    monkeypatch.setattr(packed, "SHARD_BYTES", 1000)
     export_dataset("parquet", first.path, tmp_path / "out")
     tables = sorted((tmp_path / "out").glob("images-*.parquet"))
     assert len(tables) > 2

@@ -75,14 +75,18 @@ def test_a_sound_run_is_only_told_that_it_is_not_the_whole_benchmark(tmp_path, d
     found = audited(tmp_path, dataset, {"good": right()})
     assert set(found) == {"whole-tasks", "whole-means"}
     (questions, _) = found["whole-tasks"].mismatches
-    assert (questions.where, questions.printed, questions.recomputed) == ("T7", "60", "145")
+    assert (questions.where, questions.printed, questions.recomputed) == (
+        "T7",
+        "60 items",
+        "the benchmark has 145",
+    )
     held = {each.check for each in audit_run(tmp_path / "run").held}
     assert {"values", "scores-and-responses", "failures", "one-letter", "below-guessing"} <= held
 
 
 def test_the_same_letter_everywhere(tmp_path, dataset):
     found = audited(tmp_path, dataset, {"a": right() | {f"q{n}": "A" for n in range(QUESTIONS)}})
-    assert found["one-letter"].mismatches[0].printed == "60 of 60"
+    assert found["one-letter"].mismatches[0].printed == "60 of 60 times"
     assert "below-guessing" not in found  # it is right as often as guessing
 
 
@@ -90,7 +94,7 @@ def test_wrong_more_often_than_luck(tmp_path, dataset):
     wrong = {f"q{n}": LETTERS[(n + 1) % 4] for n in range(QUESTIONS)}
     found = audited(tmp_path, dataset, {"w": right() | wrong})
     assert found["below-guessing"].mismatches[0].printed == "0 of 60"
-    assert found["below-guessing"].mismatches[0].recomputed == "15.0 by guessing"
+    assert found["below-guessing"].mismatches[0].recomputed == "guessing gets 15.0"
 
 
 def test_one_model_under_two_names(tmp_path, dataset):
@@ -120,7 +124,7 @@ def test_length_that_cr_pays_for(tmp_path, dataset):
     everything = "天地玄黃宇宙洪荒日月盈昃辰宿列張"
     long = right() | {f"c{n}": everything for n in range(30)}
     (cell,) = audited(tmp_path, dataset, {"long": long})["cr-without-precision"].mismatches
-    assert cell.recomputed == "CR 100.00"
+    assert cell.recomputed == "CR is 100.00"
 
 
 def test_scores_that_were_tampered_with(tmp_path, dataset):
@@ -146,3 +150,23 @@ def test_what_is_no_scored_run_is_wrong_use(tmp_path, dataset):
     run(dataset, [f"replay:{file}"], tmp_path / "run")
     with pytest.raises(UsageError, match="keju score"):
         audit_run(tmp_path / "run")
+
+
+def test_a_query_that_people_read_has_no_score_and_lacks_none(tmp_path):
+    with DatasetWriter(
+        tmp_path / "set", name="d", version="1", licence="CC0-1.0", source="tests"
+    ) as writer:
+        for query in ("What", "How"):
+            image = writer.add_image(picture(7), query)
+            writer.add(
+                Item(
+                    id=query,
+                    benchmark="OBI-Bench",
+                    task="deciphering",
+                    query=query,
+                    images=(image,),
+                    answer="rain",
+                )
+            )
+    found = audited(tmp_path, tmp_path / "set", {"good": {"What": "rain", "How": "as drops"}})
+    assert "scores-and-responses" not in found

@@ -14,6 +14,9 @@ from keju.published.own_checks import Places, Seen
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores
 
+OF_A_RUN = "run"
+"""The kind of a finding that is of a run and not of printed tables."""
+
 
 class _Check(NamedTuple):
     """One check of a run."""
@@ -53,7 +56,7 @@ def audit_run(path: Path) -> Audit:
                 benchmark=path.name,
                 place=place,
                 check=check.id,
-                kind="run",
+                kind=OF_A_RUN,
                 severity=check.severity,
                 says=check.says,
                 consequence=check.consequence,
@@ -98,8 +101,8 @@ _CHECKS = (
         "whole-tasks",
         "caution",
         "a task is asked whole",
-        "The run has fewer items of these tasks than the benchmark.",
-        "The values are no values of the benchmark and don't belong beside published ones.",
+        "The run has fewer items of these tasks than the benchmark has.",
+        "They are a sample of the benchmark, or other data: say so beside published values.",
         look.whole_tasks,
     ),
     _Check(
@@ -107,7 +110,8 @@ _CHECKS = (
         "caution",
         "a mean over domains is over all their tasks",
         "OverAll is a mean of only some tasks.",
-        "Two models' OverAll can be compared only if both lack the same.",
+        "It is not the benchmark's OverAll, and two models' can be compared only if both lack the "
+        "same tasks.",
         look.whole_means,
     ),
     _Check(

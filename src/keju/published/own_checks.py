@@ -11,7 +11,7 @@ from keju.benchmarks import task
 from keju.items import Item, Response, Score
 from keju.published.checks.base import EPSILON, Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
-from keju.scoring import Result
+from keju.scoring import BenchmarkResult, Result
 from keju.scoring.aggregate import is_ratio_of_sums
 
 Places = Iterator[tuple[str, int, list[Mismatch]]]
@@ -39,7 +39,11 @@ class Seen(NamedTuple):
 def unscored_responses(seen: Seen) -> Places:
     """Responses without a score, and scores without a response, by model."""
     scored = {(score.model, score.item, score.task, score.query) for score in seen.scores}
-    there = {(each.model, each.item, each.task, each.query) for each in seen.responses}
+    there = {
+        (each.model, each.item, each.task, each.query)
+        for each in seen.responses
+        if _is_scored(each)
+    }
     for model in sorted({key[0] for key in scored | there}):
         lacking = sorted(key for key in there - scored if key[0] == model)
         stray = sorted(key for key in scored - there if key[0] == model)
@@ -55,6 +59,13 @@ def unscored_responses(seen: Seen) -> Places:
                 for key in stray
             ],
         )
+
+
+def _is_scored(response: Response) -> bool:
+    """Whether the query has any metric: OBI-Bench's How of deciphering is read by people only."""
+    queries = {each.name: each for each in task(response.task).queries}
+    asked = queries.get(response.query)
+    return asked is None or bool(asked.official or asked.strict)
 
 
 def values(seen: Seen) -> Places:
@@ -86,7 +97,11 @@ def whole_tasks(seen: Seen) -> Places:
             benchmark,
             len(declared),
             [
-                Mismatch(where=name, printed=f"{counts[name]:,}", recomputed=f"{count:,}")
+                Mismatch(
+                    where=name,
+                    printed=f"{counts[name]:,} items",
+                    recomputed=f"the benchmark has {count:,}",
+                )
                 for name, count in declared.items()
                 if counts[name] < count and task(name).count_kind == "items"
             ],
@@ -105,13 +120,21 @@ def whole_means(seen: Seen) -> Places:
             [
                 Mismatch(
                     where=f"{result.model}, {result.setting}",
-                    printed=f"{len(each.overall.parts) - len(each.overall.missing)} domains whole",
-                    recomputed=f"of {len(each.overall.parts)}",
+                    printed=f"{_whole(each)} of {len(each.overall.parts)} domains whole",
+                    recomputed=f"lacks {_lacking(each)} tasks",
                 )
                 for result, each in found
                 if each.overall.missing
             ],
         )
+
+
+def _whole(found: BenchmarkResult) -> int:
+    return len(found.overall.parts) - len(found.overall.missing)
+
+
+def _lacking(found: BenchmarkResult) -> int:
+    return sum(len(domain.missing) for domain in found.domains.values())
 
 
 def failures(seen: Seen) -> Places:
@@ -123,7 +146,9 @@ def failures(seen: Seen) -> Places:
             model,
             len(asked),
             [
-                Mismatch(where=name, printed=f"{failed[name]:,} failed", recomputed=f"of {count:,}")
+                Mismatch(
+                    where=name, printed=f"{failed[name]:,} failed", recomputed=f"of {count:,} asked"
+                )
                 for name, count in asked.items()
                 if failed[name] > _MANY_FAILURES * count
             ],
@@ -137,7 +162,9 @@ def one_letter(seen: Seen) -> Places:
         varied = len({item.answer for item, _ in answers}) > 1
         constant = len(answers) >= _FEWEST and varied and letter
         wrong = Mismatch(
-            where=letter, printed=f"{count} of {len(answers)}", recomputed="as the truth varies"
+            where=letter,
+            printed=f"{count} of {len(answers)} times",
+            recomputed="the true one varies",
         )
         failing = constant and count >= _NEARLY_ALL * len(answers)
         yield ", ".join(place), len(answers), [wrong] if failing else []
@@ -151,7 +178,7 @@ def below_guessing(seen: Seen) -> Places:
         wrong = Mismatch(
             where=place[1],
             printed=f"{count} of {len(answers)}",
-            recomputed=f"{chance * len(answers):.1f} by guessing",
+            recomputed=f"guessing gets {chance * len(answers):.1f}",
         )
         far = at_most(count, len(answers), chance) < TOO_LITTLE_FOR_LUCK
         yield ", ".join(place), len(answers), [wrong] if far else []
@@ -220,7 +247,7 @@ def length_pays(seen: Seen) -> Places:
             if rate is None or f1 is None:
                 continue
             wrong = Mismatch(
-                where=found.name, printed=f"F1 {100 * f1:.2f}", recomputed=f"CR {100 * rate:.2f}"
+                where=found.name, printed=f"F1 {100 * f1:.2f}", recomputed=f"CR is {100 * rate:.2f}"
             )
             paid = f1 < rate / 2
             yield f"{result.model}, {result.setting}, {found.name}", 1, [wrong] if paid else []

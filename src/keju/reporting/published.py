@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.published import Audit, Finding, PublishedModel, Rebuilt
+from keju.published import OF_A_RUN, Audit, Finding, PublishedModel, Rebuilt
 from keju.reporting.terminal import plain_table
 
 _SHOWN = 2
@@ -31,9 +31,8 @@ def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]
 def audit_tables(audit: Audit) -> Iterator[Table]:
     """What does not hold, one table a paper: where, what, and what follows."""
     for benchmark in dict.fromkeys(each.benchmark for each in audit.findings):
-        table = plain_table(
-            "is", "where", "printed → recomputed", "what, and what follows", title=benchmark
-        )
+        found = "printed → recomputed" if _is_printed(audit, benchmark) else "found (against)"
+        table = plain_table("is", "where", found, "what, and what follows", title=benchmark)
         for each in audit.findings:
             if each.benchmark == benchmark:
                 words = f"{each.says}\n→ {each.consequence}"
@@ -64,8 +63,15 @@ def rebuilt_table(cells: Sequence[Rebuilt]) -> Table:
     return table
 
 
+def _is_printed(audit: Audit, benchmark: str) -> bool:
+    return all(each.kind != OF_A_RUN for each in audit.findings if each.benchmark == benchmark)
+
+
 def _cells(finding: Finding) -> Iterator[str]:
     for each in finding.mismatches[:_SHOWN]:
-        yield f"{each.where}: {each.printed} → {each.recomputed}"
+        if finding.kind == OF_A_RUN:
+            yield f"{each.where}: {each.printed} ({each.recomputed})"
+        else:
+            yield f"{each.where}: {each.printed} → {each.recomputed}"
     if (more := len(finding.mismatches) - _SHOWN) > 0:
         yield f"and {more} more of {finding.compared}"

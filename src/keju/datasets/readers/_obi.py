@@ -12,9 +12,9 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks import Task, task
-from keju.datasets.readers.base import Options, image_files, is_litter, listed
+from keju.datasets.readers.base import Options, check_name, image_files, is_litter, listed
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Record
 
@@ -115,7 +115,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
     known = {path: source for path in folders if (source := _known(path.name))}
     name = options.get("source", "") or ("" if known else src.resolve().name)
     if name:
-        _check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
+        check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
         return [Found(_one(name, task_id), src)]
     if strange := [path.name for path in folders if path not in known]:
         raise DataError(
@@ -184,14 +184,8 @@ def pictures_in(found: Found) -> list[Path]:
         )
     for path in pictures:
         for part in path.relative_to(found.folder).parts:
-            _check_name(part, path, "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8")
+            check_name(part, path)
     return pictures
-
-
-def _check_name(name: str, file: Path, mend: str) -> None:
-    """Refuse what Python makes of bytes that are no UTF-8, since no item can hold it."""
-    if any("\ud800" <= char <= "\udfff" for char in name):
-        raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, mend=mend)
 
 
 def inside_name(found: Found, path: Path) -> str:

@@ -108,6 +108,19 @@ def source_text(path: Path) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+RENAME = "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"
+
+
+def check_name(name: str, file: Path, mend: str = RENAME) -> None:
+    """Refuse what Python makes of bytes that are no UTF-8, since no item can hold it.
+
+    Raises:
+        DataError: the name holds such bytes.
+    """
+    if any("\ud800" <= char <= "\udfff" for char in name):
+        raise DataError(f"the name {shortened(name)!r} is not UTF-8", file=file, mend=mend)
+
+
 def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
     """The file of that name under a folder; the name comes from data and may not leave it.
 

@@ -11,6 +11,7 @@ from keju.benchmarks import prompt_of, task
 from keju.datasets.readers.base import (
     Options,
     Reader,
+    check_name,
     files_under,
     flag,
     image_files,
@@ -40,7 +41,7 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
     Raises:
         UsageError: the task is unknown or its prompt needs more than an image.
         DataError: no folder, no images, an image or a text without its partner (unless skipped),
-            two images of one name, a text that is empty or not UTF-8, a broken image.
+            two images of one name, a name or text that is not UTF-8, an empty text, a broken image.
     """
     if not src.is_dir():
         raise DataError("expected a folder of images with .txt files", file=src)
@@ -70,6 +71,7 @@ READER = Reader("pages", "page images with .txt files", LAYOUT, read_pages, OPTI
 
 def _add(writer: DatasetWriter, src: Path, image: Path, text: Path, pattern: Item) -> None:
     page = image.relative_to(src)
+    check_name(page.as_posix(), image)
     answer = source_text(text).strip("\n\t ")
     if not answer:
         raise DataError("the text is empty", file=text, mend="Write it, or take the page out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 
 from keju.datasets.store import Dataset
@@ -40,7 +41,9 @@ def export_dataset(
     """
     writer = FORMATS.get(format)
     if writer is None:
-        raise UsageError(f"no format {format!r} to export. Formats: {', '.join(FORMATS)}")
+        near = get_close_matches(format.casefold(), FORMATS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"no format {format!r} to export. {hint}Formats: {', '.join(FORMATS)}")
     source = Dataset.open(dataset)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: not an empty folder. Choose another --out")
