@@ -53,7 +53,10 @@ class Group(NamedTuple):
 
 
 class Leaderboard(NamedTuple):
-    """One benchmark: its models, best first within their groups, and what guessing earns."""
+    """One benchmark: its models, best first within their groups, and what guessing earns.
+
+    `results` and `sure` are the numbers behind the cells, for figures.
+    """
 
     benchmark: str
     protocols: Sequence[Protocol]
@@ -62,6 +65,8 @@ class Leaderboard(NamedTuple):
     chance: list[str]
     notes: list[str]
     currency: str
+    results: Mapping[tuple[str, Protocol], BenchmarkResult]
+    sure: Mapping[Protocol, Resampled]
 
 
 def leaderboards(
@@ -99,7 +104,9 @@ def _leaderboard(
     groups = []
     for role, title in ROLES.items():
         rows = [
-            _standing(voice, model, domains, found, sure)._replace(money=_money(voice, prices))
+            _standing(voice.of(name), model, domains, found, sure)._replace(
+                money=_money(voice.of(name), prices)
+            )
             for model, voice in gathered.voices.items()
             if voice.role == role and any((model, protocol) in found for protocol in PROTOCOLS)
         ]
@@ -117,6 +124,8 @@ def _leaderboard(
         chance=list(_chances(items)),
         notes=list(dict.fromkeys(notes)),
         currency=prices.currency if prices else "",
+        results=found,
+        sure=sure,
     )
 
 
@@ -206,12 +215,17 @@ def _tokens(voice: Voice) -> str:
 
 
 def _money(voice: Voice, prices: Prices | None) -> str:
-    """What a thousand items cost by the tokens that the server counted; a dash where not known."""
+    spent = money(voice, prices)
+    return NOTHING if spent is None else f"{spent:,.2f}"
+
+
+def money(voice: Voice, prices: Prices | None) -> float | None:
+    """What a thousand items cost by the tokens that the server counted; None where not known."""
     said = voice.model.removeprefix("ocr+llm:").rpartition("+")[2]
     price = prices.price(said.partition(":")[2]) if prices and ":" in said else None
     if price is None or voice.role != "model" or not voice.items or voice.output_tokens is None:
-        return NOTHING
-    return f"{1000 * price.of(voice.input_tokens or 0, voice.output_tokens) / voice.items:,.2f}"
+        return None
+    return 1000 * price.of(voice.input_tokens or 0, voice.output_tokens) / voice.items
 
 
 def _chances(items: Sequence[Item]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import permutations
 from statistics import harmonic_mean
 from typing import NamedTuple
 
@@ -25,7 +26,8 @@ class Resampled(NamedTuple):
     """The 95 % intervals of a benchmark under one protocol, by model.
 
     `ranks` are the rank by value and the ranks that a model holds in 95 % of the resamples (None
-    where there is no other to be told from); `unranked` says why a model has none.
+    where there is no other to be told from); `unranked` says why a model has none. `above` is, for
+    each two ranked models, the share of resamples in which the first lies above the second.
     """
 
     overall: dict[str, Bounds]
@@ -33,6 +35,7 @@ class Resampled(NamedTuple):
     ranks: dict[str, tuple[int, Bounds | None]]
     unranked: dict[str, str]
     notes: list[str]
+    above: dict[tuple[str, str], float]
 
 
 class _Resamples(NamedTuple):
@@ -56,7 +59,7 @@ def resample_benchmark(
     models = list(results)
     drawn = _drawn(mains, models)
     enough = [count for count in drawn.groups if count >= _ENOUGH]
-    found = Resampled({}, {}, {}, {}, list(_notes(drawn)))
+    found = Resampled({}, {}, {}, {}, list(_notes(drawn)), {})
     if not enough:
         return _rank(found, results, ranked, None)
     size = max(_ENOUGH, round(harmonic_mean(enough)))
@@ -160,6 +163,9 @@ def _rank(
     spans = {}
     if values and overall is not None and all(m in found.overall for m in values):
         spans = rank_intervals({model: overall[model] for model in values})
+        for one, other in permutations(values, 2):
+            tied = float(np.mean(overall[one] == overall[other]))
+            found.above[one, other] = float(np.mean(overall[one] > overall[other])) + tied / 2
     for model, value in values.items():
         above = sum(other > value for other in values.values())
         found.ranks[model] = (above + 1, spans.get(model))
