@@ -76,9 +76,9 @@ class ImageRef(Record, frozen=True, kw_only=True):
 class Provenance(Record, frozen=True, kw_only=True):
     """One step that made or changed an item.
 
-    `step` names it (``page-xml``, ``draft``, ``review`` …), `tool` the engine, model or program with
-    its version, `source` and `licence` where the material comes from and under which it may be
-    used, `person` who did it, `note` what was decided and why.
+    `step` names it (``page-xml``, ``draft``, ``review`` …), `tool` the engine, model or program
+    with its version, `source` and `licence` where the material comes from and under which it may
+    be used, `person` who did it, `note` what was decided and why.
     """
 
     step: str
@@ -175,7 +175,8 @@ class Response(Record, frozen=True, kw_only=True):
     `thinking` what a reasoning model said before it. A failure is in `error`, never in `text`.
     `lines` are an OCR engine's lines in the order in which it reads them; `candidate` and
     `box_convention` are the request's; `refused` are decoding parameters that the server would not
-    take, so that it answered without them.
+    take, so that it answered without them. `uncounted` are tokens, as estimated, that may have been
+    paid for and that no server counted: of attempts that brought no answer.
     """
 
     key: str
@@ -191,6 +192,7 @@ class Response(Record, frozen=True, kw_only=True):
     thinking: str = ""
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
+    uncounted: Usage = field(default_factory=Usage)
     seconds: float = 0.0
     attempts: int = 1
     error: Failure | None = None

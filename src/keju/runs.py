@@ -23,6 +23,7 @@ from keju.items import Item, Record, Response, Setting
 
 FORMAT = "keju-run-1"
 
+_LIMIT = re.compile(r"(?:[a-z]+\.)?(?:max_pixels|max_bytes|resize)")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -50,6 +51,12 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     def shown(self) -> list[str]:
         """The settings in which items are asked; the image where the manifest names none."""
         return self.settings.get("settings", "image").split(",")
+
+    def limits(self, model: str) -> str:
+        """The limits within which a model's pictures were made smaller, for the signatures."""
+        said = self.models.get(model, {}).items()
+        kept = [f"{name}={value}" for name, value in said if _LIMIT.fullmatch(name)]
+        return ",".join(sorted(kept))
 
     @property
     def rounds(self) -> int:

@@ -20,6 +20,7 @@ from keju.items import ImageRef, Request
 from keju.models import Fit, ModelOptions, open_model
 from keju.running import Selection, run
 from keju.runs import RunFolder
+from keju.scoring import score_run
 
 MODEL = "openai:served"
 
@@ -142,6 +143,51 @@ def test_a_run_sends_small_pictures_as_stored_and_large_ones_smaller(chat: Chat,
     with pytest.raises(UsageError, match=r"max_pixels of openai:served \(1000, now unset\)"):
         run(tmp_path / "d", [MODEL], tmp_path / "o", options=ModelOptions(base_url=chat.url),
             selection=Selection(rounds=2))  # fmt: skip
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 300), st.integers(1, 3000))
+def test_the_size_of_what_is_sent_is_known_before(width: int, height: int, most: int):
+    image = Image.new("RGB", (width, height))
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG")
+    data = buffer.getvalue()
+    fit = Fit(max_pixels=most)
+    expected = fit.size(ref(data))
+    if fit.touches(ref(data)):
+        sent = fit.fitted(data, ref(data))
+        assert sent.size == expected == opened(sent.data).size
+    else:
+        assert expected == (width, height)
+
+
+def test_limits_are_read_back_from_an_identity_and_damage_is_no_limit():
+    fit = Fit(max_pixels=9, max_bytes=2000)
+    assert Fit.of(fit.identity) == fit
+    assert Fit.of({"max_pixels": "many", "kind": "x"}) == Fit()
+
+
+def test_limits_that_no_model_takes_are_wrong_use(tmp_path: Path):
+    dataset = make_dataset(tmp_path / "d", pages=1)
+    with pytest.raises(UsageError, match="baseline:copy sees pictures as they are stored"):
+        run(dataset, ["baseline:copy"], tmp_path / "o",
+            options=ModelOptions(fit=Fit(max_pixels=50)))  # fmt: skip
+    assert not (tmp_path / "o").exists()
+
+
+def test_scores_of_answers_to_smaller_pictures_say_so(chat: Chat, tmp_path: Path):
+    chat.plan()
+    dataset = make_dataset(tmp_path / "d", pages=2)
+    for name, fit in (("whole", Fit()), ("small", Fit(max_pixels=50))):
+        options = ModelOptions(base_url=chat.url, fit=fit)
+        run(dataset, [MODEL], tmp_path / name, options=options)
+    whole, small = (score_run(RunFolder.open(tmp_path / name)) for name in ("whole", "small"))
+    assert whole
+    for one, other in zip(whole, small, strict=True):
+        if one.signature:
+            assert other.signature.startswith(f"{one.signature}|pictures:max_pixels=50,resize=Lan")
+            assert "pictures" not in one.signature
+    assert any(each.signature for each in whole)
 
 
 def test_a_smaller_picture_is_made_once_while_it_is_kept(

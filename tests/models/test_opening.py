@@ -34,6 +34,16 @@ def test_each_kind_says_what_is_missing_here(monkeypatch: pytest.MonkeyPatch):
             open_model(spec, ModelOptions(base_url="http://localhost:1/v1"))
 
 
+def test_an_endpoint_without_a_key_is_not_said_to_be_ready(monkeypatch: pytest.MonkeyPatch):
+    def unset() -> str:
+        return next(kind.unset for kind in model_kinds() if kind.spelling == "openai:MODEL")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-1")
+    assert unset() == ""
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert unset().startswith("a key in OPENAI_API_KEY, or --base-url")
+
+
 def test_listing_the_kinds_imports_no_engine_and_no_sdk():
     code = (
         "import sys; from keju.models import model_kinds; model_kinds(); "

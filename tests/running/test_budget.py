@@ -120,6 +120,26 @@ def test_what_failed_and_may_be_paid_for_is_counted():
     asyncio.run(body())
 
 
+def test_what_may_have_been_paid_for_is_remembered_by_the_next_call(
+    chat: Chat, dataset: Path, out: Path
+):
+    # Two replies that cannot be read, then an answer; the server counted only the last.
+    chat.plan(modes=["truncated-json"], times=2)
+    budget = Budget(max_cost=1, prices=PRICES)
+    first = go(dataset, out, chat, limit=3, budget=budget)
+    responses = list(RunFolder.open(out).responses())
+    assert [each.attempts for each in responses] == [3, 3, 3]
+    price = PRICES.price("served")
+    unseen = sum(
+        price.of(each.uncounted.input_tokens, each.uncounted.output_tokens) for each in responses
+    )
+    assert all(each.uncounted.output_tokens == 2 * UNLIMITED_OUTPUT for each in responses)
+    # An attempt is set aside at the dearest answer so far if that is more, so never for less.
+    assert first.cost >= unseen + 3 * EACH - 1e-12
+    again = go(dataset, out, chat, limit=3, budget=budget)
+    assert again.cost == pytest.approx(unseen + 3 * EACH)
+
+
 def test_requests_wait_until_it_is_known_what_those_in_flight_cost():
     async def body() -> None:
         meter = Meter({"endpoint": "e", "model": "served"}, PRICES)

@@ -10,11 +10,11 @@ from making import picture
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Response
-from keju.models import Model, ModelOptions, open_model
+from keju.models import Fit, Model, ModelOptions, open_model
 from keju.running import Plan, ResponseStore, Selection, estimate, requests
-from keju.running.plan import NO_RULE, READING, UNREAD
+from keju.running.plan import NO_RULE, READING, SMALLER, UNREAD
 from keju.running.prices import read_prices
-from keju.running.tokens import text_tokens
+from keju.running.tokens import image_rule, text_tokens
 from keju.runs import RunFolder
 
 PAGES = 6
@@ -61,6 +61,18 @@ def test_tokens_are_those_of_every_request(pages: Dataset):
     assert row.input_tokens == row.text_tokens + row.image_tokens
     assert row.output_tokens == 3 * PAGES  # a letter
     assert not row.unknown
+
+
+def test_pictures_that_will_be_made_smaller_take_fewer_tokens(pages: Dataset):
+    (item, *_) = pages.items()
+    width, height = item.images[0].width, item.images[0].height
+    options = ModelOptions(
+        base_url="http://localhost:1/v1", asking=False, fit=Fit(max_pixels=width * height // 4)
+    )
+    rule = image_rule("claude-sonnet-4")
+    (row,) = estimate(pages, [open_model("openai:claude-sonnet-4", options)], Selection()).rows
+    assert row.image_tokens == PAGES * rule.tokens(width // 2, height // 2)
+    assert row.unknown == {SMALLER: PAGES}
 
 
 def test_a_model_without_a_rule_has_no_count_and_no_price(pages: Dataset):

@@ -14,6 +14,8 @@ from keju.cli.options import (
     BoxConvention,
     DatasetPath,
     Limit,
+    MaxBytes,
+    MaxPixels,
     ModelNames,
     PerMinute,
     PresetName,
@@ -46,6 +48,8 @@ def plan(
     boxes: BoxConvention = "",
     shard: Shard = None,
     base_url: BaseUrl = "",
+    max_pixels: MaxPixels = None,
+    max_bytes: MaxBytes = None,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -62,7 +66,7 @@ def plan(
     known is said, not guessed. Where images are read first (own-ocr, ocr+llm), that is a row too.
     """
     from keju.datasets.store import Dataset
-    from keju.models import ModelOptions, open_model
+    from keju.models import Fit, ModelOptions, open_models
     from keju.reporting.terminal import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
@@ -71,7 +75,11 @@ def plan(
 
     opened = Dataset.open(dataset)
     items = opened.items()
-    options = lend(opened, items, ModelOptions(base_url=base_url, seed=seed, asking=False))
+    fit = Fit(max_pixels=max_pixels, max_bytes=max_bytes)
+    models = open_models(
+        model,
+        lend(opened, items, ModelOptions(base_url=base_url, seed=seed, asking=False, fit=fit)),
+    )
     as_in = asked_as(preset)
     selection = Selection(
         tasks=tuple(task) if task else None,
@@ -87,7 +95,7 @@ def plan(
     there = RunFolder(folder) if folder else None
     found = estimate(
         opened,
-        [open_model(name, options) for name in model],
+        models,
         selection,
         folder=there,
         prices=read_prices(prices) if prices else None,
@@ -148,17 +156,8 @@ def run(
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For one attempt at most.")
     ] = 600.0,
-    max_pixels: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="A limit of an openai: model: larger pictures are scaled down to N pixels.",
-        ),
-    ] = None,
-    max_bytes: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="The same, by bytes of the file before base64."),
-    ] = None,
+    max_pixels: MaxPixels = None,
+    max_bytes: MaxBytes = None,
     max_cost: Annotated[
         float | None,
         typer.Option(

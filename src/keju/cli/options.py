@@ -84,6 +84,17 @@ BoxConvention = Annotated[
 BaseUrl = Annotated[
     str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")
 ]
+MaxPixels = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="A limit of an openai: or http-ocr: model: larger pictures are scaled down to N "
+        "pixels.",
+    ),
+]
+MaxBytes = Annotated[
+    int | None, typer.Option(metavar="N", help="The same, by bytes of the file before base64.")
+]
 PriceFile = Annotated[
     Path | None,
     typer.Option("--prices", metavar="FILE", help="A price file; 'example' is the one that ships."),

@@ -2,7 +2,7 @@
 
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
 from keju.models.fitting import Fit
-from keju.models.opening import ModelKind, Role, model_kinds, open_model, role_of
+from keju.models.opening import ModelKind, Role, model_kinds, open_model, open_models, role_of
 from keju.models.pipeline import Pipeline
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "Shown",
     "model_kinds",
     "open_model",
+    "open_models",
     "role_of",
 ]

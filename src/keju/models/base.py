@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import msgspec
 from msgspec import field
 
 from keju.errors import KejuError
@@ -62,6 +63,12 @@ class Decoding(Record, frozen=True, kw_only=True):
     top_k: int | None = None
     max_tokens: int | None = None
     seed: int | None = None
+
+    @property
+    def given(self) -> dict[str, float | int]:
+        """Those that are set, by name."""
+        fields = msgspec.structs.asdict(self)
+        return {name: value for name, value in fields.items() if value is not None}
 
 
 class Shown(Record, frozen=True, kw_only=True):

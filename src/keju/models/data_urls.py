@@ -8,6 +8,7 @@ recent pictures is enough; it is bounded in bytes because pages differ a hundred
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,6 +16,8 @@ from pathlib import PurePosixPath
 
 from keju.errors import DataError
 from keju.items import ImageRef
+from keju.models.base import AskError
+from keju.models.fitting import Fit
 
 MIME = {
     "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp",
@@ -85,3 +88,21 @@ class DataUrls:
 
 SHARED = DataUrls()
 """The one window that all models of this process share."""
+
+
+async def picture_url(ref: ImageRef, read: Callable[[], bytes], fit: Fit) -> bytes:
+    """A picture's URL in quotes, made smaller only where a limit asks for it.
+
+    Raises:
+        AskError: it cannot be read (``unreadable-image``).
+    """
+    try:
+        if not fit.touches(ref):
+            return SHARED.get(ref, read)
+        name = f"{ref.sha256} {fit.max_pixels} {fit.max_bytes}"
+        if url := SHARED.kept(name):
+            return url
+        small = await asyncio.to_thread(fit.fitted, read(), ref)
+        return SHARED.keep(name, small.mime, small.data)
+    except DataError as error:
+        raise AskError("unreadable-image", str(error)) from None

@@ -8,8 +8,9 @@ way stand in the model's identity, so that answers to smaller pictures have othe
 from __future__ import annotations
 
 import io
-from math import sqrt
-from typing import NamedTuple
+from collections.abc import Mapping
+from math import prod, sqrt
+from typing import NamedTuple, Self
 
 import PIL
 from PIL import Image
@@ -25,10 +26,11 @@ _SMALLER = 0.9  # each time that a picture is still too large
 
 
 class FittedImage(NamedTuple):
-    """A picture as it is sent, and its media type."""
+    """A picture as it is sent, its media type, and its width and height in pixels."""
 
     data: bytes
     mime: str
+    size: tuple[int, int]
 
 
 class Fit(Record, frozen=True, kw_only=True):
@@ -56,6 +58,22 @@ class Fit(Record, frozen=True, kw_only=True):
         if given:
             given["resize"] = f"Lanczos, JPEG {_QUALITY} or PNG as stored, Pillow {PIL.__version__}"
         return given
+
+    @classmethod
+    def of(cls, identity: Mapping[str, str]) -> Self:
+        """The limits that stand in a model's identity."""
+        said = {name: identity.get(name, "") for name in cls.__struct_fields__}
+        return cls(**{name: int(limit) for name, limit in said.items() if limit.isdecimal()})
+
+    def size(self, ref: ImageRef) -> tuple[int, int]:
+        """Width and height at which a picture is sent, unless its bytes ask for less."""
+        pixels = ref.width * ref.height
+        if self.max_pixels is None or pixels <= self.max_pixels:
+            return ref.width, ref.height
+        scale = sqrt(self.max_pixels / pixels)
+        while prod(size := _size(ref.width, ref.height, scale)) > max(1, self.max_pixels):
+            scale *= _SMALLER
+        return size
 
     def touches(self, ref: ImageRef) -> bool:
         """Whether a picture is beyond a limit."""
@@ -90,7 +108,8 @@ class Fit(Record, frozen=True, kw_only=True):
         while True:
             small = _scaled(picture, scale)
             written = [
-                FittedImage(_written(small, form), f"image/{form.lower()}") for form in forms
+                FittedImage(_written(small, form), f"image/{form.lower()}", small.size)
+                for form in forms
             ]
             good = [each for each in written if self._holds(small, each.data)]
             if good or small.size == (1, 1):
@@ -105,8 +124,11 @@ class Fit(Record, frozen=True, kw_only=True):
 def _scaled(picture: Image.Image, scale: float) -> Image.Image:
     if scale == 1.0:
         return picture
-    size = (max(1, int(picture.width * scale)), max(1, int(picture.height * scale)))
-    return picture.resize(size, Image.Resampling.LANCZOS)
+    return picture.resize(_size(*picture.size, scale), Image.Resampling.LANCZOS)
+
+
+def _size(width: int, height: int, scale: float) -> tuple[int, int]:
+    return max(1, int(width * scale)), max(1, int(height * scale))
 
 
 def _written(picture: Image.Image, form: str) -> bytes:

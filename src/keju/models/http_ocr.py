@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -9,9 +10,10 @@ from string import Template
 
 import aiohttp
 import msgspec
+from msgspec.structs import replace
 
 from keju.files import sha256_bytes
-from keju.items import Line, Request
+from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, ModelOptions
 from keju.models.ocr_replies import bad_reply, lines_of
@@ -27,9 +29,10 @@ _SECRET_LENGTH = 8  # shorter ones are words of the language
 class HttpOcr:
     """One OCR service; its declaration says what it takes and gives (see `Service`).
 
-    The image travels as it is stored, in base64. A line a row, in the service's order, or in
-    keju's where the service has none. Secrets are read from the environment and are taken out of
-    whatever the service sends back.
+    The image travels as it is stored, in base64, unless it is beyond the limits that the user gave;
+    then the lines' places are those in the stored picture again. A line a row, in the service's
+    order, or in keju's where the service has none. Secrets are read from the environment and are
+    taken out of whatever the service sends back.
 
     Raises:
         UsageError: no such service, or an environment variable that it needs is not set.
@@ -39,6 +42,7 @@ class HttpOcr:
     def __init__(self, spec: str, options: ModelOptions) -> None:
         self._spec = spec
         self._service: Service = service_of(spec)
+        self._fit = options.fit
         self._ordering = options.reading_order and not self._service.ordered
         self._secrets = self._service.secrets() if options.asking else {}
         self._wire = Wire(self._service.url, options.timeout)
@@ -56,6 +60,7 @@ class HttpOcr:
             "endpoint": self._service.url,
             "service": sha256_bytes(msgspec.json.encode(self._service)),
             "reading_order": "keju" if self._ordering else "service",
+            **self._fit.identity,
         }
 
     @property
@@ -77,7 +82,9 @@ class HttpOcr:
         lines: list[Line] = []
         for number, (data, ref) in enumerate(zip(images, request.images, strict=True), start=1):
             prefix = f"{number}-" if len(request.images) > 1 else ""
-            read = tuple(lines_of(await self._post(data), self._service.reply, prefix))
+            sent, times = await self._fitted(data, ref)
+            found = lines_of(await self._post(sent), self._service.reply, prefix)
+            read = tuple(_enlarged(line, times) for line in found)
             if self._ordering and all(line.polygon for line in read):
                 order = order_lines(read, width=ref.width, height=ref.height)
                 texts.append(page_text(order.reading))
@@ -91,6 +98,13 @@ class HttpOcr:
     async def close(self) -> None:
         """Close the connections."""
         await self._wire.close()
+
+    async def _fitted(self, data: bytes, ref: ImageRef) -> tuple[bytes, tuple[float, float]]:
+        """What is sent of a picture, and how much wider and higher the stored one is."""
+        if not self._fit.touches(ref):
+            return data, (1.0, 1.0)
+        small = await asyncio.to_thread(self._fit.fitted, data, ref)
+        return small.data, (ref.width / small.size[0], ref.height / small.size[1])
 
     async def _post(self, data: bytes) -> object:
         """What the service says of one image, decoded."""
@@ -122,6 +136,12 @@ class HttpOcr:
             if len(secret) >= _SECRET_LENGTH:
                 body = body.replace(secret.encode(), _HIDDEN)
         return body
+
+
+def _enlarged(line: Line, times: tuple[float, float]) -> Line:
+    if times == (1.0, 1.0):
+        return line
+    return replace(line, polygon=tuple((x * times[0], y * times[1]) for x, y in line.polygon))
 
 
 def _as_form(fields: dict[str, Value]) -> dict[str, str]:

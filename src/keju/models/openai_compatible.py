@@ -12,10 +12,9 @@ taken out of whatever a server sends back.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from http import HTTPStatus
 
@@ -23,10 +22,10 @@ import aiohttp
 import msgspec
 from msgspec.structs import replace
 
-from keju.errors import DataError, UsageError
-from keju.items import ImageRef, Request
-from keju.models.base import Answer, AskError, Decoding, ModelOptions
-from keju.models.data_urls import SHARED
+from keju.errors import UsageError
+from keju.items import Request
+from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.data_urls import picture_url
 from keju.models.endpoints import checked_url
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
@@ -92,7 +91,7 @@ class OpenAICompatible:
             "kind": "openai",
             "endpoint": self._endpoint,
             "model": self._model,
-            **{name: str(value) for name, value in _given(self._options.decoding).items()},
+            **{name: str(value) for name, value in self._options.decoding.given.items()},
             **self._options.fit.identity,
         }
 
@@ -146,7 +145,7 @@ class OpenAICompatible:
         """The parameters that were sent and that the server's words name as not to be had."""
         if not _REFUSAL.search(words):
             return set()
-        sent = [name for name in _given(self._options.decoding) if name not in refused]
+        sent = [name for name in self._options.decoding.given if name not in refused]
         return {name for name in _MAY_REFUSE if name in sent and re.search(rf"\b{name}\b", words)}
 
     async def _post(
@@ -192,24 +191,10 @@ class OpenAICompatible:
         self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
     ) -> list[bytes]:
         pictures = [
-            await self._picture(ref, partial(images.__getitem__, index))
+            await picture_url(ref, partial(images.__getitem__, index), self._options.fit)
             for index, ref in enumerate(request.images)
         ]
         return self._body(request, pictures, limit, refused)
-
-    async def _picture(self, ref: ImageRef, read: Callable[[], bytes]) -> bytes:
-        """A picture's ``data:`` URL in quotes, made smaller only where it must be."""
-        fit = self._options.fit
-        try:
-            if not fit.touches(ref):
-                return SHARED.get(ref, read)
-            name = f"{ref.sha256} {fit.max_pixels} {fit.max_bytes}"
-            if url := SHARED.kept(name):
-                return url
-            small = await asyncio.to_thread(fit.fitted, read(), ref)
-            return SHARED.keep(name, small.mime, small.data)
-        except DataError as error:
-            raise AskError("unreadable-image", str(error)) from None
 
     def _body(
         self, request: Request, pictures: Sequence[bytes], limit: str, refused: tuple[str, ...]
@@ -221,7 +206,7 @@ class OpenAICompatible:
                 *[{"type": "image_url", "image_url": {"url": _A_URL}}] * len(request.images),
                 {"type": "text", "text": request.prompt},
             ]
-        given = _given(self._options.decoding)
+        given = self._options.decoding.given
         for name in refused:
             del given[name]
         if _OLD_LIMIT in given:
@@ -249,11 +234,6 @@ class OpenAICompatible:
 
     def _hidden(self, text: str) -> str:
         return text.replace(self._secret, _HIDDEN) if self._secret else text
-
-
-def _given(decoding: Decoding) -> dict[str, float | int]:
-    fields = msgspec.structs.asdict(decoding)
-    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _key(options: ModelOptions) -> str:

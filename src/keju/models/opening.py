@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import os
 import shutil
 import tomllib
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -29,7 +31,8 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     """A kind of model.
 
     `spelling` is what the user writes, with the part to be filled in capitals. `missing` is empty
-    where the kind can answer on this machine, else the command that installs what it needs.
+    where the kind can answer on this machine, else the command that installs what it needs. `unset`
+    is what else it takes and the environment lacks: a key, unless a server of one's own needs none.
     """
 
     kind: str
@@ -37,6 +40,7 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     what: str
     role: Role
     missing: str = ""
+    unset: str = ""
 
 
 class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -49,6 +53,7 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     packages: tuple[str, ...] = ()
     program: str = ""
     install: str = ""
+    key: str = ""
 
     @property
     def kind(self) -> str:
@@ -66,6 +71,11 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             there = there and shutil.which(self.program) is not None
         return "" if there else self.install
 
+    @property
+    def unset(self) -> str:
+        given = not self.key or os.environ.get(self.key, "").strip()
+        return "" if given else f"a key in {self.key}, or --base-url to a server that takes none"
+
 
 def model_kinds() -> tuple[ModelKind, ...]:
     """Every kind of model, in the order in which a newcomer meets them."""
@@ -76,6 +86,7 @@ def model_kinds() -> tuple[ModelKind, ...]:
             what=each.what,
             role=each.role,
             missing=each.missing,
+            unset=each.unset,
         )
         for each in _kinds()
     )
@@ -90,6 +101,29 @@ def role_of(spec: str) -> Role | None:
     if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
         return "baseline"
     return next((each.role for each in _kinds() if each.kind == kind), None)
+
+
+def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
+    """Open several models, each once.
+
+    Raises:
+        UsageError: none is named, or one twice; there are limits for pictures and no model takes
+            them; and what `open_model` raises.
+    """
+    if not specs:
+        raise UsageError("no model to ask. Name one with --model; keju models lists them")
+    if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
+        raise UsageError(f"--model {twice[0]} is given twice")
+    options.fit.check()
+    models = [open_model(spec, options) for spec in specs]
+    limits = set(options.fit.identity)
+    said = {name.rpartition(".")[2] for model in models for name in model.identity}
+    if limits and not limits & said:
+        raise UsageError(
+            f"--max-pixels and --max-bytes: {', '.join(specs)} sees pictures as they are stored; "
+            "only openai: and http-ocr: models have limits"
+        )
+    return models
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:

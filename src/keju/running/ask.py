@@ -19,9 +19,10 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Failure, ImageRef, Record, Request, Response, Usage
 from keju.models import Answer, AskError, Model
-from keju.running.budget import Budget, Meter, Purse
+from keju.running.budget import Budget, Meter, Purse, both
 from keju.running.throttle import Limits, Throttle
 
+_NONE = Usage()
 _ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
 
 
@@ -238,22 +239,24 @@ class Asker:
 
     async def _ask(self, lane: Lane, job: Job) -> Response | None:
         """Ask until there is an answer or no hope; None if the lane stopped before that."""
-        first, attempts, counted = 0.0, 0, 0
+        first, attempts, counted, unseen = 0.0, 0, 0, _NONE
         while (taken := await self._admitted(lane, job.request)) is not None:
             started = monotonic()
             first = first or started
             attempts += 1
             outcome = await self._sent(lane, job.request, taken, first)
             seconds = monotonic() - started
+            brought = outcome.usage if isinstance(outcome, Answer) else outcome.kind
+            unseen = both(unseen, lane.meter.uncounted(job.request, brought))
             if isinstance(outcome, Answer):
-                return response_of(lane.model, job, outcome, seconds, attempts)
+                return response_of(lane.model, job, outcome, seconds, attempts, unseen)
             if outcome.overloaded:
                 lane.throttle.overloaded(started, outcome.retry_after)
             else:
                 counted += 1
             wait = self._wait(outcome, attempts, counted, monotonic() - first)
             if wait is None:
-                return response_of(lane.model, job, outcome, seconds, attempts)
+                return response_of(lane.model, job, outcome, seconds, attempts, unseen)
             lane.waited += wait
             if not await lane.throttle.rest(wait):
                 return None
@@ -322,7 +325,12 @@ def _sum(usage: Usage) -> int:
 
 
 def response_of(
-    model: Model, job: Job, outcome: Answer | AskError, seconds: float, attempts: int
+    model: Model,
+    job: Job,
+    outcome: Answer | AskError,
+    seconds: float,
+    attempts: int,
+    uncounted: Usage = _NONE,
 ) -> Response:
     """What is stored of a job: its answer, or why there is none."""
     request, error = job.request, None
@@ -345,6 +353,7 @@ def response_of(
         thinking=outcome.thinking,
         finish_reason=outcome.finish_reason,
         usage=outcome.usage,
+        uncounted=uncounted,
         seconds=round(seconds, 3),
         attempts=attempts,
         error=error,

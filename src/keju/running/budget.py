@@ -19,6 +19,7 @@ from time import monotonic
 from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
+from keju.models import Fit
 from keju.running.prices import Price, Prices
 from keju.running.tokens import request_tokens
 from keju.runs import RunFolder
@@ -27,6 +28,26 @@ UNLIMITED_OUTPUT = 1024
 """Tokens of an answer, for setting aside, where neither --max-tokens nor an answer tells."""
 
 _MAY_BE_PAID = frozenset({"timeout", "connection", "bad-response"})
+
+
+def may_be_paid(kind: str) -> bool:
+    """Whether a request that failed in this way may have been paid for nevertheless."""
+    return kind in _MAY_BE_PAID
+
+
+def is_counted(usage: Usage) -> bool:
+    """Whether a server said how many tokens it took."""
+    return usage.input_tokens is not None or usage.output_tokens is not None
+
+
+def both(one: Usage, other: Usage) -> Usage:
+    """The tokens of two estimates together; what neither says stays unsaid."""
+    if not is_counted(one) or not is_counted(other):
+        return one if is_counted(one) else other
+    return Usage(
+        input_tokens=(one.input_tokens or 0) + (other.input_tokens or 0),
+        output_tokens=(one.output_tokens or 0) + (other.output_tokens or 0),
+    )
 
 
 class Budget(Record, frozen=True, kw_only=True):
@@ -74,6 +95,7 @@ class Meter:
     def __init__(self, identity: Mapping[str, str], prices: Prices | None = None) -> None:
         self.paid = "endpoint" in identity
         self._name = identity.get("model", "")
+        self._fit = Fit.of(identity)
         self._prices = prices
         said = identity.get("max_tokens", "")
         self._most_output = int(said) if said.isdecimal() else UNLIMITED_OUTPUT
@@ -85,8 +107,18 @@ class Meter:
 
     def expected(self, request: Request) -> Usage:
         """The tokens that a request may take; an image that no known rule counts is left out."""
-        text, images = request_tokens(request, self._name)
+        text, images = request_tokens(request, self._name, self._fit)
         return Usage(input_tokens=text + (images or 0), output_tokens=self._most_output)
+
+    def uncounted(self, request: Request, outcome: Usage | str) -> Usage:
+        """The tokens that an attempt may have cost and no server counted.
+
+        Args:
+            request: what was sent.
+            outcome: the server's count, or the kind of failure.
+        """
+        counted = not may_be_paid(outcome) if isinstance(outcome, str) else is_counted(outcome)
+        return Usage() if counted or not self.paid else self.expected(request)
 
     def cost(self, usage: Usage) -> float:
         """What these tokens cost; 0 without a price."""
@@ -151,8 +183,7 @@ class Purse:
     def settle(self, taken: int, meter: Meter, usage: Usage) -> None:
         """An answer came: count what the server counted, or what was set aside if it did not."""
         held = self._held.pop(taken)
-        counted = usage.input_tokens is not None or usage.output_tokens is not None
-        cost = meter.cost(usage) if counted else held
+        cost = meter.cost(usage) if is_counted(usage) else held
         self.spent += cost
         self._dearest[meter] = max(cost, self._dearest.get(meter, 0.0))
         self._settled.set()
@@ -160,7 +191,7 @@ class Purse:
     def give_back(self, taken: int, kind: str = "") -> None:
         """No answer came; what may have been paid for is counted."""
         held = self._held.pop(taken)
-        self.spent += held if kind in _MAY_BE_PAID else 0.0
+        self.spent += held if may_be_paid(kind) else 0.0
         self._settled.set()
 
     def wake(self) -> None:
@@ -196,12 +227,15 @@ class _Used(Record, frozen=True, kw_only=True):
 
     model: str
     usage: Usage = Usage()
+    uncounted: Usage = Usage()
 
 
 def spent_so_far(
     folder: RunFolder, identities: Mapping[str, Mapping[str, str]], prices: Prices
 ) -> float:
-    """What the answers cost that a run holds, by the tokens their servers counted.
+    """What the responses cost that a run holds: the tokens that servers counted, and the estimate.
+
+    What was in flight when a run was killed left no response and is not known.
 
     Args:
         folder: the run.
@@ -216,7 +250,7 @@ def spent_so_far(
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _Used, appended=True):
             if meter := meters.get(response.model):
-                spent += meter.cost(response.usage)
+                spent += meter.cost(response.usage) + meter.cost(response.uncounted)
     return spent
 
 

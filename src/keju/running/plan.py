@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from keju.benchmarks import task
 from keju.datasets.store import Dataset
 from keju.items import Item, Record, Request
-from keju.models import Model
+from keju.models import Fit, Model
 from keju.running.keys import request_key
 from keju.running.prices import Prices
 from keju.running.reading import Reader, reader_of, reading_requests
@@ -27,6 +27,7 @@ READING = "(reading)"
 OUTPUT_RULE = "an answer as long as the true one; thinking is not counted"
 
 UNREAD = "texts that are yet to be read, of unknown length"
+SMALLER = "images that will be made smaller, counted by their bytes as stored"
 NO_RULE = "images, which no known rule counts for this model"
 
 _FRAMING = len('{"type":"image_url","image_url":{"url":"data:image/jpeg;base64,"}},')
@@ -268,6 +269,7 @@ class _Count:
         self.paid = "endpoint" in model.identity
         self.blind = model.identity.get("baseline") == "blind"
         self.vendors_name = model.identity.get("model", "") if self.paid else ""
+        self.fit = Fit.of(model.identity)
         self.rule = image_rule(self.vendors_name)
         self.calls = self.stored = self.images = self.image_bytes = self.wire_bytes = 0
         self.text_tokens = self.image_tokens = self.output_tokens = 0
@@ -278,7 +280,7 @@ class _Count:
         self.declined[why] = self.declined.get(why, 0) + 1
 
     def leave_out(self, what: str, times: int = 1) -> None:
-        if self.paid:
+        if self.paid and times:
             self.unknown[what] = self.unknown.get(what, 0) + times
 
     def add(self, request: Request, answer_tokens: int, *, there: bool) -> None:
@@ -293,7 +295,8 @@ class _Count:
         if not self.paid:
             return
         self.wire_bytes += wire_size(request)
-        text, of_images = request_tokens(request, self.vendors_name)
+        self.leave_out(SMALLER, sum(map(self.fit.touches, request.images)))
+        text, of_images = request_tokens(request, self.vendors_name, self.fit)
         self.text_tokens += text
         self.output_tokens += answer_tokens
         self.image_tokens += of_images or 0

@@ -33,7 +33,7 @@ class Reader(NamedTuple):
         """What asks for a transcription of some images."""
         (query,) = _READING.queries
         return Request(
-            item=_name(images),
+            item=name_of_images(images),
             benchmark=_READING.benchmark,
             task=_READING.id,
             form=query.form,
@@ -85,7 +85,8 @@ def failure_of(reading: Response) -> Failure | None:
     return Failure(kind=NO_READING, message=f"its images could not be read ({said})")
 
 
-def _name(images: tuple[ImageRef, ...]) -> str:
+def name_of_images(images: tuple[ImageRef, ...]) -> str:
+    """What a reading of these images bears as its item."""
     if len(images) == 1:
         return images[0].sha256
     return sha256_bytes("".join(ref.sha256 for ref in images).encode())

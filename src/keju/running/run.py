@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
@@ -15,7 +14,7 @@ from rich.console import Console
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.items import Record
-from keju.models import Model, ModelOptions, open_model
+from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
 from keju.running.lending import lend
@@ -113,7 +112,7 @@ def run(
     dataset = Dataset.open(dataset_path)
     everything = dataset.items()
     items = select(everything, selection, dataset.path)
-    asked = _opened(models, lend(dataset, everything, options))
+    asked = open_models(models, lend(dataset, everything, options))
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
         purse = session.purse(policy.budget)
@@ -267,21 +266,12 @@ def _check(options: ModelOptions, policy: Policy) -> None:
         raise UsageError(f"--concurrency must be 1 or more, not {policy.concurrency}")
     if not policy.timeout > 0:
         raise UsageError(f"--timeout must be more than 0 seconds, not {policy.timeout:g}")
-    options.fit.check()
     policy.limits.check()
     policy.budget.check()
     for name in ("temperature", "top_p"):
         number = getattr(options.decoding, name)
         if number is not None and not isfinite(number):
             raise UsageError(f"--{name.replace('_', '-')} must be a number, not {number:g}")
-
-
-def _opened(specs: Sequence[str], options: ModelOptions) -> list[Model]:
-    if not specs:
-        raise UsageError("no model to ask. Name one with --model; keju models lists them")
-    if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
-        raise UsageError(f"--model {twice[0]} is given twice")
-    return [open_model(spec, options) for spec in specs]
 
 
 def _folder(out: Path) -> RunFolder:

@@ -18,6 +18,7 @@ import msgspec
 
 from keju.errors import DataError
 from keju.items import Request
+from keju.models import Fit
 from keju.text import is_han
 
 TEXT_RULE = "one token a Chinese character, one for four others"
@@ -52,14 +53,16 @@ def text_tokens(text: str) -> int:
     return han + math.ceil((len(text) - han) / _OTHERS)
 
 
-def request_tokens(request: Request, model: str) -> tuple[int, int | None]:
+def request_tokens(request: Request, model: str, fit: Fit | None = None) -> tuple[int, int | None]:
     """An estimate of the tokens that a request sends: of its text, and of its images.
 
-    Those of images are None where it has some and no rule is known for the model.
+    Those of images are None where it has some and no rule is known for the model; `fit` says how
+    large an image is sent at most.
     """
     images = 0
     for ref in request.images:
-        tokens = _image_tokens(model, ref.width, ref.height)
+        size = fit.size(ref) if fit else (ref.width, ref.height)
+        tokens = _image_tokens(model, *size)
         if tokens is None:
             return text_tokens(request.prompt), None
         images += tokens

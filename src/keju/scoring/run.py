@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import groupby, islice
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.benchmarks import query_of
 from keju.encoders import Encoders
@@ -172,10 +173,18 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     if task.variants:
         cases = watched(cases, variants)
     scores = score_cases(cases, task.protocols, encoders, items)
+    if limits := run.manifest().limits(model):
+        scores, variants = _within(scores, limits), _within(variants, limits)
     for found in (scores, variants):
         found.sort(key=lambda score: (places[_key_of(score)], score.round, score.setting))
     write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
     return ModelScores(model, scores, variants, strays)
+
+
+def _within(scores: Iterable[Score], limits: str) -> list[Score]:
+    """The scores with the limits of their pictures in the signature: other pictures were seen."""
+    signed = cache(lambda signature: f"{signature}|pictures:{limits}" if signature else "")
+    return [replace(score, signature=signed(score.signature)) for score in scores]
 
 
 def _cases_of(
