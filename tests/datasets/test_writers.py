@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from released import FORMS, picture
@@ -15,6 +16,7 @@ from keju.benchmarks import prompt_of, task
 from keju.datasets import mini, packed
 from keju.datasets.readers import FORMATS as READERS
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.validate import validate
 from keju.datasets.vlmevalkit import stem_of
 from keju.datasets.writers import FORMATS, export_dataset
 from keju.errors import DataError, UsageError
@@ -165,3 +167,49 @@ def test_a_page_never_leads_out_of_the_folder(tmp_path: Path, about) -> None:
     with pytest.raises(DataError, match=r"'\.\./\.\./evil\.png' leads out of the folder"):
         export_dataset("ancientdoc", tmp_path / "d", tmp_path / "out")
     assert not (tmp_path / "evil.png").exists()
+
+
+def test_a_folder_of_tables_is_itself_a_dataset(tmp_path: Path) -> None:
+    export_dataset("parquet", mini.path(), tmp_path / "out")
+    ours, theirs = Dataset.open(mini.path()), Dataset.open(tmp_path / "out")
+    items = ours.items()
+    assert theirs.items() == items
+    for item in items[::17]:
+        assert theirs.item(item.id) == item
+        for ref in item.images:
+            assert theirs.image_bytes(ref) == ours.image_bytes(ref)
+    assert list(validate(tmp_path / "out")) == list(validate(mini.path()))
+    with pytest.raises(DataError, match=r"items\.parquet: nobody: no item has this id"):
+        theirs.item("nobody")
+
+
+def test_images_lie_in_small_groups_uncompressed_and_known_as_pictures(tmp_path: Path) -> None:
+    export_dataset("parquet", mini.path(), tmp_path / "out")
+    table = pq.ParquetFile(tmp_path / "out/images-00000.parquet")
+    sizes = {
+        table.metadata.row_group(group).column(1).path_in_schema: None
+        for group in range(table.num_row_groups)
+    }
+    assert set(sizes) == {"image.bytes"}
+    for group in range(table.num_row_groups):
+        found = table.metadata.row_group(group)
+        assert found.num_rows <= packed.ROWS
+        assert [found.column(n).compression for n in range(3)] == ["ZSTD", "UNCOMPRESSED", "ZSTD"]
+        assert found.column(1).total_compressed_size < packed.GROUP_BYTES + 1000
+    assert b'"_type":"Image"' in table.schema_arrow.metadata[b"huggingface"]
+
+
+def test_a_damaged_table_of_images_is_named(tmp_path: Path) -> None:
+    export_dataset("parquet", mini.path(), tmp_path / "out")
+    path = tmp_path / "out/images-00000.parquet"
+    data = path.read_bytes()
+    other = bytearray(data)
+    place = data.index(b"\xff\xd8\xff", len(data) // 2)
+    other[place + 200] ^= 255
+    path.write_bytes(bytes(other))
+    (finding,) = [each for each in validate(tmp_path / "out") if each.severity == "error"]
+    assert "the image is not the one that was imported" in finding.problem
+    path.write_bytes(data[: len(data) // 2])
+    (finding,) = [each for each in validate(tmp_path / "out") if each.severity == "error"]
+    assert finding.item.endswith("images-00000.parquet")
+    assert "not readable as parquet" in finding.problem

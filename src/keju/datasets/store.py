@@ -4,6 +4,7 @@
 
     DATASET/  dataset.json · items.parquet · images/<sha256>.<ext>
 
+A released dataset has its images in tables instead, ``images-00000.parquet`` and so on (`packed`).
 Images are stored byte for byte as they came, because those bytes are what models are sent.
 dataset.json is written last: a folder without it is not a dataset.
 """
@@ -14,6 +15,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from types import TracebackType
 
@@ -21,7 +23,8 @@ import msgspec
 from filelock import FileLock, Timeout
 from msgspec import field
 
-from keju.datasets.table import as_stored, copy_items, read_ids, read_items, write_items
+from keju.datasets.packed import Packed
+from keju.datasets.table import ItemTable, as_stored, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
 from keju.images import probe_image
@@ -141,8 +144,29 @@ class Dataset:
             )
         return items
 
+    def item(self, name: str) -> Item:
+        """One item, without reading the others; its hash is not checked.
+
+        Raises:
+            DataError: there is no such item, or the table is damaged.
+        """
+        return self._table.item(name)
+
+    @cached_property
+    def _table(self) -> ItemTable:
+        return ItemTable(self.items_path)
+
+    @cached_property
+    def packed(self) -> Packed:
+        """The images that lie in tables; false where they are files of their own.
+
+        Raises:
+            DataError: a table is damaged.
+        """
+        return Packed(self.path)
+
     def image_path(self, ref: ImageRef) -> Path:
-        """Where an image lies; never outside the dataset.
+        """Where an image lies that is a file of its own; never outside the dataset.
 
         Raises:
             DataError: the path leaves the dataset, by ``..``, as an absolute path or by a link.
@@ -169,6 +193,11 @@ class Dataset:
         Raises:
             DataError: the image is missing, or is not the one that the item was made with.
         """
+        if ref.path in self.packed:
+            data = self.packed.image_bytes(ref.path)
+            if sha256_bytes(data) != ref.sha256:
+                raise _altered(self.path / ref.path)
+            return data
         path = self.image_path(ref)
         try:
             if path.stat().st_size != ref.size:
@@ -280,6 +309,36 @@ class DatasetWriter:
             path=inside, sha256=sha256, width=facts.width, height=facts.height, size=len(data)
         )
         self._refs[sha256] = ref
+        return ref
+
+    def has_image(self, ref: ImageRef) -> bool:
+        """Whether this image was added."""
+        return self._refs.get(ref.sha256) == ref
+
+    def link_image(self, path: Path, ref: ImageRef) -> ImageRef:
+        """Take over a sound image that lies elsewhere on this disk, without decoding it again.
+
+        The file is linked where the disk can do so, else copied: nobody may change it in place.
+
+        Raises:
+            DataError: it is missing, or of another size than `ref` says.
+        """
+        target = self.path / ref.path
+        try:
+            found = path.stat().st_size
+            if found != ref.size:
+                raise _altered(path)
+            target.parent.mkdir(exist_ok=True)
+            target.unlink(missing_ok=True)
+            try:
+                target.hardlink_to(path)
+            except OSError:
+                _store(target, path.read_bytes())
+        except OSError as error:
+            raise DataError(
+                f"image not readable: {error.strerror or error}", file=path, mend="Build it again"
+            ) from None
+        self._refs[ref.sha256] = ref
         return ref
 
     def add(self, item: Item) -> None:

@@ -60,9 +60,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "split": pl.String,
     "metadata": _ENTRIES,
     "provenance": pl.List(
-        pl.Struct(
-            dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), pl.String)
-        )
+        pl.Struct(dict.fromkeys(("step", "tool", "source", "licence", "person", "note"), pl.String))
     ),
     "draft": pl.Boolean,
 }
@@ -73,8 +71,13 @@ _FEW = 64
 """Items that are there as Python's rows at a time: those of a gallery are large."""
 
 
-def write_items(path: Path, items: list[Item]) -> None:
+def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> None:
     """Write items as parquet, atomically.
+
+    Args:
+        path: the file.
+        items: what to write, in this order.
+        rows: of a group at most, so that one item can be read by itself (`read_item`).
 
     Raises:
         DataError: an item holds something that cannot be stored, as `as_stored` says.
@@ -87,7 +90,7 @@ def write_items(path: Path, items: list[Item]) -> None:
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"items that cannot be stored: {error}", file=path) from None
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
     write_atomic(path, buffer.getvalue())
 
 
@@ -125,9 +128,13 @@ def read_items(path: Path) -> list[Item]:
     """
     frame = frame_of(path)
     _check_columns(path, frame.schema)
+    return _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path)
+
+
+def _items_of(rows: Iterable[dict[str, Any]], path: Path) -> list[Item]:
     items = []
     known: dict[tuple[object, ...], ImageRef] = {}
-    for number, row in enumerate(frame.iter_rows(named=True, buffer_size=_FEW), start=1):
+    for number, row in enumerate(rows, start=1):
         try:
             row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
             items.append(msgspec.convert(_plain(row), Item))
@@ -136,6 +143,47 @@ def read_items(path: Path) -> list[Item]:
                 f"not an item: {error}", file=path, item=f"row {number} ({row['id']})"
             ) from None
     return items
+
+
+class ItemTable:
+    """A table of items from which single ones are read; opening it reads the column of ids only.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        from pyarrow import ArrowException  # noqa: PLC0415 - slow to import
+        from pyarrow.parquet import ParquetFile  # noqa: PLC0415
+
+        self._path = path
+        try:
+            self._table = ParquetFile(path, memory_map=True)
+            self._places = {
+                name: (group, row)
+                for group in range(self._table.num_row_groups)
+                for row, name in enumerate(
+                    self._table.read_row_group(group, columns=["id"]).column(0).to_pylist()
+                )
+            }
+        except (OSError, ArrowException, KeyError) as error:
+            reason = next(iter(str(error).splitlines()), type(error).__name__)
+            raise DataError(
+                f"not readable as a table of items: {reason}", file=path, mend="Make it again"
+            ) from None
+
+    def item(self, name: str) -> Item:
+        """The item of that id; reads the rows that lie with it.
+
+        Raises:
+            DataError: there is none, or it is damaged.
+        """
+        place = self._places.get(name)
+        if place is None:
+            raise DataError("no item has this id", file=self._path, item=name)
+        group, row = place
+        table = self._table.read_row_group(group, use_threads=False).slice(row, 1)
+        return _items_of(table.to_pylist(), self._path)[0]
 
 
 def _few_at_a_time(items: list[Item]) -> Iterator[list[Item]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from keju.datasets.checks import check_item, without_image
+from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.errors import DataError
 from keju.files import sha256_bytes
@@ -61,6 +62,7 @@ def validate(path: Path) -> Iterator[Finding]:
     try:
         dataset = Dataset.open(path)
         items = read_items(dataset.items_path)
+        packed = dataset.packed
     except DataError as error:
         place = error.file or str(path)
         yield Finding("error", place, error.problem, error.mend or f"{_AGAIN}.")
@@ -70,7 +72,7 @@ def validate(path: Path) -> Iterator[Finding]:
     yield from _text_alone(items)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
-    yield from _strays(dataset, pictures)
+    yield from _strays(dataset, packed, pictures)
 
 
 def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
@@ -147,6 +149,8 @@ def _images(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding
 def _check_image(dataset: Dataset, picture: _Picture) -> list[Finding]:
     ref = picture.ref
     try:
+        if ref.path in dataset.packed:
+            return list(_check_picture(dataset.image_bytes(ref), picture))
         path = dataset.image_path(ref)
         if path.exists() and not path.is_file():
             return [Finding("error", picture.place, "this is no file", f"{_AGAIN}.")]
@@ -197,7 +201,10 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
         )
 
 
-def _strays(dataset: Dataset, pictures: dict[str, _Picture]) -> Iterator[Finding]:
+def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:
+    for name in packed:
+        if name not in pictures:
+            yield Finding("warning", name, "no item shows this row", "Export the dataset again.")
     if not dataset.images_dir.is_dir():
         return
     for path in sorted(dataset.images_dir.rglob("*")):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from keju.datasets.packed import TABLES, Packed
 from keju.datasets.readers.base import (
     Options,
     Reader,
@@ -16,7 +17,6 @@ from keju.datasets.readers.base import (
     source_bytes,
 )
 from keju.datasets.store import DatasetWriter, read_items
-from keju.datasets.table import frame_of
 from keju.errors import DataError
 from keju.items import ImageRef
 
@@ -28,7 +28,6 @@ SRC/                      a folder
 Takes in a dataset whose items or images were changed by hand: sizes and hashes are made anew."""
 
 _ITEMS = "items.parquet"
-_TABLES = "images-*.parquet"
 
 
 def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
@@ -42,23 +41,18 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
     file = src / _ITEMS
     if not file.is_file():
         raise DataError(f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats")
-    tables = sorted(kept_inside(path, src) for path in src.glob(_TABLES))
-    stored = dict(_tabled(tables, writer))
+    for table in src.glob(TABLES):
+        plain_file(kept_inside(table, src))
+    tables = Packed(src)
+    stored: dict[str, ImageRef] = {}
     changed: set[str] = set()
     for item in read_items(kept_inside(file, src)):
         refs = []
         for ref in item.images:
             new = stored.get(ref.path)
-            if new is None and tables:
-                raise DataError(
-                    f"the image {ref.path!r} is missing from the tables of images",
-                    file=file,
-                    item=item.id,
-                    mend="Export the dataset again",
-                )
             if new is None:
-                path = inside(src, ref.path, file=file, item=item.id)
-                new = stored[ref.path] = writer.add_image(source_bytes(path), str(path))
+                data, name = _image(src, ref.path, tables, file, item.id)
+                new = stored[ref.path] = writer.add_image(data, name)
             if new != ref:
                 changed.add(ref.path)
             refs.append(new)
@@ -70,20 +64,16 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
 READER = Reader("parquet", "keju's own items and images", LAYOUT, read_parquet, {})
 
 
-def _tabled(tables: list[Path], writer: DatasetWriter) -> Iterator[tuple[str, ImageRef]]:
-    """The images of the tables by their paths, stored in the dataset; one table at a time."""
-    for file in tables:
-        frame = frame_of(plain_file(file))
-        if not {"path", "image"} <= set(frame.columns):
-            raise DataError(
-                f"expected the columns path, image; found {', '.join(frame.columns)}",
-                file=file,
-                mend="Export the dataset again",
-            )
-        for number, row in enumerate(frame.iter_rows(named=True), start=1):
-            data = row["image"]["bytes"] if isinstance(row["image"], dict) else None
-            if not isinstance(data, bytes):
-                raise DataError(
-                    "no image in it", file=file, item=f"row {number}", mend="Export it again"
-                )
-            yield row["path"], writer.add_image(data, f"{file}: {row['path']}")
+def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple[bytes, str]:
+    """The bytes of an image, from the tables where there are any, and what an error calls it."""
+    if not tables:
+        path = inside(src, name, file=file, item=item)
+        return source_bytes(path), str(path)
+    if name not in tables:
+        raise DataError(
+            f"the image {name!r} is missing from the tables of images",
+            file=file,
+            item=item,
+            mend="Export the dataset again",
+        )
+    return tables.image_bytes(name), f"{src}: {name}"

@@ -1,0 +1,202 @@
+"""Images in parquet tables, each once: the form in which a dataset is released.
+
+Rows lie in small groups and images are not packed again, so that one image is read by itself: the
+table is mapped into memory, and of it one group of at most 4 MiB is copied.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from keju.errors import DataError
+from keju.items import ImageRef
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
+
+TABLES = "images-*.parquet"
+"""The files of a folder that hold images."""
+
+SHARD_BYTES = 256 << 20
+"""Images of one table, in bytes: about what a hub and a network share take well as one file."""
+
+ROWS = 100
+"""Rows of a group at most: in one group for all, reading one image takes a second."""
+
+GROUP_BYTES = 4 << 20
+"""Images of a group at most, unless one alone is larger: reading one copies its group."""
+
+_FEATURES = {
+    "info": {
+        "features": {"path": {"dtype": "string", "_type": "Value"}, "image": {"_type": "Image"}}
+    }
+}
+"""What tells the `datasets` library that the bytes are pictures."""
+
+_MEND = "Export the dataset again"
+
+
+def write_packed(
+    refs: Iterable[ImageRef], read: Callable[[ImageRef], bytes], out: Path
+) -> list[Path]:
+    """Write images into tables: ``path``, and ``image`` as the hub keeps it (bytes, path).
+
+    One group of rows is in memory at a time.
+
+    Args:
+        refs: the images, each once.
+        read: gives the bytes of one.
+        out: the folder of the tables.
+
+    Raises:
+        DataError: an image is missing or altered.
+    """
+    from pyarrow.parquet import ParquetWriter  # noqa: PLC0415 - slow to import
+
+    files = []
+    for number, groups in enumerate(_shards(refs)):
+        files.append(out / f"images-{number:05d}.parquet")
+        with ParquetWriter(
+            files[-1],
+            _schema(),
+            # Pictures are compressed already: packing them again makes reading slower, no smaller.
+            compression={"path": "zstd", "image.bytes": "none", "image.path": "zstd"},
+            use_dictionary=False,
+            write_statistics=False,
+        ) as writer:
+            for group in groups:
+                writer.write_table(_table(group, read), row_group_size=ROWS)
+    return files
+
+
+class _Place(NamedTuple):
+    """Where an image lies."""
+
+    table: int
+    group: int
+    row: int
+
+
+class Packed:
+    """The images of a folder's tables, read one at a time; safe for several threads.
+
+    Opening reads the column of paths only, which is the index.
+
+    Raises:
+        DataError: a table is damaged, or is none of images.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._lock = threading.Lock()
+        self._last: tuple[int, int, pa.Array | None] = (-1, -1, None)
+        self._paths = sorted(folder.glob(TABLES))
+        self._tables = [_opened(path) for path in self._paths]
+        self._places = dict(self._index())
+
+    def __bool__(self) -> bool:
+        return bool(self._paths)
+
+    def __contains__(self, path: object) -> bool:
+        return path in self._places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def image_bytes(self, path: str) -> bytes:
+        """The bytes of the image that the items call so.
+
+        Raises:
+            DataError: it is in no table, or its table is damaged.
+        """
+        place = self._places.get(path)
+        if place is None:
+            raise DataError("the image is in none of the tables", item=path, mend=_MEND)
+        file = self._paths[place.table]
+        try:
+            data = self._group(place.table, place.group)[place.row].as_py()
+        except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
+            raise _damaged(file, error) from None
+        if not isinstance(data, bytes):
+            raise DataError("no image in it", file=file, item=path, mend=_MEND)
+        return data
+
+    def _group(self, table: int, group: int) -> pa.Array:
+        """The images of a group; the last one is kept, because neighbours are read in turn."""
+        with self._lock:
+            if self._last[:2] != (table, group):
+                read = self._tables[table].read_row_group(
+                    group, columns=["image.bytes"], use_threads=False
+                )
+                self._last = table, group, read.column(0).combine_chunks().field("bytes")
+            return self._last[2]
+
+    def _index(self) -> Iterator[tuple[str, _Place]]:
+        for number, table in enumerate(self._tables):
+            try:
+                for group in range(table.num_row_groups):
+                    paths = table.read_row_group(group, columns=["path"]).column(0).to_pylist()
+                    for row, path in enumerate(paths):
+                        yield str(path), _Place(number, group, row)
+            except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
+                raise _damaged(self._paths[number], error) from None
+
+
+def _opened(path: Path) -> ParquetFile:
+    from pyarrow.parquet import ParquetFile  # noqa: PLC0415 - slow to import
+
+    try:
+        table = ParquetFile(path, memory_map=True)
+        names = table.schema_arrow.names
+    except Exception as error:  # noqa: BLE001 - damaged files raise almost anything
+        raise _damaged(path, error) from None
+    if not {"path", "image"} <= set(names):
+        raise DataError(
+            f"expected the columns path, image; found {', '.join(names)}", file=path, mend=_MEND
+        )
+    return table
+
+
+def _damaged(path: Path, error: Exception) -> DataError:
+    reason = next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
+    return DataError(f"not readable as parquet: {reason}", file=path, mend=_MEND)
+
+
+def _schema() -> pa.Schema:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    return pa.schema(
+        [("path", pa.string()), ("image", image)],
+        metadata={b"huggingface": msgspec.json.encode(_FEATURES)},
+    )
+
+
+def _table(refs: list[ImageRef], read: Callable[[ImageRef], bytes]) -> pa.Table:
+    import pyarrow as pa  # noqa: PLC0415 - slow to import
+
+    rows = [{"path": ref.path, "image": {"bytes": read(ref), "path": ref.path}} for ref in refs]
+    return pa.Table.from_pylist(rows, schema=_schema())
+
+
+def _shards(refs: Iterable[ImageRef]) -> Iterator[list[list[ImageRef]]]:
+    """The images table by table, group by group."""
+    shard: list[list[ImageRef]] = []
+    total = size = 0
+    for ref in refs:
+        if shard and total + ref.size > SHARD_BYTES:
+            yield shard
+            shard, total = [], 0
+        if not shard or len(shard[-1]) >= ROWS or size + ref.size > GROUP_BYTES:
+            shard.append([])
+            size = 0
+        shard[-1].append(ref)
+        total += ref.size
+        size += ref.size
+    if shard:
+        yield shard
