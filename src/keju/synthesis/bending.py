@@ -75,14 +75,21 @@ class Bend:
         )
         return bent.crop((0, 0, self.size[0] * scale, self.size[1] * scale))
 
-    def outline(self, box: Rect) -> tuple[Point, ...]:
-        """The outline of an upright box of the flat page, in pixels of the finished picture.
+    def outline(self, box: Rect, lean: float = 0.0) -> tuple[Point, ...]:
+        """The outline of a box of the flat page, in pixels of the finished picture.
 
         Points outside the picture are moved to its edge.
+
+        Args:
+            box: the box.
+            lean: by how many pixels it moves to the right for each pixel downwards.
         """
         x0, y0, x1, y1 = box
         steps = [y0 + (y1 - y0) * step / _SIDES for step in range(_SIDES + 1)]
-        flat = [(x1, y) for y in steps] + [(x0, y) for y in reversed(steps)]
+        off = [lean * (y - (y0 + y1) / 2) for y in steps]
+        right = [(x1 + dx, y) for y, dx in zip(steps, off, strict=True)]
+        left = [(x0 + dx, y) for y, dx in zip(steps, off, strict=True)]
+        flat = [*right, *reversed(left)]
         return tuple(self._bent(flat))
 
     def _bent(self, points: Iterable[Point]) -> Iterable[Point]:

@@ -37,11 +37,16 @@ class Glyph(NamedTuple):
 
 
 class PlacedLine(NamedTuple):
-    """A line of text as it stands, with the box of its characters."""
+    """A line of text as it stands, with the box of its characters.
+
+    `lean` is by how many pixels the line moves to the right for each pixel downwards, around the
+    middle of its box.
+    """
 
     kind: LineKind
     text: str
     box: Rect
+    lean: float = 0.0
 
 
 class Layout(NamedTuple):

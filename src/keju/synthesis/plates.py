@@ -281,7 +281,9 @@ def _truth(
 ) -> tuple[Line, ...]:
     placed = [line for line in layout.lines if line.kind in READ]
     placed += [line for line in layout.lines if line.kind not in READ]
-    lines = [Line(id="", text=p.text, polygon=bend.outline(p.box), kind=p.kind) for p in placed]
+    lines = [
+        Line(id="", text=p.text, polygon=bend.outline(p.box, p.lean), kind=p.kind) for p in placed
+    ]
     lines += [Line(id="", text=text, polygon=ring, kind="seal") for text, ring in seals]
     return tuple(
         msgspec.structs.replace(line, id=f"l{number:03d}")

@@ -1,0 +1,27 @@
+"""Type set into the outlines of a real page: where its lines lie, in which fonts, in what frame."""
+
+from keju.synthesis.typesetting.beds import Bed, bed_of, parted
+from keju.synthesis.typesetting.pages import (
+    MARK,
+    Look,
+    SetPage,
+    Unset,
+    compose_set,
+    settable,
+)
+from keju.synthesis.typesetting.typefaces import Typeface, typeface, typefaces
+
+__all__ = [
+    "MARK",
+    "Bed",
+    "Look",
+    "SetPage",
+    "Typeface",
+    "Unset",
+    "bed_of",
+    "compose_set",
+    "parted",
+    "settable",
+    "typeface",
+    "typefaces",
+]
