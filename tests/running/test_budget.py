@@ -13,6 +13,7 @@ from serving import Chat, run_command
 from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
+from keju.reporting.terminal import trouble_lines
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, Meter, Purse
 from keju.running.prices import Price, Prices
@@ -69,6 +70,19 @@ def test_repeated_attempts_are_requests_too(chat: Chat, dataset: Path, out: Path
     summary = go(dataset, out, chat, budget=Budget(max_requests=10))
     assert chat.stats()["requests"] == 10
     assert summary.left == ITEMS - stored(out) > 0
+
+
+def test_why_requests_were_sent_again_is_said_though_the_budget_ended_first(
+    chat: Chat, dataset: Path, out: Path
+):
+    chat.plan(modes=["500"], times=50)
+    summary = go(dataset, out, chat, budget=Budget(max_requests=3))
+    assert stored(out) == 0
+    ((kind, message),) = summary.models[0].trouble.items()
+    assert kind == "server"
+    assert "500" in message
+    (line,) = trouble_lines(summary)
+    assert line.startswith(f"{summary.models[0].model}: stopped while asking again, for server: ")
 
 
 def test_a_budget_that_is_just_enough_leaves_nothing(chat: Chat, dataset: Path, out: Path):

@@ -3,7 +3,7 @@
 from keju.judging.aligning import Alignment, Estimate, align
 from keju.judging.answers import AnswerId, Answers, Chosen, Judged, answers_of, code_of
 from keju.judging.asking import ask_judges, open_judges, plan_judging
-from keju.judging.folder import JudgementFolder
+from keju.judging.folder import JudgementFolder, stored_rubrics
 from keju.judging.grades import Grade, grade_of
 from keju.judging.grading import (
     Agreement,
@@ -59,5 +59,6 @@ __all__ = [
     "read_ratings",
     "read_rubrics",
     "sampled_codes",
+    "stored_rubrics",
     "write_sample",
 ]

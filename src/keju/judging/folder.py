@@ -37,6 +37,16 @@ class JudgesManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     judges: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
+def stored_rubrics(run: RunFolder) -> list[Rubrics]:
+    """The files of rubrics by which a run has been judged, as they were then.
+
+    Raises:
+        DataError: one of them is damaged.
+    """
+    paths = sorted((run.path / "judgements").glob("rubrics-*.json"))
+    return [read_json(path, Rubrics) for path in paths]
+
+
 class JudgementFolder(RunFolder):
     """The judgements of one run by one set of rubrics, laid out so that a store can hold them."""
 

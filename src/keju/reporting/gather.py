@@ -16,6 +16,7 @@ from keju.errors import UsageError
 from keju.items import Item, Protocol, Response, Score, Setting
 from keju.models import role_of
 from keju.reporting.pictures import Pictures, pictures_of
+from keju.running.reading import name_of_images
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import Result, aggregate, read_scores
 
@@ -29,9 +30,10 @@ _PEOPLE = "human:"
 
 
 class Run(NamedTuple):
-    """One run of the report, and the pictures of its dataset."""
+    """One run of the report, where it lies, and the pictures of its dataset."""
 
     name: str
+    path: Path
     manifest: RunManifest
     pictures: Pictures
 
@@ -61,22 +63,33 @@ class Voice(msgspec.Struct):
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
     Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
     readings that came before them, tokens None where none told them; `items` counts the items
-    asked, each round anew.
+    asked, each round anew, and `rounds` how often an item was asked. `parts` is the same by
+    benchmark.
     """
 
     model: str
     run: str
     setting: Setting
     role: str
+    rounds: int = 1
     items: int = 0
     responses: int = 0
     seconds: float = 0.0
     input_tokens: int | None = None
     output_tokens: int | None = None
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
+    parts: dict[str, Voice] = msgspec.field(default_factory=dict)
 
-    def hear(self, response: Response) -> None:
-        """Count what one response took."""
+    def of(self, benchmark: str) -> Voice:
+        """What it took of one benchmark alone."""
+        alone = Voice(self.model, self.run, self.setting, self.role)
+        return self.parts.setdefault(benchmark, alone)
+
+    def hear(self, response: Response, benchmark: str = "") -> None:
+        """Count what one response took, in all and of its benchmark."""
+        if benchmark:
+            self.of(benchmark).hear(response)
+        self.rounds = max(self.rounds, response.round)
         self.responses += 1
         self.seconds += response.seconds
         usage = response.usage
@@ -84,6 +97,12 @@ class Voice(msgspec.Struct):
             self.input_tokens = (self.input_tokens or 0) + usage.input_tokens
         if usage.output_tokens is not None:
             self.output_tokens = (self.output_tokens or 0) + usage.output_tokens
+
+    def take(self, status: str, benchmark: str) -> None:
+        """Count one item, and what became of it."""
+        for each in (self, self.of(benchmark)):
+            each.items += 1
+            each.statuses[status] += 1
 
 
 class Gathered(msgspec.Struct, dict=True):
@@ -148,7 +167,7 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
     for folder, manifest in zip(folders, manifests, strict=True):
         budget = picture_bytes // len(folders)
         pictures = pictures_of(_dataset_of(folder, manifest), budget=budget)
-        run = Run(_run_name(folder, gathered), manifest, pictures)
+        run = Run(_run_name(folder, gathered), folder.path, manifest, pictures)
         gathered.runs.append(run)
         _add_run(gathered, run, folder, spoken)
     return gathered
@@ -188,7 +207,7 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         if len(settings) > 1:
             label = f"{label} · {response.setting}"
         voice = _voice(gathered, label, response.model, run, response.setting)
-        voice.hear(response)
+        voice.hear(response, response.benchmark)
         found = scores.get((response.model, response.item, response.key), [])
         if response.candidate and not found and (response.model, response.item) in ranked:
             continue
@@ -199,17 +218,20 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
             )
         renamed = [replace(score, model=label) for score in found]
         shown = _ranking(response, found) if response.candidate else response
-        voice.items += 1
-        voice.statuses[shown.status] += 1
+        voice.take(shown.status, response.benchmark)
         gathered.asked[key].answers.append(Answer(label, shown, renamed))
     _hear_readings(gathered, run, folder)
 
 
 def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:
+    """Count the readings, each with the benchmark that first shows its images."""
+    shown: dict[str, str] = {}
+    for asked in gathered.asked.values():
+        shown.setdefault(name_of_images(asked.item.images), asked.item.benchmark)
     for voice in gathered.voices.values():
         if voice.run == run.name and (reader := _reader(voice)):
             for reading in folder.readings(reader):
-                voice.hear(reading)
+                voice.hear(reading, shown.get(reading.item, ""))
 
 
 def _reader(voice: Voice) -> str:

@@ -119,20 +119,30 @@ def _main_cells(
     cells = []
     for model in voices:
         main = mains.get(model)
-        cell = Cell() if main is None else _main_cell(main, sure.get((model, *place)))
+        rounds = voices[model].rounds
+        cell = Cell() if main is None else _main_cell(main, sure.get((model, *place)), rounds)
         mark = places.get(model)
         cells.append(cell._replace(best=mark == "best", second=mark == "second"))
     return cells
 
 
-def _main_cell(main: MetricResult, interval: Interval | None) -> Cell:
+def counted_items(count: int, rounds: int) -> str:
+    """How many items a value is over, and in how many rounds each was asked."""
+    if rounds > 1 and count % rounds == 0:
+        return f"{count // rounds} × {rounds} rounds"
+    if rounds > 1:
+        return f"{count} answers in {rounds} rounds"
+    return f"{count} items" if count != 1 else "1 item"
+
+
+def _main_cell(main: MetricResult, interval: Interval | None, rounds: int) -> Cell:
     if main.value is None:
         reason = "; ".join(main.unscored)
         return Cell("unscored", note=reason, title=reason)
     if main.without_failures is None:
         return Cell(percent(main.value), note=f"none of {main.scored} whole", title=main.signature)
     notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
-    notes.append(f"{main.scored} items" if main.scored != 1 else "1 item")
+    notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
         notes.append(f"{percent(main.without_failures)} without failures")
     if main.note:

@@ -94,7 +94,8 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
     """The kinds of model, and whether each can answer on this machine."""
     table = plain_table("spelled", "what it is", "here")
     for kind in kinds:
-        ready = Text("ready", "green") if not kind.missing else f"needs: {kind.missing}"
+        needs = " and ".join(filter(None, (kind.missing, kind.unset)))
+        ready = f"needs: {needs}" if needs else Text("ready", "green")
         table.add_row(kind.spelling, kind.what, ready)
     return table
 
@@ -130,6 +131,13 @@ def failure_lines(path: Path) -> Iterator[str]:
             first.setdefault(where, response.error.message)
     for (model, kind), count in counts.items():
         yield f"{model}: {count}× {kind}, first: {first[model, kind]}"
+
+
+def trouble_lines(summary: RunSummary) -> Iterator[str]:
+    """Why requests were about to be sent again when the run stopped, by model and kind."""
+    for model in summary.models:
+        for kind, message in model.trouble.items():
+            yield f"{model.model}: stopped while asking again, for {kind}: {message}"
 
 
 def unfinished_lines(path: Path) -> Iterator[str]:

@@ -9,8 +9,10 @@ from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
 from keju.reporting.beside import BesideTable, beside_tables, other_data
+from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
-from keju.reporting.gather import Gathered
+from keju.reporting.gather import Gathered, Voice
+from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.reading_errors import ErrorRow, error_rows
@@ -41,7 +43,7 @@ class ModelRow(NamedTuple):
 
     name: str
     kind: str
-    asked: int
+    asked: Cell
     answered: int
     failures: list[tuple[str, int]]
     not_asked: list[tuple[str, int]]
@@ -55,7 +57,7 @@ class View(NamedTuple):
     title: str
     keju: str
     runs: list[dict[str, str]]
-    synthetic: bool
+    synthetic: list[str]
     names: list[str]
     models: list[ModelRow]
     boards: list[Leaderboard]
@@ -71,6 +73,7 @@ class View(NamedTuple):
     spreads: list[Spread]
     strata: list[Json]
     options: list[Json]
+    grades: Grades
     task_names: list[dict[str, str]]
     pictures_note: str
 
@@ -93,7 +96,7 @@ def build_view(
             }
             for run in gathered.runs
         ],
-        synthetic=any(run.manifest.synthetic for run in gathered.runs),
+        synthetic=_synthetic(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model) for model in gathered.models],
         boards=leaderboards(gathered, results, prices),
@@ -109,6 +112,7 @@ def build_view(
         spreads=spreads,
         strata=strata(gathered),
         options=option_errors(gathered),
+        grades=grades(gathered),
         task_names=_task_names(gathered),
         pictures_note=(
             f"{left_out} pictures are not in this report: the dataset is not where it was, or they "
@@ -124,13 +128,39 @@ def _model_row(gathered: Gathered, name: str) -> ModelRow:
     return ModelRow(
         name=name,
         kind=_kind(voice.model),
-        asked=voice.items,
+        asked=_asked(voice),
         answered=voice.statuses["answered"],
         failures=[(why, count) for why, count in voice.statuses.items() if why != "answered"],
         not_asked=sorted(gathered.not_asked.get(name, {}).items()),
         seconds=f"{voice.seconds / voice.items:.2f}" if voice.items else NOTHING,
         tokens=NOTHING if voice.output_tokens is None else f"{voice.output_tokens:,}",
     )
+
+
+def _asked(voice: Voice) -> Cell:
+    """The items that were asked; below them the rounds and calls, where they are not the same."""
+    whole = voice.items % voice.rounds == 0
+    shown = f"× {voice.rounds} rounds" if whole else f"answers in {voice.rounds} rounds"
+    notes = [shown] if voice.rounds > 1 else []
+    if voice.responses != voice.items:
+        notes.append(f"in {voice.responses:,} calls")
+    items = voice.items // voice.rounds if whole else voice.items
+    return Cell(f"{items:,}", note="\n".join(notes))
+
+
+def _synthetic(gathered: Gathered) -> list[str]:
+    """What must be known of data that keju drew, and of data beside it that it did not."""
+    drawn = dict.fromkeys(r.manifest.dataset for r in gathered.runs if r.manifest.synthetic)
+    others = dict.fromkeys(r.manifest.dataset for r in gathered.runs if not r.manifest.synthetic)
+    if not drawn:
+        return []
+    lines = [
+        f"{', '.join(drawn)}: these pages were drawn by keju itself. Scores on them say that the "
+        "way works from end to end, not how good a model is."
+    ]
+    if others:
+        lines.append(f"Not synthetic: {', '.join(others)}.")
+    return lines
 
 
 def _kind(model: str) -> str:

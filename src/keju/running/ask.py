@@ -96,6 +96,7 @@ class Lane:
         self.waited = 0.0
         self.halted = ""
         self.refused: set[str] = set()
+        self.trouble: dict[str, str] = {}
         self._in_a_row = 0
 
     @property
@@ -120,6 +121,10 @@ class Lane:
         """Set what was expected of a request right by the server's count."""
         if self.throttle.limits.tokens and usage.input_tokens is not None:
             self.throttle.counted(_sum(usage) - self.tokens(request))
+
+    def cut_short(self, failure: AskError) -> None:
+        """Remember why a request would have been sent again, had the run not stopped before."""
+        self.trouble.setdefault(failure.kind, str(failure))
 
     def note(self, response: Response, dead_after: int) -> None:
         """Count a response; give the model up after too many failures of its server."""
@@ -240,6 +245,7 @@ class Asker:
     async def _ask(self, lane: Lane, job: Job) -> Response | None:
         """Ask until there is an answer or no hope; None if the lane stopped before that."""
         first, attempts, counted, unseen = 0.0, 0, 0, _NONE
+        failure: AskError | None = None
         while (taken := await self._admitted(lane, job.request)) is not None:
             started = monotonic()
             first = first or started
@@ -250,6 +256,7 @@ class Asker:
             unseen = both(unseen, lane.meter.uncounted(job.request, brought))
             if isinstance(outcome, Answer):
                 return response_of(lane.model, job, outcome, seconds, attempts, unseen)
+            failure = outcome
             if outcome.overloaded:
                 lane.throttle.overloaded(started, outcome.retry_after)
             else:
@@ -259,7 +266,9 @@ class Asker:
                 return response_of(lane.model, job, outcome, seconds, attempts, unseen)
             lane.waited += wait
             if not await lane.throttle.rest(wait):
-                return None
+                break
+        if failure is not None:
+            lane.cut_short(failure)
         return None
 
     async def _admitted(self, lane: Lane, request: Request) -> int | None:

@@ -53,7 +53,8 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     planned, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` what has no
     response yet. `halted` says why the model was given up. `refused` are the decoding parameters
-    that its server would not take.
+    that its server would not take. `trouble` is what was said, by kind of failure, of requests that
+    were waiting to be sent again when the run stopped.
     """
 
     model: str
@@ -67,6 +68,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     not_asked: dict[str, int] = field(default_factory=dict)
     halted: str = ""
     refused: tuple[str, ...] = ()
+    trouble: dict[str, str] = field(default_factory=dict)
 
 
 class Session:
@@ -330,6 +332,7 @@ def summary_of(
         not_asked=dict(not_asked or {}),
         halted=lane.halted,
         refused=tuple(sorted(lane.refused)),
+        trouble=dict(sorted(lane.trouble.items())),
     )
 
 

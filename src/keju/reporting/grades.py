@@ -1,0 +1,201 @@
+"""What judges made of a run's answers, and how far the metrics order answers as they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, get_args
+
+from keju.benchmarks import task
+from keju.items import Protocol
+from keju.judging import (
+    AnswerId,
+    Judgement,
+    JudgementFolder,
+    Rubrics,
+    TaskGrade,
+    graded_answers,
+    grades_of,
+    judgements_of,
+    stored_rubrics,
+)
+from keju.reporting.cells import Cell, marks
+from keju.reporting.gather import Gathered, Run
+from keju.reporting.labels import NOTHING, metric_label, percent, task_name
+from keju.runs import RunFolder
+from keju.scoring import PROTOCOLS
+from keju.statistics import Interval, associate
+
+_FEWEST = 10
+"""Answers; of fewer a correlation says nothing."""
+
+_MANY = 1000
+"""Answers; of more so few resamples suffice."""
+
+
+class GradeRow(NamedTuple):
+    """One task and judge: a cell for each model of the report, its grade from 0 to 10."""
+
+    task: str
+    name: str
+    judge: str
+    metric: str
+    cells: list[Cell]
+
+
+class GradeTable(NamedTuple):
+    """The grades of one run by one file of rubrics."""
+
+    run: str
+    rubrics: str
+    rows: list[GradeRow]
+
+
+class MetricJudge(NamedTuple):
+    """How far one metric orders the answers of a task as one judge does."""
+
+    judge: str
+    task: str
+    protocol: Protocol
+    metric: str
+    main: bool
+    answers: int
+    models: int
+    spearman: Cell
+    kendall: Cell
+
+
+class Grades(NamedTuple):
+    """Everything of judges that a report shows."""
+
+    tables: list[GradeTable]
+    metrics: list[MetricJudge]
+
+
+def grades(gathered: Gathered) -> Grades:
+    """The grades that lie beside the runs' responses, and the metrics against them."""
+    found = Grades([], [])
+    for run in gathered.runs:
+        folder = RunFolder.open(run.path)
+        for rubrics in stored_rubrics(folder):
+            judgements = _judgements(folder, rubrics)
+            if judgements:
+                judged = JudgementFolder(folder, rubrics)
+                rows = _rows(gathered, run, grades_of(judgements, judged, {}).tasks)
+                found.tables.append(GradeTable(run.name, rubrics.id, list(rows)))
+                found.metrics.extend(_against_metrics(gathered, run, judgements))
+    return found
+
+
+def _judgements(folder: RunFolder, rubrics: Rubrics) -> list[Judgement]:
+    known = JudgementFolder(folder, rubrics)
+    return judgements_of(graded_answers(folder, rubrics), known)
+
+
+def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
+    names = {
+        (voice.model, voice.setting): name
+        for name, voice in gathered.voices.items()
+        if voice.run == run.name
+    }
+    by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = {}
+    for each in grades:
+        who = next((n for (m, s), n in names.items() if (m, s) == (each.model, each.setting)), "")
+        if each.graded and who:
+            by_place.setdefault((each.task, each.query, each.judge), {})[who] = each
+    for (name, query, judge), found in by_place.items():
+        real = {
+            who: round(grade.mean, 2)
+            for who, grade in found.items()
+            if grade.mean is not None and gathered.voices[who].role != "baseline"
+        }
+        placed = marks(real)
+        metric, strict = _strict_mains(gathered, name, query)
+        cells = []
+        for who in gathered.models:
+            cell = _cell(found[who], strict.get(who)) if who in found else Cell()
+            mark = placed.get(who)
+            cells.append(cell._replace(best=mark == "best", second=mark == "second"))
+        known = task(name)
+        yield GradeRow(
+            task_name(name, query), f"{known.name_zh} {known.name_en}", judge, metric, cells
+        )
+
+
+def _cell(grade: TaskGrade, strict: str | None) -> Cell:
+    if grade.mean is None:
+        return Cell(title=grade.signature)
+    notes = []
+    if grade.low is not None and grade.high is not None:
+        notes.append(f"{grade.low:.2f} to {grade.high:.2f}")
+    notes.append(f"{grade.graded} of {grade.answers} graded")
+    if strict is not None:
+        notes.append(f"strict {strict}")
+    return Cell(f"{grade.mean:.2f}", note="\n".join(notes), title=grade.signature)
+
+
+def _strict_mains(gathered: Gathered, name: str, query: str) -> tuple[str, dict[str, str]]:
+    """The strict main metric of a task, and each model's value of it."""
+    metric, values = "", {}
+    for model in gathered.models:
+        result = gathered.results.get((model, "strict"))
+        for each in result.tasks if result else ():
+            if (each.task, each.query) == (name, query) and each.main is not None:
+                metric, values[model] = each.main.metric, percent(each.main.value)
+    return metric_label(name, query, "strict", metric) if metric else "", values
+
+
+def _against_metrics(
+    gathered: Gathered, run: Run, judgements: Sequence[Judgement]
+) -> Iterator[MetricJudge]:
+    """Of each judge and task: every metric against the grades, over all answers that have both."""
+    values = _values(gathered, run)
+    by_place: dict[tuple[str, str, str], list[Judgement]] = {}
+    for each in judgements:
+        if each.grade is not None and not each.unsent:
+            where = (each.judge, each.judged.id.task, each.judged.id.query)
+            by_place.setdefault(where, []).append(each)
+    for (judge, name, query), graded in by_place.items():
+        declared = next(each for each in task(name).queries if each.name == query)
+        for protocol in PROTOCOLS[::-1]:
+            for place, metric in enumerate(getattr(declared, protocol)):
+                pairs = [
+                    (each.grade or 0.0, value, each.judged.group, each.judged.id.model)
+                    for each in graded
+                    if (value := values.get((each.judged.id, protocol, metric))) is not None
+                ]
+                if len(pairs) < _FEWEST:
+                    continue
+                given, measured, groups, models = zip(*pairs, strict=True)
+                resamples = 2000 if len(pairs) <= _MANY else 400
+                found = associate(given, measured, groups, resamples=resamples)
+                yield MetricJudge(
+                    judge=judge,
+                    task=task_name(name, query),
+                    protocol=protocol,
+                    metric=metric_label(name, query, protocol, metric),
+                    main=place == 0,
+                    answers=len(pairs),
+                    models=len(set(models)),
+                    spearman=_measure(found.values["spearman"], found.interval("spearman")),
+                    kendall=_measure(found.values["kendall"], found.interval("kendall")),
+                )
+
+
+def _values(gathered: Gathered, run: Run) -> dict[tuple[AnswerId, Protocol, str], float]:
+    """Each answer's value of each metric."""
+    known = get_args(Protocol)
+    return {
+        (AnswerId.of(answer.response), score.protocol, score.metric): score.value
+        for asked in gathered.asked.values()
+        for answer in asked.answers
+        if gathered.voices[answer.model].run == run.name
+        for score in answer.scores
+        if score.value is not None and score.protocol in known
+    }
+
+
+def _measure(value: float | None, interval: Interval | None) -> Cell:
+    if value is None:
+        return Cell(NOTHING, title="one side does not vary")
+    note = f"{interval.low:+.2f} to {interval.high:+.2f}" if interval else ""
+    return Cell(f"{value:+.2f}", note=note)
