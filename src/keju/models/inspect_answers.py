@@ -1,0 +1,62 @@
+"""What Inspect made of a vendor's reply: the answer, the thinking, how it ended."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from keju.items import Status, Usage
+from keju.models.base import Answer, AskError
+from keju.models.openai_answers import split_thinking
+from keju.models.openai_errors import excerpt
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+STATUS_OF_STOP: dict[str, Status] = {
+    "max_tokens": "truncated", "model_length": "truncated", "content_filter": "filtered",
+}  # fmt: skip
+"""What Inspect's reasons to stop mean beside an answer."""
+
+
+def answer_of(output: ModelOutput) -> Answer:
+    """Read an output.
+
+    Raises:
+        AskError: it holds no answer: no choice (``bad-response``), a refusal (``refused``), or an
+            error that Inspect made into a text (``refused`` or ``bad-request``).
+    """
+    if output.empty:
+        raise AskError("bad-response", "the reply has no choices", retryable=True)
+    reason, content = output.stop_reason, output.message.content
+    parts = [] if isinstance(content, str) else content
+    said = content if isinstance(content, str) else "\n".join(
+        part.text for part in parts if part.type == "text"
+    )  # fmt: skip
+    if output.usage is None and reason in {"content_filter", "model_length"}:
+        # No model spoke: the text is the server's error, as which Inspect passes it off.
+        kind = "refused" if reason == "content_filter" else "bad-request"
+        raise AskError(kind, excerpt(said) or reason)
+    if any(part.type == "text" and part.refusal for part in parts):
+        raise AskError("refused", excerpt(said))
+    split = split_thinking(said)
+    thoughts = [part.reasoning or "" for part in parts if part.type == "reasoning"]
+    empty: Status = "answered" if split.text.strip() else "empty"
+    return Answer(
+        text=split.text,
+        thinking="\n".join(filter(None, (*thoughts, split.thinking))),
+        status=STATUS_OF_STOP.get(reason, empty),
+        finish_reason=reason,
+        usage=_usage(output.usage),
+    )
+
+
+def _usage(usage: ModelUsage | None) -> Usage:
+    """Tokens as the vendor bills them: what it had in its cache is counted in."""
+    if usage is None:
+        return Usage()
+    cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
+    return Usage(
+        input_tokens=usage.input_tokens + sum(filter(None, cached)),
+        output_tokens=usage.output_tokens,
+        thinking_tokens=usage.reasoning_tokens,
+    )

@@ -1,0 +1,89 @@
+"""What went wrong at a provider of Inspect's: its exceptions, put into keju's classes.
+
+Each vendor's SDK raises its own exceptions, so they are told by what they carry: an HTTP status, a
+body and headers (OpenAI, Anthropic, Groq, Mistral), botocore's reply, Google's `code`, gRPC's code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from keju.models.base import AskError
+from keju.models.openai_errors import error_of_reply, error_of_status, excerpt
+
+_GRPC = {
+    "INVALID_ARGUMENT": 400, "UNAUTHENTICATED": 401, "PERMISSION_DENIED": 403, "NOT_FOUND": 404,
+    "RESOURCE_EXHAUSTED": 429, "INTERNAL": 500, "UNAVAILABLE": 503, "DEADLINE_EXCEEDED": 504,
+}  # fmt: skip
+_OF_THE_WIRE = re.compile("Connect|Network|Protocol|Transport|ReadError|WriteError|ClosedResource")
+_OF_SHAPE = (ValueError, TypeError, LookupError, AttributeError, AssertionError)
+_MARKUP = re.compile(r"\[/?[a-z]+\]")
+
+
+class _Reply(NamedTuple):
+    status: int
+    body: object
+    headers: Mapping[str, str]
+
+
+def error_of_provider(error: BaseException) -> AskError:
+    """The class of whatever a provider raised, Inspect's wrappers around it taken off."""
+    chain = list(_causes(error))
+    for each in chain:
+        if reply := _reply(each):
+            if isinstance(reply.body, str):
+                return error_of_reply(reply.status, reply.body.encode(), reply.headers)
+            return error_of_status(reply.status, reply.body, reply.headers)
+    names = [each.__name__ for cause in chain for each in type(cause).__mro__]
+    words = excerpt(next((str(each) for each in reversed(chain) if str(each)), names[0]))
+    if any("Timeout" in name for name in names):
+        return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
+    if any(map(_OF_THE_WIRE.search, names)) or any(isinstance(each, OSError) for each in chain):
+        return AskError("connection", f"the connection failed: {words}", retryable=True)
+    if "OpenAIResponseError" in names or isinstance(chain[0], _OF_SHAPE):
+        return AskError("bad-response", f"the reply is no answer: {words}", retryable=True)
+    return AskError("engine", f"{type(chain[0]).__name__}: {words}")
+
+
+def plain_words(error: BaseException) -> str:
+    """What an error says, in one line and without the markup of Inspect's terminal."""
+    return excerpt(_MARKUP.sub("", str(getattr(error, "message", "") or error)), 400)
+
+
+def _reply(error: BaseException) -> _Reply | None:
+    """What the server said, where the exception holds it."""
+    response = getattr(error, "response", None)
+    if isinstance(response, dict):
+        about, said = response.get("ResponseMetadata", {}), response.get("Error", {})
+        words = {"message": said.get("Message"), "code": said.get("Code")}
+        status = about.get("HTTPStatusCode")
+        return _Reply(status, words, about.get("HTTPHeaders", {})) if status else None
+    places = ((error, "status_code"), (error, "code"), (response, "status_code"))
+    said = [getattr(place, name, None) for place, name in places]
+    code = said[1]() if callable(said[1]) else None
+    said.append(_GRPC.get(getattr(code, "name", "")))
+    status = next((number for number in said if type(number) is int and number >= 300), None)
+    if status is None:
+        return None
+    bodies = [getattr(error, name, None) for name in ("body", "details")]
+    found = [each for each in bodies if each and isinstance(each, dict | str)]
+    body: object = found[0] if found else str(error)
+    return _Reply(status, body, getattr(response, "headers", None) or {})
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what caused it; of tenacity's and Inspect's wrappers only what is inside."""
+    inside: BaseException | None = error
+    for _ in range(10):
+        if inside is None:
+            return
+        last = getattr(inside, "last_attempt", None)
+        if last is not None:
+            inside = last.exception()
+        elif type(inside).__name__ == "ModelGenerateError":
+            inside = inside.__cause__
+        else:
+            yield inside
+            inside = inside.__cause__ or inside.__context__

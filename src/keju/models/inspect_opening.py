@@ -1,0 +1,96 @@
+"""Opening a provider of Inspect's: its address, its key, its settings, and its secrets kept."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import warnings
+from typing import TYPE_CHECKING
+
+from keju.errors import PrerequisiteError, UsageError
+from keju.models.base import ModelOptions
+from keju.models.endpoints import checked_url
+from keju.models.inspect_errors import plain_words
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig, Model
+
+_DEFAULT_KEY = ModelOptions().api_key_env
+_IN_FLIGHT = 100_000  # never the limit: the run has its own
+_INSTALLS = re.compile(r"pip install [^\]]*")
+_SECRETS = re.compile("KEY|TOKEN|SECRET|PASSWORD")
+_SECRET_LENGTH, _HIDDEN = 16, "***"
+
+
+def address_of(spec: str, options: ModelOptions) -> str:
+    """The server's, where the user or the environment names one (``MISTRAL_BASE_URL``); else empty.
+
+    Raises:
+        UsageError: it is no address, or holds a secret.
+    """
+    provider, service = spec.split("/")[:2]
+    service = service if provider == "openai-api" else provider
+    url = options.base_url or os.environ.get(f"{service.upper().replace('-', '_')}_BASE_URL", "")
+    if not url:
+        return ""
+    example, place = "http://localhost:8000/v1", "the provider's own variable for its key"
+    return checked_url(url, what="a base URL", example=example, secret_in=place)
+
+
+def opened(spec: str, address: str, options: ModelOptions) -> Model:
+    """A model of Inspect's that asks once and neither waits nor stores anything.
+
+    The key is the provider's own affair (``ANTHROPIC_API_KEY``), unless the user names a variable.
+
+    Raises:
+        UsageError: Inspect knows no such provider, or there is no key.
+        PrerequisiteError: the provider's SDK is not installed.
+    """
+    from inspect_ai.model import get_model  # noqa: PLC0415
+
+    key = options.api_key_env
+    if key != _DEFAULT_KEY and not os.environ.get(key):
+        raise UsageError(f"inspect:{spec}: no key. Set the environment variable {key}")
+    # A server of one's own speaks chat completions; not all speak what OpenAI has besides.
+    extra = {"responses_api": False} if spec.startswith("openai/") and address else {}
+    try:
+        model: Model = get_model(
+            spec,
+            config=_config(options),
+            base_url=address or None,
+            api_key=os.environ[key] if key != _DEFAULT_KEY else None,
+            memoize=False,
+            **extra,
+        )
+    except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
+        words = hidden(plain_words(error))
+        if install := _INSTALLS.search(words):
+            raise PrerequisiteError(f"the model inspect:{spec}", install[0]) from None
+        raise UsageError(f"inspect:{spec}: {words}") from None
+    # A reply of a wrong shape is a failure that keju reports itself.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
+    client = getattr(model.api, "client", None)
+    if client is not None and hasattr(client, "max_retries"):
+        client.max_retries = 0  # the SDKs of OpenAI, Anthropic and Groq ask again by themselves
+    return model
+
+
+def hidden(text: str) -> str:
+    """Without any key that the environment holds: which one was used, only the provider knows."""
+    for name, secret in os.environ.items():
+        if len(secret) >= _SECRET_LENGTH and _SECRETS.search(name):
+            text = text.replace(secret, _HIDDEN)
+    return text
+
+
+def _config(options: ModelOptions) -> GenerateConfig:
+    from inspect_ai.model import GenerateConfig  # noqa: PLC0415
+
+    return GenerateConfig(
+        max_retries=0,
+        attempt_timeout=math.ceil(options.timeout),
+        max_connections=_IN_FLIGHT,
+        cache=False,
+        **options.decoding.given,
+    )

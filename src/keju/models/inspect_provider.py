@@ -1,0 +1,134 @@
+"""Models of every vendor that Inspect knows, through its provider layer and nothing else of it.
+
+Inspect turns a message into the vendor's form, sends it and reads the reply. All else stays keju's:
+how many requests are in flight, when to ask again, what it may cost, where answers are stored. So
+Inspect's own retries, cache and logs are off, and what it notes of a call is let go with the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from keju.errors import UsageError
+from keju.items import Request
+from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.data_urls import picture_url
+from keju.models.inspect_answers import answer_of
+from keju.models.inspect_errors import error_of_provider
+from keju.models.inspect_opening import address_of, hidden, opened
+
+if TYPE_CHECKING:
+    from inspect_ai.model import ChatMessageUser, Model
+
+_ON_THIS_MACHINE = frozenset({"hf", "mockllm", "nnterp", "none", "transformer_lens"})
+
+
+class InspectModel:
+    """``inspect:PROVIDER/MODEL``.
+
+    Args:
+        spec: the model as Inspect names it, such as ``anthropic/claude-opus-4-5``.
+        options: ``base_url`` (else the environment's, by the provider's own name for it),
+            ``api_key_env`` where it is not the default (else the provider's own), ``decoding``,
+            ``timeout`` and ``fit`` are used.
+
+    Raises:
+        UsageError: no provider and model are named, or the provider has no key.
+        PrerequisiteError: the provider's SDK is not installed.
+    """
+
+    def __init__(self, spec: str, options: ModelOptions) -> None:
+        self._provider, slash, model = spec.partition("/")
+        if not (self._provider and slash and model):
+            raise UsageError(
+                f"inspect:{spec} needs a provider and a model, as in inspect:anthropic/MODEL"
+            )
+        self._spec = spec
+        # What the dataset lends to baselines is large, and not needed here.
+        self._options = replace(options, reference=(), shown=(), images_of=None)
+        self._address = address_of(spec, options)
+        self._model: Model | None = None
+        if options.asking:
+            self._model = opened(spec, self._address, self._options)
+
+    @property
+    def name(self) -> str:
+        """``inspect:PROVIDER/MODEL``."""
+        return f"inspect:{self._spec}"
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """Endpoint, model, decoding, limits on pictures, and Inspect's version."""
+        from inspect_ai import __version__  # noqa: PLC0415
+
+        elsewhere = self._provider not in _ON_THIS_MACHINE
+        return {
+            "kind": "inspect",
+            **({"endpoint": self._address or self._provider} if elsewhere else {}),
+            "model": self._spec,
+            "inspect_ai": __version__,
+            **{name: str(value) for name, value in self._options.decoding.given.items()},
+            **self._options.fit.identity,
+        }
+
+    @property
+    def concurrency(self) -> int:
+        """Requests in flight that a vendor usually allows; the run adapts below it."""
+        return 32
+
+    def declines(self, request: Request) -> str:
+        """A question about a picture that is not there, or about places in one made smaller."""
+        shown = request.images or request.source or request.setting != "image"
+        return self._options.fit.refuses(request) if shown else "there is no image to show"
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Ask the provider once.
+
+        Raises:
+            AskError: no answer came; its kind says why.
+        """
+        message = await self._message(request, images)
+        try:
+            answer = await self._generated(message)
+        except AskError as error:
+            failure = error
+        except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
+            failure = error_of_provider(error)
+        else:
+            return replace(answer, text=hidden(answer.text), thinking=hidden(answer.thinking))
+        raise AskError(
+            failure.kind,
+            hidden(str(failure)),
+            retryable=failure.retryable,
+            retry_after=failure.retry_after,
+            overloaded=failure.overloaded,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._model is not None:
+            await self._model.api.aclose()
+
+    async def _generated(self, message: ChatMessageUser) -> Answer:
+        from inspect_ai.log._transcript import Transcript, init_transcript  # noqa: PLC0415
+
+        if self._model is None:
+            raise AskError("engine", f"{self.name} was opened for a plan and cannot be asked")
+        # What Inspect notes of each call, its pictures included, else stays until the process ends.
+        init_transcript(Transcript())
+        return answer_of(await self._model.generate([message]))
+
+    async def _message(self, request: Request, images: Sequence[bytes]) -> ChatMessageUser:
+        """The pictures as they are stored, in order, then the text."""
+        from inspect_ai.model import ChatMessageUser, ContentImage, ContentText  # noqa: PLC0415
+
+        urls = [
+            await picture_url(ref, partial(images.__getitem__, place), self._options.fit)
+            for place, ref in enumerate(request.images)
+        ]
+        pictures = [ContentImage(image=url[1:-1].decode()) for url in urls]
+        return ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])

@@ -1,0 +1,284 @@
+"""Models through Inspect's providers, against a real server in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from making import make_dataset, picture
+from needing import inspect_missing
+from serving import Chat
+
+from keju.errors import PrerequisiteError, UsageError
+from keju.items import ImageRef, Request
+from keju.models import Answer, AskError, Decoding, Fit, ModelOptions, open_model
+from keju.models.inspect_errors import error_of_provider
+from keju.running import Policy, Selection, run
+from keju.runs import RunFolder
+
+pytestmark = inspect_missing
+KEY = "sk-inspect-0123456789abcdef"
+OWN, OPENAI = "inspect:openai-api/local/served", "inspect:openai/gpt-4o"
+KINDS = {
+    "400": "bad-request", "401": "auth", "403": "auth", "404": "bad-request", "408": "timeout",
+    "413": "bad-request", "422": "bad-request", "429": "rate", "500": "server", "503": "server",
+    "504": "timeout", "529": "server", "no-credit": "auth", "policy": "refused",
+    "bad-image": "unreadable-image", "html": "bad-response", "html-502": "server",
+    "truncated-json": "bad-response", "wrong-json": "bad-response",
+    "empty-choices": "bad-response", "error-object": "bad-response", "drop-before": "connection",
+    "drop-body": "connection", "refusal": "refused", "echo-key-401": "auth",
+}  # fmt: skip
+HELPS = {"408", "429", "500", "503", "504", "529", "html", "html-502", "truncated-json",
+         "wrong-json", "empty-choices", "error-object", "drop-before", "drop-body"}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def ref(data: bytes, name: str = "a.png") -> ImageRef:
+    digest = hashlib.sha256(data).hexdigest()
+    return ImageRef(path=f"images/{name}", sha256=digest, width=24, height=24, size=len(data))
+
+
+def request(*images: ImageRef, prompt: str = "[item x] 图中何字？") -> Request:
+    return Request(
+        item="x", benchmark="MCS-Bench", task="T1", form="text", prompt=prompt, images=images
+    )
+
+
+def ask(
+    url: str,
+    asked: Request | None = None,
+    images: tuple[bytes, ...] = (),
+    spec: str = OWN,
+    **options: object,
+) -> Answer:
+    async def once() -> Answer:
+        model = open_model(spec, ModelOptions(base_url=url, **options))
+        try:
+            return await model.answer(asked or request(), images)
+        finally:
+            await model.close()
+
+    return asyncio.run(once())
+
+
+def failure(url: str, **options: object) -> AskError:
+    with pytest.raises(AskError) as caught:
+        ask(url, **options)
+    return caught.value
+
+
+@pytest.mark.parametrize("spec", [OWN, OPENAI])
+def test_images_travel_as_they_are_stored_before_the_text(chat: Chat, spec: str):
+    chat.plan(images=True)
+    pictures = (picture(1), picture(2, form="JPEG"), picture(3, form="WEBP"))
+    names = ("a.png", "b.jpg", "c.webp")
+    refs = [ref(data, name) for data, name in zip(pictures, names, strict=True)]
+    answer = ask(chat.url, request(*refs), pictures, spec)
+    seen = chat.stats()
+    assert answer.text == "answer to x"
+    assert (answer.finish_reason, answer.status) == ("stop", "answered")
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (1000, 12)
+    assert answer.usage.thinking_tokens == 5
+    mimes = ("image/png", "image/jpeg", "image/webp")
+    assert seen["images"] == [
+        [f"{m} {hashlib.sha256(d).hexdigest()}" for m, d in zip(mimes, pictures, strict=True)]
+    ]
+    (body,) = seen["bodies"]
+    content = json.loads(body)["messages"][0]["content"]
+    assert [part["type"] for part in content] == ["image_url"] * 3 + ["text"]
+    assert content[-1]["text"] == "[item x] 图中何字？"
+    assert seen["keys"] == [f"Bearer {KEY}"]
+
+
+def test_decoding_is_passed_on(chat: Chat):
+    chat.plan(images=True)
+    ask(chat.url, decoding=Decoding(temperature=0.8, top_p=0.9, max_tokens=64, seed=3))
+    body = json.loads(chat.stats()["bodies"][0])
+    assert (body["temperature"], body["top_p"], body["max_tokens"], body["seed"]) == (
+        0.8, 0.9, 64, 3,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("mode", "kind"), KINDS.items())
+def test_every_failure_has_its_kind_and_is_sent_once(chat: Chat, mode: str, kind: str):
+    chat.plan(modes=[mode], times=-1)
+    error = failure(chat.url)
+    assert error.kind == kind
+    assert error.retryable == (mode in HELPS)
+    assert error.overloaded == (mode in {"429", "503", "529"})
+    assert chat.stats()["requests"] == 1
+    assert str(error)
+    assert "\n" not in str(error)
+    assert KEY not in str(error)
+
+
+def test_retry_after_is_read_and_a_hang_is_a_timeout(chat: Chat):
+    chat.plan(modes=["429-after"], times=-1, after="7")
+    assert failure(chat.url).retry_after == 7.0
+    chat.plan(modes=["hang"], times=-1, hang=5)
+    assert failure(chat.url, timeout=0.5).kind == "timeout"
+
+
+@pytest.mark.parametrize(
+    ("mode", "status", "text", "thinking"),
+    [
+        ("empty-content", "empty", "", ""),
+        ("filter", "filtered", "", ""),
+        ("length", "truncated", "天地玄", ""),
+        ("reasoning", "answered", "B", "it is the second"),
+        ("think", "answered", "B", "hm"),
+    ],
+)
+def test_how_an_answer_ended(chat: Chat, mode: str, status: str, text: str, thinking: str):
+    chat.plan(modes=[mode], times=-1)
+    answer = ask(chat.url)
+    assert (answer.status, answer.text, answer.thinking) == (status, text, thinking)
+
+
+def test_a_run_is_kejus_own_and_no_key_is_written(
+    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+):
+    """Retries and the store are keju's; neither a log nor a cache of Inspect's is left."""
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "INSPECT_LOG_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    dataset = make_dataset(tmp_path / "d", pages=12, first=9100)
+    chat.plan(modes=["500", "429", "echo-key-401", "echo-key"], times=1, images=True)
+    options = ModelOptions(base_url=chat.url)
+    policy = Policy(first_wait=0.01, concurrency=4, dead_after=100)
+    summary = run(dataset, [OWN], tmp_path / "r", options=options, policy=policy)
+    seen = chat.stats()
+    assert seen["requests"] == summary.models[0].attempts > 12
+    assert summary.models[0].failures.keys() == {"auth"}
+    again = run(
+        dataset, [OWN], tmp_path / "r", options=options,
+        policy=Policy(first_wait=0.01, retry_failed=True),
+    )  # fmt: skip
+    assert again.complete
+    manifest = RunFolder.open(tmp_path / "r").manifest()
+    assert manifest.models[OWN]["endpoint"] == chat.url
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(KEY.encode() in path.read_bytes() for path in files)
+    assert {path.relative_to(tmp_path).parts[0] for path in files} == {"d", "r"}
+    assert KEY not in "".join(capfd.readouterr())
+
+
+def test_a_provider_of_inspect_that_asks_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # It counts tokens with tables that tiktoken would fetch; here each character is one.
+    monkeypatch.setattr("inspect_ai.model._model.count_text_tokens", len)
+    dataset = make_dataset(tmp_path / "d", pages=3)
+    summary = run(dataset, ["inspect:mockllm/model"], tmp_path / "r")
+    assert summary.complete
+    folder = RunFolder.open(tmp_path / "r")
+    assert {response.text for response in folder.responses()} == {
+        "Default output from mockllm/model"
+    }
+    assert "endpoint" not in folder.manifest().models["inspect:mockllm/model"]
+
+
+@pytest.mark.parametrize(
+    ("provider", "package"),
+    [("anthropic", "anthropic"), ("google", "google-genai"), ("mistral", "mistralai"),
+     ("groq", "groq"), ("grok", "xai_sdk"), ("azureai", "azure-ai-inference")],
+)  # fmt: skip
+def test_an_sdk_that_is_not_installed_is_named(provider: str, package: str):
+    with pytest.raises(PrerequisiteError, match=f"pip install {package}"):
+        open_model(f"inspect:{provider}/some-model", ModelOptions())
+
+
+def test_a_plan_needs_neither_sdk_nor_key():
+    model = open_model("inspect:anthropic/some-model", ModelOptions(asking=False))
+    assert model.identity["endpoint"] == "anthropic"
+    with pytest.raises(AskError):
+        asyncio.run(model.answer(request(), ()))
+
+
+@pytest.mark.parametrize(
+    ("spec", "options", "words"),
+    [
+        ("inspect:gpt-4o", {}, "needs a provider and a model"),
+        ("inspect:nobody/model", {}, "nobody"),
+        ("inspect:openai-api/other/model", {}, "OTHER_API_KEY"),
+        (OPENAI, {"api_key_env": "NO_SUCH_KEY"}, "Set the environment variable NO_SUCH_KEY"),
+        (OPENAI, {"base_url": "http://user:pw@host/v1"}, "holds no user, password"),
+    ],
+)
+def test_wrong_use_is_said_in_a_line(spec: str, options: dict[str, str], words: str):
+    with pytest.raises(UsageError, match=words) as caught:
+        open_model(spec, ModelOptions(**options))
+    assert "[bold]" not in str(caught.value)
+
+
+def test_a_smaller_picture_stands_in_the_identity(chat: Chat):
+    chat.plan(images=True)
+    data = picture(5)
+    ask(chat.url, request(ref(data)), (data,), fit=Fit(max_pixels=100))
+    assert hashlib.sha256(data).hexdigest() not in chat.stats()["images"][0][0]
+    model = open_model(OPENAI, ModelOptions(fit=Fit(max_pixels=100), asking=False))
+    assert model.identity["max_pixels"] == "100"
+
+
+class GrpcError(Exception):
+    def code(self) -> object:
+        return type("Code", (), {"name": "RESOURCE_EXHAUSTED"})
+
+
+class CarryingError(Exception):
+    """Carries what other SDKs' exceptions carry."""
+
+    def __init__(self, **carried: object) -> None:
+        super().__init__("?")
+        vars(self).update(carried)
+
+
+BOTOCORE = {
+    "Error": {"Code": "ThrottlingException", "Message": "slow down"},
+    "ResponseMetadata": {"HTTPStatusCode": 429, "HTTPHeaders": {"retry-after": "3"}},
+}
+GOOGLE = {"error": {"code": 503, "message": "overloaded"}}
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (GrpcError("out of quota"), "rate", "out of quota"),
+        (CarryingError(response=BOTOCORE), "rate", "slow down"),
+        (CarryingError(code=503, details=GOOGLE), "server", "overloaded"),
+        (
+            CarryingError(status_code=401, body='{"message": "Unauthorized"}'),
+            "auth",
+            "Unauthorized",
+        ),
+        (RuntimeError("CUDA is out"), "engine", "CUDA is out"),
+    ],
+)
+def test_the_exceptions_of_other_sdks(error: Exception, kind: str, words: str):
+    found = error_of_provider(error)
+    assert (found.kind, words in str(found)) == (kind, True)
+
+
+def test_keju_itself_starts_without_inspect():
+    code = "import keju.cli, sys; print([m for m in sys.modules if 'inspect_ai' in m])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_only_what_is_asked_is_asked(chat: Chat, tmp_path: Path):
+    dataset = make_dataset(tmp_path / "d", pages=5)
+    chat.plan()
+    blind = f"blind:{OWN}"
+    run(dataset, [blind], tmp_path / "r", options=ModelOptions(base_url=chat.url),
+        selection=Selection(limit=2))  # fmt: skip
+    assert chat.stats()["requests"] == 2
