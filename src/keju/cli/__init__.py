@@ -4,7 +4,9 @@ Exit status: 0 done; 1 finished with failures, which are named; 2 wrong use, or 
 be read.
 """
 
-from keju.cli import looking, making, asking, results, judging, auditing  # noqa: I001 - the order in --help
+from keju.cli import looking, making, building, asking, results, judging, auditing  # noqa: I001 - the order in --help
 from keju.cli.app import app, main
 
-__all__ = ["app", "asking", "auditing", "judging", "looking", "main", "making", "results"]
+__all__ = [
+    "app", "asking", "auditing", "building", "judging", "looking", "main", "making", "results",
+]  # fmt: skip

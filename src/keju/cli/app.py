@@ -31,8 +31,6 @@ data_app = typer.Typer(
     no_args_is_help=True, help="Datasets on disk: import, validate, look at the numbers."
 )
 app.add_typer(data_app, name="data")
-build_app = typer.Typer(no_args_is_help=True, help="Make a benchmark's data.")
-app.add_typer(build_app, name="build")
 
 _PIPED_WIDTH = 120
 _said_width = os.environ.get("COLUMNS", "")

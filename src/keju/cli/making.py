@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, build_app, data_app, note, out, say
+from keju.cli.app import WITH_FAILURES, data_app, note, out, say
 from keju.cli.options import AsJson, DatasetPath, NewDataset
 from keju.errors import UsageError
 
@@ -114,18 +114,6 @@ def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
         print_json({name: frame.to_dicts() for name, frame in found._asdict().items()})
     else:
         out.print(*stats_tables(found))
-
-
-@build_app.command()
-def synth(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
-    dataset: NewDataset,
-) -> None:
-    """Draw synthetic pages and questions from a recipe, with exact truth. Needs CJK fonts."""
-    from keju.synthesis.synth import build_synth
-
-    made = build_synth(recipe, dataset)
-    say(f"{made.manifest.items} items, hash {made.manifest.hash}")
 
 
 def _pair(option: str) -> tuple[str, str]:

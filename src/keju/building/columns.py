@@ -1,0 +1,99 @@
+"""Flat records as columns of declared Arrow types, exact both ways."""
+
+from __future__ import annotations
+
+import os
+import types
+from collections.abc import Sequence
+from pathlib import Path
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import msgspec
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+R = TypeVar("R", bound=Struct)
+
+
+def schema_of(shape: type[Struct]) -> pa.Schema:
+    """The columns of a record: str, int, float, bool, bytes, lists or tuples of them, or None.
+
+    Declared and never guessed, since a column that happens to be empty would get another type.
+
+    Raises:
+        TypeError: a field is of another type.
+    """
+    import pyarrow as pa  # noqa: PLC0415 - heavy, and only engines need it
+
+    hints = get_type_hints(shape, include_extras=False)
+    return pa.schema([pa.field(name, _arrow(hints[name])) for name in shape.__struct_fields__])
+
+
+def table_of(rows: Sequence[Struct], shape: type[Struct]) -> pa.Table:
+    """Records as a table, one row each."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    schema = schema_of(shape)
+    columns = [
+        pa.array([getattr(row, name) for row in rows], type=schema.field(name).type)
+        for name in schema.names
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def rows_of(table: pa.Table, shape: type[R]) -> list[R]:
+    """The records of a table that `table_of` made."""
+    names = shape.__struct_fields__
+    columns = [table.column(name).to_pylist() for name in names]
+    return [
+        msgspec.convert(dict(zip(names, values, strict=True)), shape)
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def write_part(path: Path, table: pa.Table) -> None:
+    """Write a table as parquet under its final name only when it is whole."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    pq.write_table(table, partial, compression="zstd")
+    partial.replace(path)
+
+
+def read_part(path: Path) -> pa.Table:
+    """Read what `write_part` wrote."""
+    import pyarrow.parquet as pq  # noqa: PLC0415 - as above
+
+    return pq.ParquetFile(path).read()
+
+
+def _arrow(kind: Any) -> pa.DataType:  # noqa: ANN401 - annotations are of any type
+    import pyarrow as pa  # noqa: PLC0415 - as above
+
+    plain: dict[object, pa.DataType] = {
+        str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_(),
+        bytes: pa.binary(),
+    }  # fmt: skip
+    if kind in plain:
+        return plain[kind]
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _arrow(inner[0])
+    if origin in {list, tuple} and inner:
+        return pa.list_(_arrow(inner[0]))
+    if origin in {Union, types.UnionType}:
+        some = [each for each in inner if each is not type(None)]
+        if len(some) == 1:
+            return _arrow(some[0])
+    raise TypeError(f"a field of an engine's record cannot be of the type {kind}")

@@ -1,0 +1,216 @@
+"""Doing the same to many rows: Daft on this machine, or Daft on Ray, with the same result.
+
+Rows go in chunks. A finished chunk lies as a parquet file in the step's scratch under the hash of
+its rows, so that a build that was killed goes on where it stood, on whichever engine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+from keju.building.columns import read_part, rows_of, schema_of, table_of, write_part
+from keju.errors import KejuError, PrerequisiteError, UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from rich.console import Console
+
+EngineName = Literal["native", "ray"]
+
+In = TypeVar("In", bound=Struct)
+Out = TypeVar("Out", bound=Struct)
+
+_ROW = "row_of_chunk"
+_ROWS_A_CORE = 64
+_BATCHES_A_CORE = 8
+_QUIET = {
+    "DAFT_ANALYTICS_ENABLED": "0",
+    "DAFT_PROGRESS_BAR": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_TQDM": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+"""Neither Daft nor Ray reports anything home, or draws on the terminal."""
+
+
+class Engine:
+    """Where the rows of a step are worked on.
+
+    Args:
+        name: ``native``: threads of this process; ``ray``: a Ray cluster.
+        scratch: the folder for finished chunks; `within` gives a step's own.
+        address: of the Ray cluster; by default that of RAY_ADDRESS, else one is started here.
+        console: where a progress bar is drawn, if it is a terminal.
+    """
+
+    def __init__(
+        self,
+        name: EngineName = "native",
+        *,
+        scratch: Path | None = None,
+        address: str = "",
+        console: Console | None = None,
+    ) -> None:
+        if name not in {"native", "ray"}:
+            raise UsageError(f"no engine {name!r}. There are: native, ray")
+        self.name: EngineName = name
+        self.address = address
+        self._scratch = scratch
+        self._console = console
+
+    def within(self, scratch: Path) -> Engine:
+        """The same engine with its finished chunks in another folder."""
+        return Engine(self.name, scratch=scratch, address=self.address, console=self._console)
+
+    def map(
+        self,
+        name: str,
+        rows: Sequence[In],
+        function: Callable[[In], Out],
+        out: type[Out],
+        *,
+        chunk: int = 0,
+    ) -> list[Out]:
+        """Apply a function to every row.
+
+        Args:
+            name: of this work within the step; two of one step need two names.
+            rows: what goes in; flat records.
+            function: of a module, or a `functools.partial` of one, so that workers can import it.
+                A `KejuError` of its own becomes the row's `error`; anything else is a bug and ends
+                the build.
+            out: what comes out; flat records whose fields have defaults, one called `error`.
+            chunk: rows after which what is done is kept; by default 64 a core.
+
+        Returns:
+            One record for each row, in the rows' order.
+        """
+        if not rows:
+            return []
+        inward, outward = type(rows[0]), out
+        _check(outward)
+        # Decided by cores, a chunk would be another on another machine: harmless, but done anew.
+        size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
+        done: list[Out] = []
+        guarded = _Guarded(function, inward, outward)
+        for start in self._shown(name, len(rows), size):
+            some = rows[start : start + size]
+            table = table_of(some, inward)
+            part = self._part(name, table)
+            if part is not None and part.exists():
+                found = read_part(part)
+            else:
+                found = self._computed(table, guarded, schema_of(outward))
+                if part is not None:
+                    write_part(part, found)
+            done += rows_of(found, outward)
+        return done
+
+    def _part(self, name: str, table: pa.Table) -> Path | None:
+        """Where the results of a chunk lie: a file that is named after what went in."""
+        if self._scratch is None:
+            return None
+        import pyarrow as pa  # noqa: PLC0415 - heavy
+
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, table.schema) as stream:
+            stream.write_table(table)
+        digest = hashlib.sha256(sink.getvalue()).hexdigest()[:24]
+        folder = self._scratch / "parts" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{digest}.parquet"
+
+    def _computed(self, table: pa.Table, guarded: _Guarded, schema: pa.Schema) -> pa.Table:
+        import pyarrow as pa  # noqa: PLC0415 - heavy
+
+        daft = self._daft()
+        returned = daft.DataType.struct(
+            {each.name: daft.DataType.from_arrow_type(each.type) for each in schema}
+        )
+        apply = daft.func(guarded, return_dtype=returned, unnest=True)
+        names = table.column_names
+        numbered = table.append_column(_ROW, pa.array(range(len(table)), pa.int64()))
+        # One batch is one thread's work, and Ray gives batches back as they are done.
+        batch = max(1, len(table) // (_BATCHES_A_CORE * (os.cpu_count() or 1)))
+        frame = daft.from_arrow(numbered).into_batches(batch)
+        columns = [daft.col(name) for name in names]
+        found = frame.select(daft.col(_ROW), apply(*columns)).to_arrow()
+        return found.sort_by(_ROW).drop_columns([_ROW]).cast(schema)
+
+    def _daft(self) -> Any:  # noqa: ANN401 - the module
+        os.environ.update(_QUIET)
+        try:
+            import daft  # noqa: PLC0415 - heavy, optional
+        except ImportError:
+            raise PrerequisiteError("keju build", "pip install 'keju[build]'") from None
+        if self.name == "ray":
+            _start_ray(self.address)
+            daft.set_runner_ray(noop_if_initialized=True)
+        else:
+            daft.set_runner_native()
+        return daft
+
+    def _shown(self, name: str, rows: int, size: int) -> Iterator[int]:
+        """Where each chunk starts; on a terminal with a bar."""
+        starts = range(0, rows, size)
+        if self._console is None or not self._console.is_terminal:
+            yield from starts
+            return
+        from rich.progress import MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415
+
+        columns = (*Progress.get_default_columns()[:2], MofNCompleteColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self._console, transient=True) as bar:
+            task = bar.add_task(name, total=rows)
+            for start in starts:
+                yield start
+                bar.update(task, completed=min(rows, start + size))
+
+
+class _Guarded:
+    """The function as Daft calls it, with a row's columns; an error of ours is the row's own."""
+
+    def __init__(self, function: Callable[[In], Out], inward: type[In], outward: type[Out]) -> None:
+        self.function: Callable[[Any], Struct] = function
+        self.inward = inward
+        self.outward = outward
+        self.__name__ = "guarded"
+
+    def __call__(self, *values: object) -> dict[str, Any]:
+        given = dict(zip(self.inward.__struct_fields__, values, strict=True))
+        try:
+            found = self.function(msgspec.convert(given, self.inward))
+        except KejuError as error:
+            found = self.outward(error=str(error))
+        return {name: getattr(found, name) for name in self.outward.__struct_fields__}
+
+
+def _check(outward: type[Struct]) -> None:
+    """A record of results can be made of an error alone."""
+    fields = msgspec.structs.fields(outward)
+    if any(each.required for each in fields) or "error" not in {each.name for each in fields}:
+        raise TypeError(f"{outward.__name__}: all fields need defaults, and one is called error")
+
+
+def _start_ray(address: str) -> None:
+    try:
+        import ray  # noqa: PLC0415 - heavy, optional
+    except ImportError:
+        raise PrerequisiteError("--engine ray", "pip install 'keju[ray]'") from None
+    if ray.is_initialized():
+        return
+    where = address or os.environ.get("RAY_ADDRESS") or "local"
+    # A local Ray makes what it needs; of one that runs already, processors cannot be asked.
+    options: dict[str, Any] = {"include_dashboard": False} if where == "local" else {}
+    try:
+        ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **options)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UsageError(f"Ray at {where!r} does not answer: {reason}") from None

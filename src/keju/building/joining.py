@@ -1,0 +1,100 @@
+"""Sources as one dataset: ids told apart, and each item's source and licence written on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from keju.building.running import Head
+from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
+from keju.errors import DataError
+from keju.items import Provenance
+
+
+class Part(NamedTuple):
+    """A source's dataset, its form, and the name that tells its items from others'."""
+
+    form: str
+    name: str
+    dataset: Dataset
+
+
+def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest, list[str]]:
+    """Write the items of all parts, in their order, into one dataset.
+
+    An id that an earlier part has already is preceded by its own part's name, so that another
+    source at the end of a recipe changes no id before it. Groups of one name are one group.
+
+    Returns:
+        The manifest, and notes for the user.
+
+    Raises:
+        DataError: two items have one id even so.
+    """
+    licences = _each(part.dataset.manifest.licence for part in parts)
+    sources = _each(part.dataset.manifest.source for part in parts)
+    languages = _each(part.dataset.manifest.language for part in parts)
+    scripts = _each(part.dataset.manifest.script for part in parts)
+    notes: list[str] = []
+    seen: set[str] = set()
+    with DatasetWriter(
+        out,
+        name=head.name,
+        version=head.version,
+        licence=head.licence or " AND ".join(licences),
+        source=head.source or "; ".join(sources),
+        synthetic=all(part.dataset.manifest.synthetic for part in parts),
+        language=head.language or (languages[0] if len(languages) == 1 else ""),
+        script=head.script or (scripts[0] if len(scripts) == 1 else ""),
+    ) as writer:
+        writer.declare(format=" + ".join(part.form for part in parts))
+        for part in parts:
+            renamed = _add(part, writer, seen)
+            if renamed:
+                notes.append(f"{renamed} ids of {part.name} were taken; they begin {part.name}/")
+        manifest = writer.close()
+    return manifest, notes + _shared_groups(parts)
+
+
+def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
+    """Add a part's items; how many had to be renamed."""
+    manifest, given = part.dataset.manifest, part.dataset
+    whence = Provenance(step=part.form, source=manifest.source, licence=manifest.licence)
+    renamed = 0
+    mine: set[str] = set()
+    for item in given.items():
+        for ref in item.images:
+            if not writer.has_image(ref):
+                writer.link_image(given.image_path(ref), ref)
+        known = any(each.licence for each in item.provenance)
+        name = item.id
+        if name in seen:
+            name, renamed = f"{part.name}/{item.id}", renamed + 1
+            if name in seen or name in mine:
+                raise DataError(
+                    "two items have this id", item=name, mend="Give the [[source]] another name"
+                )
+        mine.add(name)
+        provenance = item.provenance if known else (*item.provenance, whence)
+        writer.add(replace(item, id=name, provenance=provenance))
+    seen |= mine
+    return renamed
+
+
+def _each(values: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(value for value in values if value))
+
+
+def _shared_groups(parts: Sequence[Part]) -> list[str]:
+    whose: dict[str, set[str]] = {}
+    for part in parts:
+        for item in part.dataset.items():
+            if item.group:
+                whose.setdefault(item.group, set()).add(part.name)
+    both = sorted(group for group, names in whose.items() if len(names) > 1)
+    if not both:
+        return []
+    return [f"{len(both)} groups stand in several sources and count as one each: {both[0]} …"]

@@ -1,0 +1,263 @@
+"""A build: a recipe's sources read and joined, its steps run, in a folder that survives a kill.
+
+::
+
+    BUILD/  build.json · sources/NN-form/ · steps/00-join/ · steps/NN-name/ ·
+            dataset (the last step's) · fetched/ (what came over the network)
+
+What stands already is not done again. Everything in the folder is keju's own.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock, Timeout
+from msgspec import field
+
+from keju import __version__
+from keju.building.engine import Engine
+from keju.building.joining import Part, join
+from keju.building.recipe import PlannedSource, Recipe
+from keju.building.running import (
+    RECORD,
+    Done,
+    Head,
+    StepRecord,
+    Work,
+    finished,
+    run_step,
+    shown,
+)
+from keju.building.settings import fingerprint
+from keju.datasets.store import Dataset, DatasetManifest
+from keju.errors import DataError, UsageError
+from keju.files import write_json
+from keju.items import Record
+
+FORMAT = "keju-build-1"
+_BUILD = "build.json"
+_LOCK = ".lock"
+_JOIN = "00-join"
+
+Say = Callable[[str], None]
+
+
+class Stage(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """A source or a step in build.json: where it lies, what came out, what is worth knowing."""
+
+    name: str
+    folder: str
+    items: int
+    images: int
+    hash: str
+    notes: list[str] = field(default_factory=list)
+
+
+class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What build.json says; `hash` is that of BUILD/dataset."""
+
+    format: str
+    keju: str
+    recipe: str
+    seed: int
+    engine: str
+    sources: list[Stage]
+    steps: list[Stage]
+    hash: str
+    finished: bool = True
+
+
+class Planned(NamedTuple):
+    """A part of a build, and whether it stands already."""
+
+    name: str
+    folder: str
+    stands: bool
+
+
+def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: None) -> BuildRecord:
+    """Run a recipe; what stands from an earlier time is taken as it is.
+
+    The same recipe gives the same dataset hash on every engine, with and without kills.
+
+    Args:
+        recipe: what is to be done.
+        out: the build's folder; new, empty or a build.
+        engine: what rows are worked on with.
+        say: is told what becomes of each part, a line at a time.
+
+    Raises:
+        UsageError: the folder holds something else, or another build is running in it.
+        DataError: a source or a step cannot be done.
+    """
+    with _locked(out):
+        parts, sources = [], []
+        for planned in recipe.sources:
+            done = _source(planned, out)
+            sources.append(_told(planned.folder, planned.form.name, "sources", done, say))
+            name = getattr(planned.settings, "name", "") or planned.folder
+            folder = out / "sources" / planned.folder
+            parts.append(Part(planned.form.name, name, Dataset.open(folder)))
+        last = out / "steps" / _JOIN
+        done = _joined(parts, recipe.head, last)
+        steps = [_told(_JOIN, "join", "steps", done, say)]
+        for step in recipe.steps:
+            work = Work(step.step, step.settings, Dataset.open(last), recipe.seed, recipe.head)
+            last = out / "steps" / step.folder
+            _clear(last, work.fingerprint)
+            try:
+                done = run_step(work, last, engine=engine)
+            except UsageError as error:
+                raise UsageError(f"{recipe.file}: step {step.number}: {error}") from None
+            steps.append(_told(step.folder, step.step.name, "steps", done, say))
+        _point(out / "dataset", last)
+        record = BuildRecord(
+            format=FORMAT,
+            keju=__version__,
+            recipe=recipe.file.name,
+            seed=recipe.seed,
+            engine=engine.name,
+            sources=sources,
+            steps=steps,
+            hash=steps[-1].hash,
+        )
+        write_json(out / _BUILD, record)
+        return record
+
+
+def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
+    """What a build would do and what stands already; nothing is written."""
+    parts: list[Part] | None = []
+    for source in recipe.sources:
+        folder = out / "sources" / source.folder
+        stands = finished(folder, _source_mark(source)) is not None
+        yield Planned(source.form.name, f"sources/{source.folder}", stands)
+        if stands and parts is not None:
+            parts.append(Part(source.form.name, "", Dataset.open(folder)))
+        else:
+            parts = None
+    last = out / "steps" / _JOIN
+    stands = parts is not None and finished(last, _join_mark(parts, recipe.head)) is not None
+    yield Planned("join", f"steps/{_JOIN}", stands)
+    for step in recipe.steps:
+        folder = out / "steps" / step.folder
+        if stands:
+            given = Dataset.open(last)
+            work = Work(step.step, step.settings, given, recipe.seed, recipe.head)
+            stands = finished(folder, work.fingerprint) is not None
+        yield Planned(step.step.name, f"steps/{step.folder}", stands)
+        last = folder
+
+
+def _source(planned: PlannedSource, out: Path) -> Done:
+    folder = out / "sources" / planned.folder
+    mark = _source_mark(planned)
+    if done := finished(folder, mark):
+        return done
+    # A source is read anew after a kill; what it fetched lies in `fetched`.
+    shutil.rmtree(folder, ignore_errors=True)
+    cache = out / "fetched"
+    try:
+        notes = list(planned.form.make(planned.settings, folder, cache))
+    except UsageError as error:
+        raise UsageError(f"source {planned.number} ({planned.form.name}): {error}") from None
+    manifest = Dataset.open(folder).manifest
+    record = StepRecord(
+        step=planned.form.name,
+        version=planned.form.version,
+        fingerprint=mark,
+        given="",
+        seed=0,
+        settings=shown(planned.settings),
+        notes=notes,
+    )
+    write_json(folder / RECORD, record)
+    return Done(record, manifest, anew=True)
+
+
+def _source_mark(planned: PlannedSource) -> str:
+    return fingerprint(planned.form.name, planned.form.version, planned.settings)
+
+
+def _join_mark(parts: list[Part], head: Head) -> str:
+    return fingerprint("join", head, [(part.form, part.dataset.manifest) for part in parts])
+
+
+def _joined(parts: list[Part], head: Head, out: Path) -> Done:
+    mark = _join_mark(parts, head)
+    if done := finished(out, mark):
+        return done
+    shutil.rmtree(out, ignore_errors=True)
+    manifest, notes = join(parts, head, out)
+    given = ",".join(part.dataset.manifest.hash for part in parts)
+    record = StepRecord(
+        step="join", version=1, fingerprint=mark, given=given, seed=0, settings={}, notes=notes
+    )
+    write_json(out / RECORD, record)
+    return Done(record, manifest, anew=True)
+
+
+def _clear(folder: Path, mark: str) -> None:
+    """Take a finished step away that is not this one; an unfinished one is gone on with."""
+    if (folder / "dataset.json").exists() and finished(folder, mark) is None:
+        shutil.rmtree(folder)
+
+
+def _told(folder: str, name: str, within: str, done: Done, say: Say) -> Stage:
+    made: DatasetManifest = done.manifest
+    what = f"{made.items} items, {made.images} images"
+    say(f"{within}/{folder}: {what}{'' if done.anew else ' (stood already)'}")
+    for line in done.record.notes:
+        say(f"    {line}")
+    return Stage(
+        name=name,
+        folder=f"{within}/{folder}",
+        items=made.items,
+        images=made.images,
+        hash=made.hash,
+        notes=done.record.notes,
+    )
+
+
+def _point(link: Path, target: Path) -> None:
+    """BUILD/dataset shows the last step's dataset; one name for whatever the recipe ends with."""
+    fresh = link.with_name(f".{link.name}")
+    fresh.unlink(missing_ok=True)
+    if link.is_dir() and not link.is_symlink():
+        shutil.rmtree(link)
+    try:
+        fresh.symlink_to(os.path.relpath(target, link.parent), target_is_directory=True)
+        fresh.replace(link)
+    except OSError as error:
+        raise DataError(
+            f"no link to {target.name} can be made here: {error.strerror or error}",
+            file=link,
+            mend=f"The dataset is {target}; build on another disk to have the link",
+        ) from None
+
+
+@contextmanager
+def _locked(out: Path) -> Iterator[None]:
+    """Only one build writes into a folder at a time, and only into a build's."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: not a folder. Choose another --out")
+    if out.is_dir() and not (out / _LOCK).exists() and any(out.iterdir()):
+        raise UsageError(f"{out}: the folder is not empty and no build. Choose another --out")
+    out.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(out / _LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(f"{out}: another build is writing there. Wait for it to end") from None
+    try:
+        yield
+    finally:
+        lock.release()
+        # Newer file locks remove their file; it is also what tells a build from other folders.
+        (out / _LOCK).touch()

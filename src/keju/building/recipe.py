@@ -1,0 +1,126 @@
+"""A recipe: sources that are joined, and the steps that are done to them, as one TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+from msgspec import Meta, Struct
+
+from keju.building.running import Head
+from keju.building.settings import paths_in, settings_from
+from keju.building.sources import SOURCES, SourceForm, source_form
+from keju.building.step import Step
+from keju.building.steps import STEPS, step_named
+from keju.errors import UsageError
+from keju.synthesis.recipe import read_toml
+
+
+class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A recipe as it is written."""
+
+    name: Annotated[str, Meta(min_length=1)]
+    version: str = "1"
+    licence: str = ""
+    origin: str = ""
+    seed: int = 0
+    language: str = ""
+    script: str = ""
+    source: list[dict[str, Any]] = []
+    step: list[dict[str, Any]] = []
+
+
+class PlannedSource(NamedTuple):
+    """A source: its place in the recipe from 1, its form, and what it was told."""
+
+    number: int
+    form: SourceForm[Any]
+    settings: Struct
+
+    @property
+    def folder(self) -> str:
+        """Its folder in the build."""
+        return f"{self.number:02}-{self.form.name}"
+
+
+class PlannedStep(NamedTuple):
+    """A step: its place in the recipe from 1, what it does, and what it was told."""
+
+    number: int
+    step: Step[Any]
+    settings: Struct
+
+    @property
+    def folder(self) -> str:
+        """Its folder in the build."""
+        return f"{self.number:02}-{self.step.name}"
+
+
+class Recipe(NamedTuple):
+    """A recipe, read and checked; `head` is what its datasets are called."""
+
+    file: Path
+    head: Head
+    seed: int
+    sources: tuple[PlannedSource, ...]
+    steps: tuple[PlannedStep, ...]
+
+
+def read_recipe(file: Path) -> Recipe:
+    """Read a recipe and check all of it before anything is done.
+
+    Paths in it are meant from the recipe's folder.
+
+    Raises:
+        DataError: there is no such file, or it is not TOML.
+        UsageError: an unknown form, step or key, a value of the wrong type, a missing path.
+    """
+    page = settings_from(read_toml(file, dict[str, Any]), _Page, place=str(file))
+    if not page.source:
+        raise UsageError(f"{file}: no [[source]]: say what the dataset is made of")
+    base = file.parent
+    sources = tuple(_source(file, base, n, table) for n, table in enumerate(page.source, 1))
+    steps = tuple(_step(file, base, n, table) for n, table in enumerate(page.step, 1))
+    head = Head(
+        name=page.name,
+        version=page.version,
+        licence=page.licence,
+        source=page.origin,
+        language=page.language,
+        script=page.script,
+    )
+    return Recipe(file, head, page.seed, sources, steps)
+
+
+def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedSource:
+    place = f"{file}: source {number}"
+    form = source_form(_named(table, "form", SOURCES, place), place=place)
+    place = f"{place} ({form.name})"
+    rest = {key: value for key, value in table.items() if key != "form"}
+    settings = settings_from(rest, form.settings, place=place, base=base)
+    _check_paths(settings, place)
+    return PlannedSource(number, form, settings)
+
+
+def _step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedStep:
+    place = f"{file}: step {number}"
+    step = step_named(_named(table, "do", STEPS, place), place=place)
+    place = f"{place} ({step.name})"
+    rest = {key: value for key, value in table.items() if key != "do"}
+    settings = settings_from(rest, step.settings, place=place, base=base)
+    _check_paths(settings, place)
+    return PlannedStep(number, step, settings)
+
+
+def _named(table: Mapping[str, Any], key: str, known: Mapping[str, object], place: str) -> str:
+    name = table.get(key)
+    if not isinstance(name, str):
+        raise UsageError(f"{place}: it needs {key} = …, one of: {', '.join(sorted(known))}")
+    return name
+
+
+def _check_paths(settings: Struct, place: str) -> None:
+    for key, path in paths_in(settings):
+        if not path.exists():
+            raise UsageError(f"{place}: {key}: {path}: no such file or folder")

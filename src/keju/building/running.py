@@ -1,0 +1,179 @@
+"""Running one step into a folder: done once, gone on with after a kill, never half believed."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import Struct, field
+
+from keju.building.bench import SCRATCH, Bench
+from keju.building.engine import Engine
+from keju.building.settings import fingerprint, paths_in
+from keju.building.step import Step
+from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.files import read_json, write_json
+from keju.items import Record
+
+RECORD = "step.json"
+"""Beside a step's dataset.json: what was done, and the fingerprint by which it is known again."""
+
+
+class Head(Record, frozen=True, kw_only=True):
+    """What the datasets of a build are called; what is empty is taken over from the input."""
+
+    name: str = ""
+    version: str = ""
+    licence: str = ""
+    source: str = ""
+    language: str = ""
+    script: str = ""
+
+
+class StepRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What step.json says.
+
+    `fingerprint` is over the step and its version, its settings with what lies at their paths, the
+    seed, the head and the hash of the dataset that was given.
+    """
+
+    step: str
+    version: int
+    fingerprint: str
+    given: str
+    seed: int
+    settings: dict[str, Any]
+    notes: list[str] = field(default_factory=list)
+
+
+class Done(NamedTuple):
+    """A finished step: its record and its dataset's manifest; `anew` unless it stood already."""
+
+    record: StepRecord
+    manifest: DatasetManifest
+    anew: bool
+
+
+class Work(NamedTuple):
+    """A step with all that decides its outcome."""
+
+    step: Step[Any]
+    settings: Struct
+    given: Dataset
+    seed: int = 0
+    head: Head = Head()
+
+    @property
+    def fingerprint(self) -> str:
+        """By which the outcome is known again."""
+        return fingerprint(
+            self.step.name,
+            self.step.version,
+            self.settings,
+            self.seed,
+            self.head,
+            self.given.manifest,
+        )
+
+
+def finished(out: Path, mark: str) -> Done | None:
+    """The finished step of that fingerprint in a folder; None where it is another, or none.
+
+    Raises:
+        DataError: its record or its dataset.json is damaged.
+    """
+    if not (out / "dataset.json").is_file() or not (out / RECORD).is_file():
+        return None
+    record = read_json(out / RECORD, StepRecord)
+    if record.fingerprint != mark:
+        return None
+    shutil.rmtree(out / SCRATCH, ignore_errors=True)
+    return Done(record, Dataset.open(out).manifest, anew=False)
+
+
+def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
+    """Run a step into a folder, unless it stands there already.
+
+    Tables come first, then step.json, then dataset.json, so that a folder with dataset.json is
+    done. What a kill left is gone on with if it is of the same fingerprint, else done anew.
+
+    Args:
+        work: what is to be done.
+        out: the dataset's folder; new, empty, or left by an earlier run of this step.
+        engine: what rows are worked on with.
+
+    Raises:
+        UsageError: the folder holds something else, a path that settings name is not there.
+        DataError: the step cannot do it.
+    """
+    mark = work.fingerprint
+    if done := finished(out, mark):
+        return done
+    _check_paths(work)
+    manifest = work.given.manifest
+    head = {
+        name: getattr(work.head, name) or getattr(manifest, name) for name in Head.__struct_fields__
+    }
+    with DatasetWriter(out, **head, synthetic=manifest.synthetic) as writer:
+        _take_scratch(out, mark)
+        writer.declare(**manifest.made)
+        bench = Bench(work.step.name, work.given, writer, engine=engine, seed=work.seed)
+        try:
+            work.step.run(bench, work.settings)
+        except UsageError as error:
+            raise UsageError(f"{work.step.name}: {error}") from None
+        except DataError as error:
+            if error.file:
+                raise
+            place = f"{work.given.path} ({work.step.name})"
+            raise DataError(error.problem, file=place, item=error.item, mend=error.mend) from None
+        record = StepRecord(
+            step=work.step.name,
+            version=work.step.version,
+            fingerprint=mark,
+            given=manifest.hash,
+            seed=work.seed,
+            settings=shown(work.settings),
+            notes=bench.notes,
+        )
+        write_json(out / RECORD, record)
+        made = writer.close()
+    shutil.rmtree(out / SCRATCH, ignore_errors=True)
+    return Done(record, made, anew=True)
+
+
+def shown(settings: Struct) -> dict[str, Any]:
+    """Settings as JSON says them; paths as they were given."""
+
+    def plain(value: object) -> object:
+        if isinstance(value, Path):
+            return str(value)
+        if isinstance(value, tuple | list):
+            return [plain(each) for each in value]
+        if isinstance(value, Mapping):
+            return {str(key): plain(each) for key, each in value.items()}
+        return shown(value) if isinstance(value, Struct) else value
+
+    return {name: plain(getattr(settings, name)) for name in settings.__struct_fields__}
+
+
+def _check_paths(work: Work) -> None:
+    for key, path in paths_in(work.settings):
+        if not path.exists():
+            raise UsageError(f"{work.step.name}: {key}: {path}: no such file or folder")
+
+
+def _take_scratch(out: Path, mark: str) -> None:
+    """Keep an earlier run's scratch only if it is this step's, and forget its half-made tables."""
+    scratch = out / SCRATCH
+    of = scratch / "fingerprint"
+    if not of.is_file() or of.read_text("utf-8") != mark:
+        shutil.rmtree(scratch, ignore_errors=True)
+    for leftover in out.iterdir():
+        if leftover.name not in {SCRATCH, ".unfinished", "images"}:
+            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()
+    scratch.mkdir(exist_ok=True)
+    of.write_text(mark, "utf-8")

@@ -1,0 +1,70 @@
+"""Step ``select``: some of the items, by task, group or split, or the first of each task."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from keju.building.bench import Bench
+from keju.building.settings import unlike
+from keju.building.step import Settings, Step
+from keju.errors import UsageError
+from keju.items import Item
+
+
+class SelectSettings(Settings, frozen=True):
+    """Which items stay; what is not said does not choose."""
+
+    tasks: Annotated[tuple[str, ...], Meta(description="Only items of these tasks.")] = ()
+    groups: Annotated[tuple[str, ...], Meta(description="Only these groups (books …).")] = ()
+    limit: Annotated[int, Meta(description="At most so many of each task; 0: all.", ge=0)] = 0
+
+
+class LeftOut(Struct, frozen=True):
+    """An item that was not selected, and why."""
+
+    item: str
+    task: str
+    why: str
+
+
+def select(bench: Bench, settings: SelectSettings) -> None:
+    """Keep the items that are wanted, and list the others.
+
+    Raises:
+        UsageError: a task or group that no item has.
+    """
+    items = bench.items()
+    _check("task", settings.tasks, {item.task for item in items})
+    _check("group", settings.groups, {item.group for item in items})
+    kept: Counter[str] = Counter()
+    left = []
+    for item in items:
+        if why := _unwanted(item, settings, kept):
+            left.append(LeftOut(item.id, item.task, why))
+        else:
+            kept[item.task] += 1
+            bench.keep(item)
+    bench.table("left-out", left, LeftOut)
+    bench.note(f"{kept.total()} of {len(items)} items selected")
+
+
+STEP = Step("select", "Keep some items, by task or group.", SelectSettings, select)
+
+
+def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
+    for name in wanted:
+        if name not in known:
+            raise UsageError(unlike(name, known, what))
+
+
+def _unwanted(item: Item, settings: SelectSettings, kept: Counter[str]) -> str:
+    if settings.tasks and item.task not in settings.tasks:
+        return "another task"
+    if settings.groups and item.group not in settings.groups:
+        return "another group"
+    if settings.limit and kept[item.task] >= settings.limit:
+        return f"more than {settings.limit} of its task"
+    return ""

@@ -1,0 +1,61 @@
+"""What a source of a build is: one declaration, from which a recipe's ``[[source]]`` is read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Generic, TypeVar
+
+from msgspec import Meta
+
+from keju.building.step import Settings
+from keju.datasets.store import DatasetWriter
+
+
+class SourceSettings(Settings, frozen=True):
+    """What every source is told: under which licence its material may be used, and whence it is.
+
+    `name` tells its items from those of an earlier source that have the same ids.
+    """
+
+    licence: Annotated[str, Meta(min_length=1, description="Under which it may be used.")]
+    source: Annotated[str, Meta(min_length=1, description="Where it is from.")]
+    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+
+
+S = TypeVar("S", bound=Settings)
+
+Make = Callable[[S, Path, Path], Iterable[str]]
+"""Makes a dataset of a source: its settings, the dataset's folder, and a folder that lasts, for
+what was fetched. Gives back notes for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceForm(Generic[S]):
+    """A form of source.
+
+    Attributes:
+        name: how recipes spell it, ``form = "…"``.
+        summary: one sentence.
+        settings: what it can be told.
+        make: makes a dataset of it.
+        version: raised whenever the same source would give other items.
+    """
+
+    name: str
+    summary: str
+    settings: type[S]
+    make: Make[S]
+    version: int = 1
+
+
+@contextmanager
+def writing(settings: SourceSettings, out: Path, form: str) -> Iterator[DatasetWriter]:
+    """A writer of a source's dataset, closed when all went well."""
+    with DatasetWriter(
+        out, name=form, version="1", licence=settings.licence, source=settings.source
+    ) as writer:
+        writer.declare(format=form)
+        yield writer

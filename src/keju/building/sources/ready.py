@@ -1,0 +1,90 @@
+"""Sources that other rooms read or draw: formats of ``data import``, synthetic sets, datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import field
+
+from keju.building.sources.base import SourceForm, SourceSettings, writing
+from keju.building.step import Settings
+from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.store import Dataset
+from keju.errors import UsageError
+from keju.synthesis.synth import build_synth
+
+
+class FormatSettings(SourceSettings, frozen=True, kw_only=True):
+    """A file or folder in a format of ``keju data formats``, with the format's options."""
+
+    path: Path
+    options: dict[str, str | int | bool] = field(default_factory=dict)
+
+
+class SynthSettings(Settings, frozen=True, kw_only=True):
+    """A recipe of ``keju build synth``, which says its own licence."""
+
+    path: Path
+    licence: str = ""
+    source: str = ""
+    name: str = ""
+
+
+class DatasetSettings(SynthSettings, frozen=True):
+    """A dataset of keju's, whose licence and source are its own unless others are given."""
+
+
+def format_source(name: str) -> SourceForm[FormatSettings]:
+    """The source that reads a format of ``data import``."""
+
+    def make(settings: FormatSettings, out: Path, cache: Path) -> Iterable[str]:
+        del cache
+        options = {key: _said(value) for key, value in settings.options.items()}
+        return import_dataset(
+            name,
+            settings.path,
+            out,
+            name=name,
+            version="1",
+            licence=settings.licence,
+            source=settings.source,
+            options=options,
+        ).notes
+
+    return SourceForm(name, FORMATS[name].what, FormatSettings, make)
+
+
+def _said(value: str | int | bool) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def _synth(settings: SynthSettings, out: Path, cache: Path) -> Iterable[str]:
+    del cache
+    build_synth(settings.path, out)
+    return ()
+
+
+def _dataset(settings: DatasetSettings, out: Path, cache: Path) -> Iterable[str]:
+    del cache
+    given = Dataset.open(settings.path)
+    if out.resolve().is_relative_to(given.path.resolve()):
+        raise UsageError(f"{out}: the build would lie inside its own source")
+    licence = settings.licence or given.manifest.licence
+    source = settings.source or given.manifest.source
+    said = SourceSettings(licence=licence, source=source)
+    with writing(said, out, "dataset") as writer:
+        for item in given.items():
+            for ref in item.images:
+                if writer.has_image(ref):
+                    continue
+                if ref.path in given.packed:
+                    writer.add_image(given.image_bytes(ref), ref.path)
+                else:
+                    writer.link_image(given.image_path(ref), ref)
+            writer.add(item)
+    return ()
+
+
+SYNTH = SourceForm("synth", "a synthetic set, drawn by its own recipe", SynthSettings, _synth)
+DATASET = SourceForm("dataset", "a dataset that keju wrote", DatasetSettings, _dataset)

@@ -1,0 +1,225 @@
+"""``keju build``: a recipe whole, or one step; commands are read from the steps' settings."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from difflib import get_close_matches
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+import typer
+from msgspec import NODEFAULT, Meta
+from msgspec.structs import FieldInfo, fields
+from typer.core import TyperGroup
+
+from keju.cli.app import app, err, say
+from keju.cli.options import DatasetPath, NewDataset
+from keju.errors import UsageError
+
+if TYPE_CHECKING:
+    from keju.building.engine import EngineName
+    from keju.building.step import Settings, Step
+
+EngineOption = Annotated[
+    Literal["native", "ray"],
+    typer.Option("--engine", help="Work on this machine, or on a Ray cluster."),
+]
+RayAddress = Annotated[
+    str,
+    typer.Option(
+        metavar="HOST:PORT",
+        help="The Ray cluster; by default RAY_ADDRESS, else a local one is started.",
+    ),
+]
+
+
+class BuildGroup(TyperGroup):
+    """``keju build NAME …`` with every step as a command, and ``keju build RECIPE.toml``."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's context
+        """The commands of this file, and every step."""
+        from keju.building.steps import STEPS
+
+        return [*super().list_commands(ctx), *STEPS]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's own types
+        """A command of this file, or the one made from a step, which is imported only now."""
+        if found := super().get_command(ctx, cmd_name):
+            return found
+        from keju.building.steps import STEPS
+
+        if cmd_name not in STEPS:
+            return None
+        step = STEPS[cmd_name]
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        alone.command(name=step.name, help=step.summary)(_command(step))
+        return typer.main.get_command(alone)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
+        """A TOML file stands for ``recipe`` with that file."""
+        if args and args[0].endswith(".toml"):
+            return "recipe", self.get_command(ctx, "recipe"), args
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            near = get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise UsageError(
+                f"no step {args[0]!r}, and no recipe (a .toml file).{hint} See: keju build --help"
+            )
+        return super().resolve_command(ctx, args)
+
+
+build_app = typer.Typer(
+    cls=BuildGroup,
+    no_args_is_help=True,
+    help="Make a benchmark's data: [b]keju build RECIPE.toml[/b] runs a recipe of sources and "
+    "steps; each step is also a command: [b]keju build STEP DATASET --out DIR[/b]",
+)
+app.add_typer(build_app, name="build")
+
+
+@build_app.command()
+def recipe(
+    file: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="DIR",
+            help="The build's folder; by default the recipe's name, here.",
+        ),
+    ] = None,
+    engine: EngineOption = "native",
+    ray_address: RayAddress = "",
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only say what would be done, and what stands already.")
+    ] = False,
+) -> None:
+    """Run a recipe: read its sources, join them, and do its steps. Safe to run again."""
+    from keju.building import pipeline
+    from keju.building.engine import Engine
+    from keju.building.recipe import read_recipe
+
+    read = read_recipe(file)
+    folder = out or Path(file.stem)
+    if plan:
+        for part in pipeline.plan(read, folder):
+            say(f"{part.folder}: {'stands' if part.stands else 'to do'}")
+        return
+    made = pipeline.build(
+        read, folder, engine=Engine(engine, address=ray_address, console=err), say=say
+    )
+    say(f"{made.steps[-1].items} items in {folder / 'dataset'} (hash {made.hash[:12]})")
+    say(f"Next: keju data validate {folder / 'dataset'}")
+
+
+@build_app.command()
+def synth(
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
+    dataset: NewDataset,
+) -> None:
+    """Draw synthetic pages and questions from a recipe, with exact truth. Needs CJK fonts."""
+    from keju.synthesis.synth import build_synth
+
+    made = build_synth(recipe, dataset)
+    say(f"{made.manifest.items} items, hash {made.manifest.hash}")
+
+
+def _command(step: Step[Any]) -> Callable[..., None]:
+    """A function with an option for each of the step's settings, as Typer reads functions."""
+    infos = fields(step.settings)
+    hints = get_type_hints(step.settings, include_extras=True)
+
+    def run(
+        dataset: Path,
+        out: Path,
+        engine: EngineName,
+        ray_address: str,
+        seed: int,
+        **given: str | bool | list[str] | None,
+    ) -> None:
+        from keju.building.engine import Engine
+        from keju.building.running import Work, run_step
+        from keju.building.settings import settings_from
+        from keju.datasets.store import Dataset
+
+        table = {name: value for name, value in given.items() if value not in (None, [])}
+        settings: Settings = settings_from(table, step.settings, place=f"keju build {step.name}")
+        work = Work(step, settings, Dataset.open(dataset), seed)
+        done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
+        for line in done.record.notes:
+            say(line)
+        made, stood = done.manifest, "" if done.anew else "; it stood already"
+        say(f"{made.items} items, {made.images} images in {out} (hash {made.hash[:12]}{stood})")
+
+    fixed: dict[str, tuple[Any, Any]] = {
+        "dataset": (DatasetPath, inspect.Parameter.empty),
+        "out": (NewDataset, inspect.Parameter.empty),
+    }
+    options = {
+        each.name: (_option(each, hints[each.name]), _default(each))
+        for each in infos
+        if get_origin(_bare(hints[each.name])) is not dict
+    }
+    last: dict[str, tuple[Any, Any]] = {
+        "engine": (EngineOption, "native"),
+        "ray_address": (RayAddress, ""),
+        "seed": (Annotated[int, typer.Option(metavar="N", help="For what is drawn.")], 0),
+    }
+    declared = fixed | options | {k: v for k, v in last.items() if k not in options}
+    run.__annotations__ = {name: kind for name, (kind, _) in declared.items()}
+    kind = inspect.Parameter.KEYWORD_ONLY
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(name, kind, annotation=annotation, default=default)
+            for name, (annotation, default) in declared.items()
+        ]
+    )
+    return run
+
+
+def _option(info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
+    """The option of a setting; its value stays text, for recipes' own check to read."""
+    kind = _bare(hint)
+    said = [
+        each.description for each in getattr(hint, "__metadata__", ()) if isinstance(each, Meta)
+    ]
+    shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
+    told = " ".join(part or "" for part in said)
+    if kind is bool:
+        return Annotated[bool, typer.Option(help=told)]
+    if shown_default is not None:
+        told = f"{told} [default: {shown_default}]"
+    many = get_origin(kind) in {tuple, list}
+    if many:
+        kind, told = get_args(kind)[0], f"{told} May be given several times."
+    metavar = {int: "N", float: "X", Path: "PATH"}.get(kind, "TEXT")
+    if get_origin(kind) is Literal:
+        metavar = "|".join(map(str, get_args(kind)))
+    option = typer.Option(metavar=metavar, help=told, show_default=False)
+    return Annotated[list[str] | None if many else str | None, option]
+
+
+def _default(info: FieldInfo) -> Any:  # noqa: ANN401 - of any type
+    return bool(info.default) if info.type is bool else None
+
+
+def _bare(hint: Any) -> Any:  # noqa: ANN401 - annotations are of any type
+    """A type without what is annotated, and without None."""
+    if get_origin(hint) is Annotated:
+        return _bare(get_args(hint)[0])
+    if get_origin(hint) in {Union, UnionType}:
+        some = [each for each in get_args(hint) if each is not NoneType]
+        return _bare(some[0]) if len(some) == 1 else hint
+    return hint
