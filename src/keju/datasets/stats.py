@@ -9,6 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from keju.benchmarks import prompt_of, task
+from keju.datasets.distributions import distributions
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
@@ -44,12 +45,14 @@ class Stats(NamedTuple):
     and `height` in pixels, and `boxes`, the mean number on images that have any.
     `strata` (AncientDoc Figures 2 and 3, OBI-Bench's tiers) counts `questions` and `images` by what
     the items' metadata say: category, dynasty, script, subset.
+    `distributions` counts items and images by bin or word of what is measured (`distributions`).
     """
 
     domains: pl.DataFrame
     tasks: pl.DataFrame
     sources: pl.DataFrame
     strata: pl.DataFrame
+    distributions: pl.DataFrame
 
 
 def stats(path: Path) -> Stats:
@@ -68,6 +71,7 @@ def stats(path: Path) -> Stats:
         tasks=_tasks(rows),
         sources=_sources(pictures),
         strata=_strata(items),
+        distributions=distributions(items),
     )
 
 

@@ -1,0 +1,200 @@
+"""Step ``split``: test and reference, by group, each task's share as near as groups allow."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Literal, NamedTuple
+
+import numpy as np
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.benchmarks import task
+from keju.building.bench import Bench
+from keju.building.step import Settings, Step
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+Split = Literal["test", "reference"]
+
+_PASSES = 20
+"""Passes of improvement at most; each looks at every unit once, and most splits settle in three."""
+
+
+class SplitSettings(Settings, frozen=True):
+    """How the items are divided."""
+
+    reference: Annotated[
+        float,
+        Meta(description="Share of each task that becomes the reference split.", gt=0, lt=1),
+    ] = 0.2
+
+
+class Unit(NamedTuple):
+    """Items that must stay together: of one group, or tied by an image that groups share."""
+
+    items: tuple[str, ...]
+    tasks: Mapping[str, int]
+
+
+class SplitRow(Struct, frozen=True):
+    """What became of a task: what each split holds of it, and what share was wanted."""
+
+    task: str
+    items: int
+    units: int
+    test: int
+    reference: int
+    share: float
+    wanted: float
+    kept: int
+
+
+class PlaceRow(Struct, frozen=True):
+    """Where an item went, with its group."""
+
+    item: str
+    task: str
+    group: str
+    split: str
+
+
+def group_of(item: Item) -> str:
+    """The unit of independence of an item: its group, else its first image, else itself."""
+    return item.group or (item.images[0].sha256 if item.images else item.id)
+
+
+def units_of(items: Iterable[Item]) -> list[Unit]:
+    """Items that share a group or an image, directly or through others, in order of appearance."""
+    items = list(items)
+    root = list(range(len(items)))
+
+    def find(place: int) -> int:
+        while root[place] != place:
+            root[place] = root[root[place]]
+            place = root[place]
+        return place
+
+    first: dict[tuple[str, str], int] = {}
+    for place, item in enumerate(items):
+        marks = [("group", group_of(item)), *(("image", ref.sha256) for ref in item.images)]
+        for mark in marks:
+            other, here = find(first.setdefault(mark, place)), find(place)
+            root[max(other, here)] = min(other, here)
+    members: dict[int, list[Item]] = defaultdict(list)
+    for place, item in enumerate(items):
+        members[find(place)].append(item)
+    return [
+        Unit(tuple(item.id for item in some), Counter(item.task for item in some))
+        for some in members.values()
+    ]
+
+
+def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set[int]:
+    """Which units go to the reference split, so that each task comes near its share of it.
+
+    Units are taken large before small, equals by lot; each goes where the sum over tasks of
+    (items − wanted)² / wanted is smaller. Then single units move as long as the sum falls.
+
+    Args:
+        units: what is divided.
+        share: of each task's items, between 0 and 1.
+        rng: the lot.
+
+    Returns:
+        Places in `units`.
+    """
+    names = sorted({name for unit in units for name in unit.tasks})
+    counts = np.array([[unit.tasks.get(name, 0) for name in names] for unit in units], float)
+    wanted = share * counts.sum(axis=0)
+    away = -wanted
+    chosen: set[int] = set()
+
+    def falls(place: int) -> bool:
+        """Whether the sum falls when this unit goes to the other side; then it does."""
+        nonlocal away
+        moved = away + counts[place] * (-1 if place in chosen else 1)
+        if float(((away**2 - moved**2) / wanted).sum()) <= 1e-9:
+            return False
+        away = moved
+        chosen.symmetric_difference_update({place})
+        return True
+
+    lots = rng.permutation(len(units)).tolist()
+    order = sorted(lots, key=lambda place: -len(units[place].items))
+    for _ in range(_PASSES):
+        if not sum(map(falls, order)):
+            break
+    return chosen
+
+
+def split(bench: Bench, settings: SplitSettings) -> None:
+    """Give every item its split.
+
+    Items of tasks of pairs keep theirs, since their reference split holds labelled pictures and no
+    questions; whatever hangs together with one of them stays with it.
+
+    Raises:
+        UsageError: nothing can be divided.
+        DataError: an item's task is unknown.
+    """
+    items = bench.items()
+    paired = {item.id for item in items if _of_pairs(item)}
+    units = units_of(items)
+    free = [unit for unit in units if paired.isdisjoint(unit.items)]
+    if len(free) < 2:
+        raise UsageError(
+            f"the {len(items)} items hang together as {len(free)} units that can be divided: there "
+            "is nothing to split. Give books groups of their own"
+        )
+    chosen = divide(free, settings.reference, bench.rng("divide"))
+    reference = {name for place in chosen for name in free[place].items}
+    divided = {name for unit in free for name in unit.items}
+    done = []
+    for item in items:
+        side: Split = "reference" if item.id in reference else "test"
+        done.append(replace(item, split=side if item.id in divided else item.split))
+        bench.keep(done[-1])
+    bench.table("split", list(_rows(done, units, divided, settings.reference)), SplitRow)
+    bench.table(
+        "places", [PlaceRow(each.id, each.task, group_of(each), each.split) for each in done]
+    )
+    held = Counter(item.split for item in done)
+    bench.note(
+        f"{held['test']} items to test, {held['reference']} to reference, by {len(free)} units"
+    )
+    if kept := len(items) - len(divided):
+        bench.note(f"{kept} items keep their split: tasks of pairs, and what is tied to them")
+
+
+STEP = Step("split", "Divide into test and reference, by group and task.", SplitSettings, split)
+
+
+def _of_pairs(item: Item) -> bool:
+    try:
+        return task(item.task).of_pairs
+    except UsageError as error:
+        raise DataError(str(error), item=item.id, mend="Give it the id of a task") from None
+
+
+def _rows(
+    items: Sequence[Item], units: Sequence[Unit], divided: Container[str], wanted: float
+) -> Iterator[SplitRow]:
+    """A row a task, in order of appearance."""
+    tied = Counter(name for unit in units for name in unit.tasks)
+    by_task: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        by_task[item.task].append(item)
+    for name, some in by_task.items():
+        reference = sum(item.split == "reference" for item in some)
+        yield SplitRow(
+            task=name,
+            items=len(some),
+            units=tied[name],
+            test=len(some) - reference,
+            reference=reference,
+            share=round(reference / len(some), 4),
+            wanted=wanted,
+            kept=sum(item.id not in divided for item in some),
+        )

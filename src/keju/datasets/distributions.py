@@ -1,0 +1,128 @@
+"""How a dataset's items are distributed: the numbers behind the papers' charts, as one table."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from keju.benchmarks import prompt_of, query_of, task
+from keju.items import Item
+
+_LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+_PIXELS = tuple(1000 * n for n in (0, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 20000, 50000))
+_RATIOS = (0, 0.1, 0.2, 0.5, 0.67, 0.8, 1, 1.25, 1.5, 2, 5, 10)
+_SHARES = (0, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3)
+_FEW = (0, 1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def _asked(item: Item) -> list[float]:
+    return [] if _unasked(item) else [_length(prompt_of(item))]
+
+
+def _letter(item: Item) -> list[str]:
+    letter = not _unasked(item) and query_of(item).form == "letter"
+    return [item.answer] * letter
+
+
+def _unasked(item: Item) -> bool:
+    """A labelled picture of a task of pairs, which nobody is asked about."""
+    return item.split == "reference" and task(item.task).of_pairs
+
+
+def _length(text: str | None) -> int:
+    """Characters without white space, as in MCS-Bench's Table 5."""
+    return sum(not character.isspace() for character in text or "")
+
+
+def _box_shares(item: Item) -> list[float]:
+    if not item.images:
+        return []
+    area = max(1, item.images[0].width * item.images[0].height)
+    return [(box.x1 - box.x0) * (box.y1 - box.y0) / area for box in item.boxes]
+
+
+class _Measured(NamedTuple):
+    """Something that is measured of every item: its unit, and the lower ends of its bins."""
+
+    unit: str
+    bins: tuple[float, ...]
+    values: Callable[[Item], Iterable[float]]
+
+
+_MEASURES: Mapping[str, _Measured] = {
+    "question": _Measured("characters", _LENGTHS, _asked),
+    "answer": _Measured("characters", _LENGTHS, lambda item: [_length(item.answer)]),
+    "transcription": _Measured(
+        "characters", _LENGTHS, lambda item: [_length(item.transcription)] * (
+            item.transcription is not None)
+    ),
+    "pixels": _Measured("pixels an image", _PIXELS, lambda item: (
+        ref.width * ref.height for ref in item.images)),
+    "aspect": _Measured("width / height", _RATIOS, lambda item: (
+        ref.width / max(1, ref.height) for ref in item.images)),
+    "images": _Measured("an item", _FEW, lambda item: [len(item.images)]),
+    "options": _Measured("an item", _FEW, lambda item: [len(item.options)] * bool(item.options)),
+    "lines": _Measured("an item", _FEW, lambda item: [len(item.lines)] * bool(item.lines)),
+    "boxes": _Measured("an item", _FEW, lambda item: [len(item.boxes)] * bool(item.boxes)),
+    "box": _Measured("share of the image", _SHARES, _box_shares),
+}  # fmt: skip
+
+_WORDS: Mapping[str, Callable[[Item], Iterable[str]]] = {
+    "task": lambda item: [item.task],
+    "format": lambda item: [task(item.task).format],
+    "letter": _letter,
+    "split": lambda item: [item.split],
+    "draft": lambda item: ["draft" if item.draft else "accepted"],
+}
+"""What every item says in words. ``letter`` is the right one of multiple choice: each should come
+about as often as the others."""
+
+
+def distributions(items: Sequence[Item]) -> pl.DataFrame:
+    """Counts by bin and by word, one row each; no image is read.
+
+    Columns: `measure`, `unit`, `name` (the bin, or the word), `low` (the bin's lower end, in it)
+    and `high` (its upper end, not in it; null for the last bin and for words), and `count`. Lengths
+    are in characters without white space. ``group`` counts groups by how many items they hold.
+    Empty bins between full ones are rows too.
+    """
+    rows: list[dict[str, object]] = []
+    for name, measured in _MEASURES.items():
+        rows += _binned(name, measured.unit, measured.bins, (
+            value for item in items for value in measured.values(item)))  # fmt: skip
+    groups = Counter(item.group for item in items if item.group)
+    rows += _binned("group", "items a group", _FEW, groups.values())
+    for name, say in _WORDS.items():
+        counts = Counter(word for item in items for word in say(item))
+        rows += [
+            {"measure": name, "unit": "items", "name": word, "count": count}
+            for word, count in (counts.items() if name == "task" else sorted(counts.items()))
+        ]
+    schema = {
+        "measure": pl.String, "unit": pl.String, "name": pl.String,
+        "low": pl.Float64, "high": pl.Float64, "count": pl.Int64,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema)
+
+
+def _binned(
+    measure: str, unit: str, bins: tuple[float, ...], values: Iterable[float]
+) -> list[dict[str, object]]:
+    counts: dict[int, int] = defaultdict(int)
+    for value in values:
+        counts[max(0, bisect_right(bins, value) - 1)] += 1
+    if not counts:
+        return []
+    rows = []
+    for place in range(min(counts), max(counts) + 1):
+        low, high = bins[place], bins[place + 1] if place + 1 < len(bins) else None
+        name = f"{low:,.12g} and more" if high is None else f"{low:,.12g} to {high:,.12g}"
+        rows.append(
+            {"measure": measure, "unit": unit, "name": name, "low": float(low),
+             "high": None if high is None else float(high), "count": counts[place]}
+        )  # fmt: skip
+    return rows
