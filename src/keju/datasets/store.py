@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -24,7 +24,15 @@ from filelock import FileLock, Timeout
 from msgspec import field
 
 from keju.datasets.packed import Packed
-from keju.datasets.table import ItemTable, as_stored, copy_items, read_ids, read_items, write_items
+from keju.datasets.table import (
+    ItemTable,
+    as_stored,
+    copy_items,
+    iter_items,
+    read_ids,
+    read_items,
+    write_items,
+)
 from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes, write_json
 from keju.images import probe_image
@@ -81,10 +89,24 @@ def items_hash(items: Iterable[Item]) -> str:
     Raises:
         DataError: an item holds something that cannot be stored.
     """
-    digest = hashlib.sha256(f"{FORMAT}\n".encode())
+    digest = _Digest()
     for item in items:
-        digest.update(msgspec.json.encode(as_stored(item), order="deterministic") + b"\n")
-    return digest.hexdigest()
+        digest.add(as_stored(item))
+    return digest.hash
+
+
+class _Digest:
+    """The hash of items that are taken in one by one, each as it is stored."""
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256(f"{FORMAT}\n".encode())
+
+    def add(self, item: Item) -> None:
+        self._sha256.update(msgspec.json.encode(item, order="deterministic") + b"\n")
+
+    @property
+    def hash(self) -> str:
+        return self._sha256.hexdigest()
 
 
 class Dataset:
@@ -129,14 +151,21 @@ class Dataset:
         """Where the images lie."""
         return self.path / _IMAGES
 
-    def items(self) -> list[Item]:
+    def items(self, keep: Callable[[Item], Item] | None = None) -> list[Item]:
         """The items, in their order.
+
+        Args:
+            keep: makes of each item what is kept of it, so that whoever needs little of many holds
+                no more.
 
         Raises:
             DataError: items.parquet is missing, damaged, or not the one dataset.json describes.
         """
-        items = read_items(self.items_path)
-        if items_hash(items) != self.manifest.hash:
+        digest, items = _Digest(), list[Item]()
+        for item in iter_items(self.items_path):
+            digest.add(item)
+            items.append(keep(item) if keep else item)
+        if digest.hash != self.manifest.hash:
             raise DataError(
                 f"the items are not those that {_MANIFEST} describes (their hash differs)",
                 file=self.items_path,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,9 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 SCHEMA = pl.Schema(_COLUMNS)
 """The columns of items.parquet. A dict is a list of key and value, a point a list of x and y."""
 
+_REPEATED = ("benchmark", "task", "query", "group", "split")
+"""What many items have in common, so that it is in memory once."""
+
 _FEW = 64
 """Items that are there as Python's rows at a time: those of a gallery are large."""
 
@@ -126,23 +130,31 @@ def read_items(path: Path) -> list[Item]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
+    return list(iter_items(path))
+
+
+def iter_items(path: Path) -> Iterator[Item]:
+    """The items that `read_items` reads, one after the other.
+
+    Raises:
+        DataError: the file is missing, damaged, or is not a table of items.
+    """
     frame = frame_of(path)
     _check_columns(path, frame.schema)
-    return _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path)
+    yield from _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path)
 
 
-def _items_of(rows: Iterable[dict[str, Any]], path: Path) -> list[Item]:
-    items = []
+def _items_of(rows: Iterable[dict[str, Any]], path: Path) -> Iterator[Item]:
     known: dict[tuple[object, ...], ImageRef] = {}
     for number, row in enumerate(rows, start=1):
         try:
             row["images"] = [_shared(ref, known) for ref in row.get("images") or ()]
-            items.append(msgspec.convert(_plain(row), Item))
+            item = msgspec.convert(_plain(row), Item)
         except (msgspec.ValidationError, TypeError) as error:
             raise DataError(
                 f"not an item: {error}", file=path, item=f"row {number} ({row['id']})"
             ) from None
-    return items
+        yield item
 
 
 class ItemTable:
@@ -183,7 +195,7 @@ class ItemTable:
             raise DataError("no item has this id", file=self._path, item=name)
         group, row = place
         table = self._table.read_row_group(group, use_threads=False).slice(row, 1)
-        return _items_of(table.to_pylist(), self._path)[0]
+        return next(_items_of(table.to_pylist(), self._path))
 
 
 def _few_at_a_time(items: list[Item]) -> Iterator[list[Item]]:
@@ -242,6 +254,9 @@ def _entries(mapping: Mapping[str, str]) -> list[dict[str, str]]:
 def _plain(row: dict[str, Any]) -> dict[str, object]:
     """A row as `msgspec.convert` expects an item: dicts whole again, absent values left out."""
     out = {name: value for name, value in row.items() if value is not None}
+    for name in _REPEATED:
+        if isinstance(value := out.get(name), str):
+            out[name] = sys.intern(value)
     for name in ("fields", "metadata"):
         out[name] = {entry["key"]: entry["value"] for entry in row.get(name) or ()}
     return out

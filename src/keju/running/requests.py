@@ -15,9 +15,36 @@ from keju.text import in_script
 PLAINLY = Way()
 """The image, in the words of the benchmark."""
 
+_NOTHING: dict[str, str] = {}
+"""One for all items, since they are never changed."""
+
 SOURCE_PROMPT = "以下是圖中的文字：\n{source}\n\n{prompt}"
 """How a transcription is shown in place of the image: the true one (``gold-ocr``), the model's own
 (``own-ocr``) or an engine's (``ocr+llm``). MCS-Bench 4.4 gives no wording; this is ours."""
+
+
+def to_ask(item: Item, *, transcription: bool) -> Item:
+    """What asking needs of an item; a run of many items holds no more of each.
+
+    Neither the answer nor what describes it, and the transcription only where it is shown. Items of
+    the reference split stay whole: they are lent to baselines.
+    """
+    if item.split == "reference":
+        return item
+    return Item(
+        id=item.id,
+        benchmark=item.benchmark,
+        task=item.task,
+        query=item.query,
+        images=item.images,
+        question=item.question,
+        verbatim=item.verbatim,
+        fields=item.fields or _NOTHING,
+        options=item.options,
+        transcription=item.transcription if transcription else None,
+        group=item.group,
+        metadata=_NOTHING,
+    )
 
 
 def request_count(item: Item) -> int:

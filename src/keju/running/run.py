@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from math import isfinite
 from pathlib import Path
 
@@ -20,12 +21,15 @@ from keju.running.budget import Purse
 from keju.running.lending import lend
 from keju.running.progress import show
 from keju.running.reading import reader_of
+from keju.running.requests import to_ask
 from keju.running.selecting import Selection, select
 from keju.running.session import ModelSummary, Session
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
-_OURS = frozenset({"run.lock", "items.parquet", "readings", "responses", "scores", "batches"})
+_OURS = frozenset(
+    {"run.lock", "items.parquet", "readings", "responses", "scores", "batches", "people"}
+)
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -110,7 +114,8 @@ def run(
     options = options or ModelOptions()
     _check(options, policy)
     dataset = Dataset.open(dataset_path)
-    everything = dataset.items()
+    whole = "gold-ocr" in selection.settings
+    everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
     asked = open_models(models, lend(dataset, everything, options))
     with ResponseStore(_folder(out)) as store:

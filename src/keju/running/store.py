@@ -14,7 +14,7 @@ store is next opened or closed; readers take the later one (`RunFolder.responses
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple
@@ -129,6 +129,22 @@ class ResponseStore:
             DataError: see `append`.
         """
         self._append(self.folder.readings_path(response.model), response)
+
+    def replace(self, model: str, responses: Iterable[Response]) -> None:
+        """Let a model's responses be these alone: people may take an answer back.
+
+        Raises:
+            DataError: the disk does not take them; each file is then the old one or the new one.
+        """
+        files: dict[Path, list[bytes]] = {}
+        for response in responses:
+            path = self.folder.responses_path(model, response.task)
+            files.setdefault(path, []).append(msgspec.json.encode(response) + b"\n")
+        for path in self.folder.response_files(model):
+            if path not in files:
+                path.unlink()
+        for path, lines in files.items():
+            write_atomic(path, lines)
 
     def _append(self, path: Path, response: Response) -> None:
         file = self._file(path)
