@@ -153,9 +153,13 @@ class Engine:
             raise PrerequisiteError("keju build", "pip install 'keju[build]'") from None
         if self.name == "ray":
             _start_ray(self.address)
-            daft.set_runner_ray(noop_if_initialized=True)
-        else:
-            daft.set_runner_native()
+        try:
+            daft.set_runner_ray() if self.name == "ray" else daft.set_runner_native()
+        except Exception:  # Daft's own; it takes a runner once a process, the same one or not
+            if daft.get_or_infer_runner_type() != self.name:
+                raise UsageError(
+                    f"this process works with another engine than {self.name}"
+                ) from None
         return daft
 
     def _shown(self, name: str, rows: int, size: int) -> Iterator[int]:

@@ -1,0 +1,244 @@
+"""Recipes: what is read, joined, done, done again and refused."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from builds import keju
+from making import make_dataset, page_item
+from msgspec.structs import replace
+
+from keju.building import pipeline
+from keju.building.engine import Engine
+from keju.building.recipe import read_recipe
+from keju.building.settings import settings_from
+from keju.building.step import Settings
+from keju.datasets.store import Dataset
+from keju.errors import KejuError, UsageError
+
+RECIPE = """
+name = "trial"
+[[source]]
+form = "dataset"
+path = "one"
+[[source]]
+form = "dataset"
+path = "two"
+name = "second"
+[[step]]
+do = "select"
+limit = 3
+[[step]]
+do = "select"
+limit = 2
+"""
+
+
+@pytest.fixture
+def recipe(tmp_path) -> Path:
+    make_dataset(tmp_path / "one", pages=2)
+    make_dataset(tmp_path / "two", pages=4, first=1)
+    file = tmp_path / "trial.toml"
+    file.write_text(RECIPE)
+    return file
+
+
+def built(file: Path, out: Path) -> tuple[pipeline.BuildRecord, list[str]]:
+    lines: list[str] = []
+    record = pipeline.build(read_recipe(file), out, engine=Engine(), say=lines.append)
+    return record, lines
+
+
+def test_sources_are_joined_with_ids_of_their_own(recipe, tmp_path):
+    record, _ = built(recipe, tmp_path / "b")
+    joined = Dataset.open(tmp_path / "b" / "steps" / "00-join")
+    names = [item.id for item in joined.items()]
+    assert names == ["i0000", "i0001", "second/i0000", "second/i0001", "i0002", "i0003"]
+    assert joined.manifest.images == 5
+    assert record.steps[0].notes == ["2 ids of second were taken; they begin second/"]
+    (entry,) = joined.items()[0].provenance
+    assert (entry.step, entry.licence, entry.source) == ("dataset", "CC0-1.0", "made by the tests")
+
+
+def test_the_last_step_is_the_dataset(recipe, tmp_path):
+    record, _ = built(recipe, tmp_path / "b")
+    dataset = Dataset.open(tmp_path / "b" / "dataset")
+    assert dataset.manifest.hash == record.hash
+    assert dataset.manifest.name == "trial"
+    assert [item.id for item in dataset.items()] == ["i0000", "i0001"]
+    assert all(dataset.image_bytes(item.images[0]) for item in dataset.items())
+    assert json.loads((tmp_path / "b" / "build.json").read_text())["hash"] == record.hash
+
+
+def test_what_stands_is_not_done_again(recipe, tmp_path):
+    first, _ = built(recipe, tmp_path / "b")
+    stamp = (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns
+    again, lines = built(recipe, tmp_path / "b")
+    assert again == first
+    assert sum("stood already" in line for line in lines) == 5
+    assert (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns == stamp
+
+
+def test_a_changed_step_is_done_anew_and_all_after_it(recipe, tmp_path):
+    built(recipe, tmp_path / "b")
+    recipe.write_text(RECIPE.replace("limit = 3", "limit = 1"))
+    parts = list(pipeline.plan(read_recipe(recipe), tmp_path / "b"))
+    assert [part.stands for part in parts] == [True, True, True, False, False]
+    record, lines = built(recipe, tmp_path / "b")
+    assert sum("stood already" in line for line in lines) == 3
+    assert record.steps[-1].items == 1
+
+
+def test_a_changed_source_is_read_anew(recipe, tmp_path):
+    before, _ = built(recipe, tmp_path / "b")
+    make_dataset(tmp_path / "three", [page_item("x")])
+    recipe.write_text(RECIPE.replace('"one"', '"three"'))
+    after, _ = built(recipe, tmp_path / "b")
+    assert after.hash != before.hash
+    assert Dataset.open(tmp_path / "b" / "dataset").items()[0].id == "x"
+
+
+def test_the_same_recipe_gives_the_same_hash_elsewhere(recipe, tmp_path):
+    one, _ = built(recipe, tmp_path / "b")
+    other, _ = built(recipe, tmp_path / "elsewhere" / "b")
+    assert one.hash == other.hash
+
+
+def test_a_table_says_what_was_left_out(recipe, tmp_path):
+    built(recipe, tmp_path / "b")
+    table = tmp_path / "b" / "steps" / "01-select" / "tables" / "left-out.csv"
+    lines = table.read_text("utf-8-sig").splitlines()
+    assert lines[0] == "item,task,why"
+    assert lines[1:] == [
+        f"{name},T1,more than 3 of its task" for name in ("second/i0001", "i0002", "i0003")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'do = "select"\nlimit = 3',
+            'do = "selekt"',
+            "step 1: no step 'selekt'. Did you mean 'sel",
+        ),
+        ("limit = 3", "limti = 3", "step 1 (select): no key 'limti'. Did you mean 'limit'?"),
+        ("limit = 3", 'limit = "many"', "step 1 (select): limit: expected `int`, got `str`"),
+        ("limit = 3", "limit = -3", "step 1 (select): limit: expected `int` >= 0"),
+        ("limit = 3", 'tasks = ["T1", 4]', "step 1 (select): tasks[1]: expected `str`"),
+        ("limit = 3", 'tasks = ["T77"]', "step 1: select: no task 'T77'"),
+        ('path = "one"', 'path = "won"', "source 1 (dataset): path: "),
+        ('path = "one"', "path = 7", "source 1 (dataset): path: expected Path, got int"),
+        ('path = "one"\n', "", "source 1 (dataset): it needs `path`"),
+        (
+            'form = "dataset"\npath = "one"',
+            'form = "datset"',
+            "source 1: no form 'datset'. Did you",
+        ),
+        ('form = "dataset"\npath = "one"', 'path = "one"', "source 1: it needs form = …"),
+        ('do = "select"\nlimit = 3', "limit = 3", "step 1: it needs do = …"),
+        ('name = "trial"', "", "it needs `name`"),
+        ('name = "trial"', 'name = "trial"\nsede = 1', "no key 'sede'. Did you mean 'seed'?"),
+        ("[[step]]", "[[step]", "not readable"),
+        ('path = "one"', 'path = "two/images"', "no dataset"),
+    ],
+)
+def test_a_recipe_that_is_wrong_is_one_line(recipe, tmp_path, old, new, said):
+    recipe.write_text(RECIPE.replace(old, new, 1))
+    with pytest.raises(KejuError) as error:
+        built(recipe, tmp_path / "b")
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_recipe_without_sources_is_refused(tmp_path):
+    (tmp_path / "r.toml").write_text('name = "x"')
+    with pytest.raises(UsageError, match="source"):
+        read_recipe(tmp_path / "r.toml")
+
+
+def test_a_folder_with_something_else_is_left_alone(recipe, tmp_path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "thesis.txt").write_text("mine")
+    with pytest.raises(UsageError, match="not empty"):
+        built(recipe, tmp_path / "b")
+    assert (tmp_path / "b" / "thesis.txt").exists()
+
+
+def test_one_build_at_a_time(recipe, tmp_path):
+    with pipeline._locked(tmp_path / "b"):
+        done = keju("build", recipe, "--out", tmp_path / "b")
+    assert done.returncode == 2
+    assert "another build is writing there" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_command_builds_plans_and_says_what_stands(recipe, tmp_path):
+    done = keju("build", recipe, "--out", tmp_path / "b", "--plan")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("to do") == 5
+    assert not (tmp_path / "b").exists()
+    done = keju("build", recipe, "--out", tmp_path / "b")
+    assert done.returncode == 0, done.stderr
+    assert "2 items in" in done.stdout
+
+
+def test_a_step_is_also_a_command(tmp_path):
+    given = make_dataset(tmp_path / "given", pages=3)
+    done = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "1")
+    assert done.returncode == 0, done.stderr
+    assert Dataset.open(tmp_path / "out").manifest.items == 1
+    again = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "1")
+    assert "it stood already" in again.stdout
+    other = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "2")
+    assert other.returncode == 2
+    assert "already holds a dataset" in other.stderr
+
+
+def test_a_step_that_is_not_there_is_one_line(tmp_path):
+    done = keju("build", "selct", tmp_path)
+    assert done.returncode == 2
+    assert "Did you mean 'select'?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_settings_take_paths_from_the_recipe_s_folder(tmp_path):
+    class Two(Settings, frozen=True):
+        here: Path
+        there: Path | None = None
+
+    found = settings_from({"here": "a", "there": os.sep + "b"}, Two, place="x", base=tmp_path)
+    assert found == Two(here=tmp_path / "a", there=Path(os.sep + "b"))
+
+
+def test_items_that_change_say_so(tmp_path):
+    from builds import bench_over
+
+    bench = bench_over(make_dataset(tmp_path / "given", pages=4), tmp_path / "out")
+    a, b, c, d = bench.items()
+    bench.keep(a)
+    bench.keep(replace(b, answer="宇宙洪荒"))
+    bench.keep(c, note="looked at", person="lin")
+    bench.keep(replace(d, id="new"), tool="cutter 1")
+    bench.writer.close()
+    a2, b2, c2, d2 = Dataset.open(tmp_path / "out").items()
+    assert a2 == a
+    assert [entry.step for entry in b2.provenance] == ["trial"]
+    assert (c2.provenance[0].note, c2.provenance[0].person) == ("looked at", "lin")
+    assert d2.provenance[0].tool == "cutter 1"
+
+
+def test_random_numbers_are_of_seed_step_and_names(tmp_path):
+    from builds import bench_over
+
+    given = make_dataset(tmp_path / "given", pages=1)
+    one = bench_over(given, tmp_path / "1", seed=1)
+    two = bench_over(given, tmp_path / "2", seed=2)
+    assert one.rng("a").integers(1 << 30) == one.rng("a").integers(1 << 30)
+    drawn = {
+        bench.rng(*names).integers(1 << 60) for bench in (one, two) for names in ("a", "b", "ab")
+    }
+    assert len(drawn) == 6
