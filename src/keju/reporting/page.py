@@ -17,6 +17,7 @@ from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.reporting.beside import BesideTable, beside_tables
 from keju.reporting.browser import Browser
+from keju.reporting.buying import SIGNALS
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.view import View, build_view
 from keju.reporting.words import Words
@@ -96,7 +97,7 @@ def render(view: View, browser: Browser, words: Words, *, single: bool) -> Itera
     that lie beside a report in a folder, and nothing else, so that an answer that slipped through
     as markup could neither run nor load anything.
     """
-    style = _asset("report.css")
+    style = _asset("tokens.css") + _asset("report.css")
     script = "".join(map(_asset, _SCRIPTS))
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     template = environment.from_string(_asset("report.html.j2"))
@@ -104,6 +105,7 @@ def render(view: View, browser: Browser, words: Words, *, single: bool) -> Itera
         report=view,
         _=words,
         confusions=browser.mistakes.commonest(),
+        signals=SIGNALS,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file
         style_hash=_hash(style),

@@ -11,6 +11,7 @@ from keju.reporting.beside import BesideTable
 from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
 from keju.reporting.page import Report
+from keju.statistics import Interval
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -18,9 +19,9 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row a score), ``tasks.csv`` (one row a model, task and metric).
 
-    Beside them a file for each table in a paper's form, in the paper's units. In the first two
-    values are fractions. A text that a spreadsheet would take for a formula gets an apostrophe
-    before it.
+    Beside them ``effort.csv`` and ``surest.csv`` where pages were transcribed, and a file for each
+    table in a paper's form, in the paper's units. In the others values are fractions. A text that
+    a spreadsheet would take for a formula gets an apostrophe before it.
     """
     gathered = report.gathered
     items = pl.DataFrame(
@@ -69,10 +70,58 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         ],
         infer_schema_length=None,
     )
-    frames = {"items": items, "tasks": tasks}
+    frames = {"items": items, "tasks": tasks} | _buying(report)
     for table in report.beside:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
-    return [_write(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+    return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _buying(report: Report) -> dict[str, pl.DataFrame]:
+    """``effort.csv`` and ``surest.csv``: what is left to fix, what to keep; errors as fractions.
+
+    An interval's ends stand in columns of their own, empty where there is none.
+    """
+    frames = {}
+    if report.view.efforts:
+        frames["effort"] = pl.DataFrame(
+            [
+                {"model": each.model, "task": each.task, "characters": each.layer,
+                 "pages": each.pages, "groups": each.groups,
+                 **_bounded("mean", each.mean.value, each.mean.interval),
+                 **_bounded("median", each.median.value, each.median.interval),
+                 **_bounded("nine_in_ten", each.most.value, each.most.interval),
+                 "untouched": each.untouched}
+                for each in report.view.efforts
+            ],
+            infer_schema_length=None,
+        )  # fmt: skip
+    if report.view.surest:
+        frames["surest"] = pl.DataFrame(
+            [
+                {"model": each.model, "task": each.task, "signal": each.signal,
+                 "error": each.metric, "answers": each.answers, "all": each.curve.whole,
+                 **{
+                     name: value
+                     for share, interval in each.at.items()
+                     for name, value in _bounded(
+                         f"at_{share:.0%}".rstrip("%"), each.curve.at(share), interval
+                     ).items()
+                 },
+                 **_bounded("area", each.curve.area, each.area),
+                 **_bounded("gain", each.curve.gain, each.gain)}
+                for each in report.view.surest
+            ],
+            infer_schema_length=None,
+        )  # fmt: skip
+    return frames
+
+
+def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[str, float | None]:
+    return {
+        name: value,
+        f"{name}_low": interval.low if interval else None,
+        f"{name}_high": interval.high if interval else None,
+    }
 
 
 def _beside(table: BesideTable) -> pl.DataFrame:
@@ -95,7 +144,8 @@ def _beside(table: BesideTable) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=dict.fromkeys(["model", "source", *names], pl.String))
 
 
-def _write(frame: pl.DataFrame, path: Path) -> Path:
+def write_frame(frame: pl.DataFrame, path: Path) -> Path:
+    """Write a CSV whose texts no spreadsheet takes for formulas."""
     texts = pl.col(pl.String)
     safe = frame.with_columns(
         pl.when(texts.str.slice(0, 1).is_in(list(_FORMULA)))

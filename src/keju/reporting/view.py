@@ -9,6 +9,7 @@ from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
 from keju.reporting.beside import BesideTable, beside_tables, other_data
+from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
 from keju.reporting.gather import Gathered, Voice
@@ -74,6 +75,8 @@ class View(NamedTuple):
     strata: list[Json]
     options: list[Json]
     grades: Grades
+    efforts: list[Effort]
+    surest: list[Surest]
     task_names: list[dict[str, str]]
     pictures_note: str
 
@@ -113,6 +116,8 @@ def build_view(
         strata=strata(gathered),
         options=option_errors(gathered),
         grades=grades(gathered),
+        efforts=efforts(gathered),
+        surest=surest(gathered),
         task_names=_task_names(gathered),
         pictures_note=(
             f"{left_out} pictures are not in this report: the dataset is not where it was, or they "

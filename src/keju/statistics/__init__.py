@@ -31,6 +31,8 @@ from keju.statistics.correlation import (
     spearman,
     spearman_paper,
 )
+from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
+from keju.statistics.spread import Spread, spread
 from keju.statistics.suite import TaskSums, resample_suite
 
 __all__ = [
@@ -44,6 +46,9 @@ __all__ = [
     "Interval",
     "Measure",
     "PairCounts",
+    "RiskCoverage",
+    "RiskIntervals",
+    "Spread",
     "TaskSums",
     "associate",
     "compare",
@@ -63,7 +68,10 @@ __all__ = [
     "rank_intervals",
     "resample_suite",
     "resampled",
+    "risk_coverage",
+    "risk_intervals",
     "spearman",
     "spearman_paper",
+    "spread",
     "spread_of_differences",
 ]
