@@ -29,6 +29,9 @@ ONE, TWO = (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
         ("xmin=1, ymin=2, xmax=3, ymax=4", (ONE,), "named edges"),
         ("left: 1, right: 3, top: 2, bottom: 4", (ONE,), "named edges"),
         ("Character 1: 1, 2, 3, 4\n5 6 7 8", (ONE, TWO), "lines of four numbers"),
+        ('["1,2,3,4", "5 6 7 8"]', (ONE, TWO), "JSON"),
+        ("|x1|y1|x2|y2|\n|--|--|--|--|\n| 1 | 2 | 3 | 4 |\n|5|6|7|8|", (ONE, TWO), "table"),
+        ("| 月 | 1 | 2 | 3 | 4 |", (ONE,), "table"),
         ("1. 1, 2, 3, 4\n2. 5, 6, 7, 8", (ONE, TWO), "lines of four numbers"),
     ],
 )
@@ -48,6 +51,8 @@ def test_each_notation_is_read_and_named(text, rows, rule):
         "[[1, 2], [3, 4]]",
         '{"bbox": [true, false, true, false]}',
         "x1=1, y1=2, x2=3",
+        "| 1 | 2 | 3 | 4 | 5 | 6 |",
+        '["1,2,3"]',
     ],
 )
 def test_what_is_no_box_is_not_made_one(text):

@@ -9,7 +9,8 @@ from keju.scoring.short import entity_set, same_short
 @pytest.mark.parametrize(
     ("truth", "answer"),
     [("3", "三"), ("3", "３"), ("三", "3匹"), ("12", "十二"), ("红色", "紅色。"), ("红色", "红 色"),
-     ("为", "爲"), ("是", "是"), ("left", "Left"), ("20", "二十")],
+     ("为", "爲"), ("是", "是"), ("left", "Left"), ("20", "二十"), ("3", "three"),
+     ("21", "Twenty-one."), ("one", "1")],
 )  # fmt: skip
 def test_answers_that_are_the_same(truth, answer):
     assert same_short(truth, answer)
@@ -18,7 +19,8 @@ def test_answers_that_are_the_same(truth, answer):
 @pytest.mark.parametrize(
     ("truth", "answer"),
     [("3", "13"), ("红", "不红"), ("三", "三四"), ("红色", "红色、黄色"), ("松树", "松树人"),
-     ("3", ""), ("12", "112"), ("是", "不是"), ("1", "1到20之间")],
+     ("3", ""), ("12", "112"), ("是", "不是"), ("1", "1到20之间"),
+     ("3", "threefold"), ("2", "two or three")],
 )  # fmt: skip
 def test_answers_that_only_contain_the_truth_are_not(truth, answer):
     assert not same_short(truth, answer)

@@ -12,7 +12,8 @@ from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
 from keju.metrics.columns import OrderFree, order_free_cer
 from keju.metrics.edit import EditCounts, best_edits, distance, official_edits
 from keju.metrics.entities import entities_prf, official_entities_prf
-from keju.metrics.numbers import numbers_in, parse_number, relative_error
+from keju.metrics.finding import nearest
+from keju.metrics.numbers import english_number, numbers_in, parse_number, relative_error
 from keju.metrics.ocr import (
     accurate_rate,
     aligned_prf,
@@ -57,10 +58,12 @@ __all__ = [
     "chrf_of_counts",
     "correct_rate",
     "distance",
+    "english_number",
     "entities_prf",
     "f_beta",
     "mark_class",
     "multiset_prf",
+    "nearest",
     "normalised_distance",
     "numbers_in",
     "official_edits",

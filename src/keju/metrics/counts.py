@@ -15,25 +15,18 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from keju.metrics.base import UndefinedMetricError
-from keju.metrics.numbers import parse_number, relative_error
+from keju.metrics.numbers import (
+    ENGLISH_NUMBER,
+    english_number,
+    parse_number,
+    relative_error,
+)
 from keju.text import narrowed
 
 _PREFIX = 120
 _EDGE = " \t\r\n*_`$\"'“”「」#.。!！,，"
 _LONE = frozenset({"one", "一"})
 
-_ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
-_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
-_TEENS += ["eighteen", "nineteen"]
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-_WORDS = (
-    {"zero": 0}
-    | {word: value for value, word in enumerate([*_ONES, *_TEENS], start=1)}
-    | {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
-)
-_ONE, _TEEN, _TEN = (f"(?:{'|'.join(words)})" for words in (_ONES, _TEENS, _TENS))
-_SMALL = rf"(?:{_TEN}(?:[-\s]{_ONE}\b)?|{_TEEN}|{_ONE}|zero)"
-_ENGLISH = rf"(?:(?:{_ONE}|a)\s+hundred\b(?:\s+(?:and\s+)?{_SMALL}\b)?|{_SMALL}\b)"
 _HAN = "零〇○一二三四五六七八九十百千万萬亿億两兩廿卄卅卌壹贰貳叁參叄肆伍陆陸柒捌玖拾佰仟"
 _MEASURES = "个個箇字枚种種块塊片件处處条條只隻颗顆"
 
@@ -46,7 +39,7 @@ _NUMERAL = re.compile(
         (?![A-Za-z0-9_])(?P<great>\s?[百千万萬亿億](?![{_HAN}]))?)
     | (?P<vague>[{_HAN}几幾数數]{{0,20}}[几幾数數][{_HAN}几幾数數]{{0,20}}(?=[{_MEASURES}]))
     | (?P<han>[{_HAN}]+)
-    | (?P<english>\b{_ENGLISH})
+    | (?P<english>\b{ENGLISH_NUMBER})
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -94,6 +87,9 @@ _HAN_DECIMAL = rf"[{_HAN}]+(?:[点點][{_HAN}]+)?"
 _CHANCE = re.compile(
     rf"""
     百分之(?P<han_percent>{_HAN_DECIMAL})
+    | (?<![{_HAN}])(?P<han_whole>[{_HAN}]{{1,8}})分之(?P<han_part>[{_HAN}]{{1,8}})
+    | (?<![A-Za-z0-9_./])(?P<part>[0-9]{{1,6}})\s?(?:/|out\sof)\s?(?P<whole>[0-9]{{1,6}})
+        (?![0-9/]|\.[0-9])
     | (?P<han>[零〇][点點][{_HAN}]+)
     | (?<![A-Za-z0-9_.])(?P<arabic>-?{_DECIMAL})(?![A-Za-z0-9_]|\.[0-9])
         (?P<percent>\s?(?:%|percent\b|per\scent\b))?
@@ -181,7 +177,8 @@ def stated_count(text: str) -> Stated | None:
 def stated_probability(text: str) -> Stated | None:
     """The probability, 0 to 1, that a text states, or None where that would be a guess.
 
-    Read are decimals (0.8, .8), percentages (80%, 80 percent, 百分之八十) and 零点八. A whole
+    Read are decimals (0.8, .8), percentages (80%, 80 percent, 百分之八十), 零点八 and shares (8/10,
+    8 out of 10, 十分之八). A whole
     number without a percent sign is one only as the whole text, or after a phrase, and only if it
     is 0 or 1: 80 is not taken for 80%. Of several numbers one is chosen as in `stated_count`.
     """
@@ -241,19 +238,12 @@ def _counts_in(flat: str) -> Iterable[_Numeral]:
 
 def _value(match: re.Match[str]) -> float | None:
     if match["english"]:
-        return float(_english(match["english"]))
+        return english_number(match["english"])
     if match["great"]:
         number = parse_number(match["arabic"].removesuffix(match["great"]))
         worth = parse_number("一" + match["great"].strip())
         return None if number is None or worth is None else number * worth
     return parse_number(match[0])
-
-
-def _english(words: str) -> int:
-    total = 0
-    for word in re.split(r"[-\s]+", words.lower()):
-        total = max(total, 1) * 100 if word == "hundred" else total + _WORDS.get(word, 0)
-    return total
 
 
 def _is_bound(flat: str, match: re.Match[str]) -> bool:
@@ -283,10 +273,18 @@ def _chance(match: re.Match[str]) -> float | None:
     if match["arabic"]:
         number = float(match["arabic"])
         return number / 100 if match["percent"] else number
+    if match["part"]:
+        return _share(float(match["part"]), float(match["whole"]))
+    if match["han_part"]:
+        return _share(parse_number(match["han_part"]), parse_number(match["han_whole"]))
     number_or_none = _han_decimal(match["han_percent"] or match["han"])
     if number_or_none is None or match["han"]:
         return number_or_none
     return number_or_none / 100
+
+
+def _share(part: float | None, whole: float | None) -> float | None:
+    return None if part is None or not whole else part / whole
 
 
 def _han_decimal(text: str) -> float | None:

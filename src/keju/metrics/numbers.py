@@ -27,12 +27,29 @@ _UNITS = {
     "十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000,
     "廿": 20, "卄": 20, "卅": 30, "丗": 30, "卌": 40,
 }  # fmt: skip
+
 _GREAT = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _TENS = "廿卄卅丗卌"
 _CHINESE = "".join([*_DIGITS, *_UNITS, *_GREAT])
 _ARABIC = r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d+)?|[+-]?\d+(?:\.\d+)?"
 _NUMBER = re.compile(rf"{_ARABIC}|[{_CHINESE}]+")
 _LONGEST = 30
+
+_ONES = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+_TEENS = ["ten", "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"]
+_TEENS += ["eighteen", "nineteen"]
+_DECADES = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_WORDS = (
+    {"zero": 0}
+    | {word: value for value, word in enumerate([*_ONES, *_TEENS], start=1)}
+    | {word: value for value, word in zip(range(20, 100, 10), _DECADES, strict=True)}
+)
+_ONE, _TEEN, _TEN = (f"(?:{'|'.join(words)})" for words in (_ONES, _TEENS, _DECADES))
+_SMALL = rf"(?:{_TEN}(?:[-\s]{_ONE}\b)?|{_TEEN}|{_ONE}|zero)"
+ENGLISH_NUMBER = rf"(?:(?:{_ONE}|a)\s+hundred\b(?:\s+(?:and\s+)?{_SMALL}\b)?|{_SMALL}\b)"
+"""A pattern of the English words for 0 to 999."""
+
+_IN_ENGLISH = re.compile(ENGLISH_NUMBER, re.IGNORECASE)
 
 
 def parse_number(text: str) -> float | None:
@@ -47,6 +64,16 @@ def parse_number(text: str) -> float | None:
     if re.fullmatch(_ARABIC, plain):
         return float(plain.replace(",", ""))
     return _chinese(plain)
+
+
+def english_number(words: str) -> float | None:
+    """The value of English words below a thousand (three, a hundred and twelve), or None."""
+    if not _IN_ENGLISH.fullmatch(words.strip()):
+        return None
+    total = 0
+    for word in re.split(r"[-\s]+", words.strip().lower()):
+        total = max(total, 1) * 100 if word == "hundred" else total + _WORDS.get(word, 0)
+    return float(total)
 
 
 def numbers_in(text: str) -> list[float]:

@@ -27,6 +27,9 @@ _BARE = re.compile(
     rf"{_FOUR}[ \t]*[.。;；,，]?[ \t]*$",
     re.MULTILINE,
 )
+_WHOLE = re.compile(rf"\s*{_FOUR}\s*")
+_CELL = rf"[ \t]*({_NUMBER})[ \t]*\|"
+_IN_TABLE = re.compile(rf"^[ \t]*\|(?:[^|\n]{{0,60}}\|)?{_CELL * 4}[ \t]*$", re.MULTILINE)
 _TAGGED = re.compile(
     r"<(?:\|box_start\||box|bbox)>(?P<inside>[^<]{0,4000})<(?:\|box_end\||/box|/bbox)>",
     re.IGNORECASE,
@@ -68,8 +71,8 @@ def extract_boxes(text: str, axes: Axes) -> BoxList:
     Notations, in order; the first that gives a box decides, and all boxes in it are taken: JSON
     (alone, or in code fences; lists of four numbers, or objects with named edges, at any depth),
     ``<box>`` tags, ``[a, b, c, d]`` in running text, named edges in running text (xmin=1 …), lines
-    of four numbers. Four numbers mean what the query declared; only where the response names the
-    edges itself do the names count. Nothing is inferred from the values.
+    of four numbers, rows of a Markdown table. Four numbers mean what the query declared; only where
+    the response names the edges itself do the names count. Nothing is inferred from the values.
 
     Args:
         text: the response.
@@ -138,7 +141,7 @@ def _walk(value: object, axes: Axes, depth: int) -> Iterator[Row]:
     if depth > _DEEPEST:
         return
     if isinstance(value, str):
-        yield from _bracketed(value, axes) or []
+        yield from _bracketed(value, axes) or _of_matches(_WHOLE, value) or []
     elif isinstance(value, list):
         row = _row(value)
         if row:
@@ -213,6 +216,12 @@ def _bracketed(body: str, axes: Axes) -> list[Row] | None:
     return _of_matches(_BRACKETED, body)
 
 
+def _tabled(body: str, axes: Axes) -> list[Row] | None:
+    """Rows of a Markdown table of four numbers, or of a name and four numbers."""
+    del axes
+    return _of_matches(_IN_TABLE, body)
+
+
 def _bare(body: str, axes: Axes) -> list[Row] | None:
     del axes
     return _of_matches(_BARE, body)
@@ -246,4 +255,5 @@ _RULES: tuple[tuple[str, Callable[[str, Axes], list[Row] | None]], ...] = (
     ("lists in the text", _bracketed),
     ("named edges", _named),
     ("lines of four numbers", _bare),
+    ("table", _tabled),
 )

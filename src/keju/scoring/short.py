@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.metrics import parse_number
+from keju.metrics import english_number, parse_number
 from keju.scoring.answers import (
     Extracted,
     body_of,
@@ -63,7 +63,7 @@ def same_short(truth: str, answer: str) -> bool:
 
     White space, punctuation, case, width, variants and script are no difference, but marks between
     digits are (1.2 is not 12). A number equals the same number in other digits, and with a measure
-    word and what is counted after it (3, 三, ３, 三匹, 三匹马).
+    word and what is counted after it (3, three, 三, ３, 三匹, 三匹马).
     """
     number = _value(truth)
     said = None if number is None else _value(answer, things=True)
@@ -114,6 +114,8 @@ def _value(text: str, *, things: bool = False) -> float | None:
     """A number, with a measure word after it, and where `things` is set with what is counted."""
     core = text.strip(_EDGE)
     number = parse_number(core)
+    if number is None:
+        number = english_number(core)
     if number is None and (found := _COUNTED.fullmatch(core)) and (things or not found["things"]):
         return parse_number(found["number"])
     return number
