@@ -105,6 +105,7 @@ def render(view: View, browser: Browser, words: Words, *, single: bool) -> Itera
         report=view,
         _=words,
         confusions=browser.mistakes.commonest(),
+        orders=browser.orders.rows,
         signals=SIGNALS,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

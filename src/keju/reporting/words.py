@@ -1,4 +1,4 @@
-"""The report's own words in another language.
+"""The words of pages in another language, of the report and of what people work at.
 
 English is the key: a sentence, or a pattern with ``{}`` where numbers and names stand. What a table
 lacks stays English. Nothing of a model or dataset is ever translated: it doesn't come here whole.
@@ -21,13 +21,13 @@ _BLANK = "{}"
 
 
 class Words:
-    """Says what the report says, in one language."""
+    """Says what the pages of one room say, the report's by default, in one language."""
 
-    def __init__(self, language: str = "en") -> None:
+    def __init__(self, language: str = "en", room: str = "keju.reporting") -> None:
         if language not in get_args(Language):
             raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
         self.language = language
-        self.table = {} if language == "en" else _table(language)
+        self.table = {} if language == "en" else _table(language, room)
         self._patterns = [
             (re.compile(".+?".join(f"({re.escape(part)})" for part in english.split(_BLANK))), said)
             for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
@@ -59,6 +59,6 @@ def _filled(said: str, line: str, found: re.Match[str]) -> str:
 
 
 @cache
-def _table(language: str) -> dict[str, str]:
-    text = files("keju.reporting").joinpath("assets", f"{language}.toml").read_text("utf-8")
+def _table(language: str, room: str) -> dict[str, str]:
+    text = files(room).joinpath("assets", f"{language}.toml").read_text("utf-8")
     return {str(english): str(said) for english, said in tomllib.loads(text).items()}

@@ -1,0 +1,214 @@
+"""What people did, in one SQLite file that only ever grows.
+
+An act is a row: who did what about which subject at which desk. To take something back is an act
+too. A row is on disk (WAL, ``synchronous=FULL``) before the browser is told that it was saved, so
+that neither kill -9 nor a power cut loses what was submitted.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from threading import Lock
+from typing import Literal, NamedTuple
+
+from keju.errors import DataError
+
+FORMAT = 0x6B656A31
+"""``kej1``: what marks a SQLite file as one of these."""
+
+Kind = Literal["answer", "skip", "undo"]
+
+_SCHEMA = """
+CREATE TABLE acts (
+  id INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  person TEXT NOT NULL,
+  desk TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  kind TEXT NOT NULL CHECK (kind IN ('answer', 'skip', 'undo')),
+  value TEXT NOT NULL,
+  seconds REAL NOT NULL,
+  undoes INTEGER UNIQUE REFERENCES acts (id),
+  ticket TEXT NOT NULL UNIQUE
+);
+CREATE INDEX acts_of ON acts (desk, person, subject);
+CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
+CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
+CREATE TABLE house (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+_COLUMNS = "id, at, person, desk, subject, kind, value, seconds"
+_STANDING = "kind != 'undo' AND id NOT IN (SELECT undoes FROM acts WHERE undoes IS NOT NULL)"
+
+
+class Act(NamedTuple):
+    """One row. `value` is JSON, `at` UTC, `seconds` the time that the page was looked at."""
+
+    id: int
+    at: str
+    person: str
+    desk: str
+    subject: str
+    kind: Kind
+    value: str
+    seconds: float
+
+
+class Acts:
+    """The file, open. One process writes; its threads take turns.
+
+    Raises:
+        DataError: it is some other file, or it cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._turn = Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # It holds the token and what people wrote: nobody else's business on this machine.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise DataError(f"not a file of people's answers: {error}", file=path,
+                            mend="Move it away to begin a new one") from None  # fmt: skip
+
+    def _open(self) -> None:
+        self._file.execute("PRAGMA busy_timeout = 10000")
+        self._file.execute("PRAGMA journal_mode = WAL")
+        self._file.execute("PRAGMA synchronous = FULL")
+        (mark,) = self._file.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if not tables:
+            self._file.executescript(f"BEGIN; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;")
+        elif mark != FORMAT:
+            raise sqlite3.DatabaseError("another program's")
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()
+
+    def add(
+        self,
+        person: str,
+        desk: str,
+        subject: str,
+        value: str,
+        *,
+        kind: Kind = "answer",
+        seconds: float = 0.0,
+        ticket: str = "",
+    ) -> bool:
+        """Store an act; on return it is on disk.
+
+        Args:
+            person: who.
+            desk: where.
+            subject: about what.
+            value: what, as JSON.
+            kind: an answer, or that it is left for later.
+            seconds: how long it took.
+            ticket: of the page it was sent from: the same page sent twice counts once.
+
+        Returns:
+            False where that page was sent before.
+        """
+        return self._insert(person, desk, subject, kind, value, seconds, None, ticket)
+
+    def undo(self, person: str, desk: str, ticket: str = "") -> Act | None:
+        """Take back a person's last act at a desk, and say which it was; None if there is none."""
+        with self._turn:
+            row = self._file.execute(
+                f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_STANDING} "  # noqa: S608
+                "ORDER BY id DESC LIMIT 1",
+                (desk, person),
+            ).fetchone()
+        if row is None:
+            return None
+        last = Act(*row)
+        self._insert(person, desk, last.subject, "undo", "null", 0.0, last.id, ticket)
+        return last
+
+    def _insert(self, *row: object) -> bool:
+        *rest, ticket = row
+        values = (_now(), *rest, ticket or secrets.token_hex(16))
+        with self._turn:
+            done = self._file.execute(
+                "INSERT INTO acts (at, person, desk, subject, kind, value, seconds, undoes, ticket)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                values,
+            )
+            return done.rowcount == 1
+
+    def standing(self, desk: str, person: str | None = None) -> dict[tuple[str, str], Act]:
+        """The act that stands for each person and subject of a desk: the last not taken back.
+
+        Its seconds are those of all acts about that subject, also those taken back.
+        """
+        found: dict[tuple[str, str], Act] = {}
+        spent: dict[tuple[str, str], float] = {}
+        undone = set()
+        for act, undoes in self._rows(desk, person):
+            place = (act.person, act.subject)
+            spent[place] = spent.get(place, 0.0) + act.seconds
+            if undoes is not None:
+                undone.add(undoes)
+        for act, _ in self._rows(desk, person):
+            place = (act.person, act.subject)
+            if act.kind != "undo" and act.id not in undone:
+                found[place] = act._replace(seconds=spent[place])
+        return found
+
+    def _rows(self, desk: str, person: str | None) -> Iterator[tuple[Act, int | None]]:
+        whose, values = ("AND person = ?", (desk, person)) if person else ("", (desk,))
+        with self._turn:
+            rows = self._file.execute(
+                f"SELECT {_COLUMNS}, undoes FROM acts WHERE desk = ? {whose} ORDER BY id",  # noqa: S608
+                values,
+            ).fetchall()
+        for *row, undoes in rows:
+            yield Act(*row), undoes
+
+    def act(self, number: int) -> Act | None:
+        """The act of that number."""
+        with self._turn:
+            row = self._file.execute(
+                f"SELECT {_COLUMNS} FROM acts WHERE id = ?",  # noqa: S608
+                (number,),
+            ).fetchone()
+        return Act(*row) if row else None
+
+    def people(self) -> list[str]:
+        """Everybody who did something, in the order in which they came."""
+        with self._turn:
+            rows = self._file.execute(
+                "SELECT person FROM acts GROUP BY person ORDER BY min(id)"
+            ).fetchall()
+        return [person for (person,) in rows]
+
+    def count(self) -> int:
+        """The number of acts, which grows with each of them."""
+        with self._turn:
+            (number,) = self._file.execute("SELECT count(*) FROM acts").fetchone()
+        return int(number)
+
+    def token(self, *, anew: bool = False) -> str:
+        """What opens the door; the same one after a restart, unless a new one is asked for."""
+        with self._turn:
+            if anew:
+                self._file.execute("DELETE FROM house WHERE name = 'token'")
+            self._file.execute(
+                "INSERT INTO house VALUES ('token', ?) ON CONFLICT DO NOTHING",
+                (secrets.token_urlsafe(24),),
+            )
+            (token,) = self._file.execute("SELECT value FROM house WHERE name = 'token'").fetchone()
+        return str(token)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,0 +1,124 @@
+"""Adjudication: which option an answer chose where no rule can say.
+
+MCS-Bench's authors read answers with several letters by hand. Here people are shown the question
+and the answer, not the key nor the model, and say which one option was chosen, or none.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task
+from keju.files import sha256_bytes
+from keju.items import Item, Record, Response
+from keju.judging.tables import safe
+from keju.runs import RunFolder
+from keju.scoring import extract_letter
+from keju.web.acts import Act, Acts
+from keju.web.desk import Form
+from keju.web.exam import place_of
+from keju.web.fields import one_of
+
+NONE = "none"
+"""No one option was chosen: the answer is wrong."""
+
+COLUMNS = (
+    "answer_key", "item", "task", "query", "setting", "round", "model", "person", "letter",
+    "answer",
+)  # fmt: skip
+
+
+class Decided(Record, frozen=True, kw_only=True):
+    """One decision: a letter, or `NONE`."""
+
+    letter: str
+
+
+class Adjudication:
+    """The cards of adjudication: every answered question with options of which no rule can tell."""
+
+    name = "adjudication"
+
+    def __init__(self, run: RunFolder) -> None:
+        self._answers = {_code(response): (item, response) for item, response in _unclear(run)}
+
+    def subjects(self, person: str) -> Sequence[str]:
+        """The codes of the answers, in an order that says nothing of the models."""
+        del person
+        return sorted(self._answers)
+
+    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+        """The question, its options and the answer; neither the key nor the model."""
+        item, response = self._answers[subject]
+        asks, before = task(item.task), None
+        if act is not None and act.kind == "answer":
+            before = msgspec.json.decode(act.value, type=Decided).letter
+        return {
+            "task": asks.name_zh if language == "zh" else asks.name_en,
+            "task_id": asks.id,
+            "query": item.query,
+            "images": item.images,
+            "question": prompt_of(item),
+            "choices": choices_of(item),
+            "options": options_of(item),
+            "answer": response.text,
+            "letter": before,
+        }
+
+    def read(self, subject: str, form: Form) -> Decided:
+        """Which option was chosen.
+
+        Raises:
+            UsageError: it is none that was on offer.
+        """
+        item, _ = self._answers[subject]
+        return Decided(letter=one_of(form, (*choices_of(item), NONE)))
+
+    def lingers(self, subject: str) -> bool:
+        """What was decided is done with."""
+        del subject
+        return False
+
+    def export(self, acts: Acts) -> str:
+        """Every decision that stands, one row each, as ``keju score --adjudicated`` reads them."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for (person, subject), act in acts.standing(self.name).items():
+            if act.kind != "answer" or subject not in self._answers:
+                continue
+            item, response = self._answers[subject]
+            letter = msgspec.json.decode(act.value, type=Decided).letter
+            writer.writerow([
+                subject, safe(item.id), item.task, item.query, response.setting, response.round,
+                safe(response.model), safe(person), letter, safe(response.text),
+            ])  # fmt: skip
+        return "\ufeff" + stream.getvalue()
+
+
+def _unclear(run: RunFolder) -> Iterable[tuple[Item, Response]]:
+    items = {
+        place_of(item): item
+        for item in run.items()
+        if query_of(item).form == "letter" and choices_of(item)
+    }
+    for response in run.responses(tasks={task_id for task_id, _, _ in items}):
+        item = items.get((response.task, response.query, response.item))
+        if item is None or response.status in {"failed", "filtered", "empty"}:
+            continue
+        taken = extract_letter(response.text, choices_of(item), options_of(item))
+        if taken.answer is None and response.text.strip():
+            yield item, response
+
+
+def _code(response: Response) -> str:
+    """What names an answer and changes with its text, but does not tell who gave it."""
+    spelled = msgspec.json.encode(
+        (response.model, response.key, response.item, response.task, response.query,
+         response.setting, response.round, response.text)
+    )  # fmt: skip
+    return sha256_bytes(spelled)[:16]

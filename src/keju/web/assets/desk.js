@@ -1,0 +1,154 @@
+// What a desk does in the browser: keys, the clock, unsent text kept, and sending that never loses.
+import { viewer } from "/assets/viewer.js";
+
+const words = JSON.parse(document.body.dataset.words || "{}");
+const say = (text) => words[text] || text;
+const form = document.querySelector("form.panel");
+const keys = {};
+
+// The clock stands still while nobody looks at the page.
+const clock = document.querySelector("[data-timer]");
+let looked = 0, since = document.hidden ? null : performance.now();
+const spent = () => (looked + (since === null ? 0 : performance.now() - since)) / 1000;
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) { looked = spent() * 1000; since = null; } else since = performance.now();
+});
+if (clock) {
+  const before = Number(clock.dataset.before) || 0;
+  const tick = () => {
+    const whole = Math.floor(before + spent());
+    clock.textContent = `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}`;
+  };
+  setInterval(tick, 500);
+  tick();
+}
+
+const frame = document.querySelector("[data-viewer]");
+if (frame) {
+  const hidden = form && form.elements.boxes;
+  const count = document.querySelector("[data-count]");
+  Object.assign(keys, viewer(frame, (boxes) => {
+    if (hidden) hidden.value = JSON.stringify(boxes);
+    if (count) count.textContent = boxes.length;
+  }).keys);
+}
+
+if (form) {
+  keepUnsent();
+  form.addEventListener("submit", (event) => { event.preventDefault(); send(event.submitter); });
+}
+
+async function send(button) {
+  const data = new FormData(form, button);
+  data.set("seconds", spent().toFixed(1));
+  const buttons = [...form.querySelectorAll("button")];
+  buttons.forEach((each) => { each.disabled = true; });
+  let trouble = "";
+  try {
+    const reply = await fetch(form.action, { method: "POST", body: data, headers: { "X-Keju": "script" } });
+    const said = await reply.json().catch(() => ({}));
+    if (reply.ok && said.next) { forget(); location.assign(said.next); return; }
+    trouble = said.error || say("The server did not take it. What you wrote is still here: try again.");
+  } catch {
+    trouble = say("The server does not answer. Nothing is lost: what you wrote stays here. Try again when it is back.");
+  }
+  buttons.forEach((each) => { each.disabled = false; });
+  const place = form.querySelector("[data-error]");
+  place.hidden = false;
+  place.textContent = trouble;
+  place.scrollIntoView({ block: "nearest" });
+}
+
+// What is written and not yet sent survives a reload and a closed window, on this machine only.
+function keepUnsent() {
+  const fields = [...form.querySelectorAll("textarea, input[name=answer][lang]")];
+  const name = (field) => `keju:${form.dataset.keep}:${field.name}`;
+  for (const field of fields) {
+    try {
+      const kept = localStorage.getItem(name(field));
+      if (kept !== null && kept !== field.value) field.value = kept;
+      field.addEventListener("input", () => localStorage.setItem(name(field), field.value));
+    } catch { return; }
+  }
+}
+function forget() {
+  try {
+    for (const name of Object.keys(localStorage)) {
+      if (name.startsWith(`keju:${form.dataset.keep}:`)) localStorage.removeItem(name);
+    }
+  } catch { /* nothing is kept where storing is not allowed */ }
+}
+
+// Fields that go together.
+for (const range of document.querySelectorAll("[data-mirror]")) {
+  const field = document.getElementById(range.dataset.mirror);
+  range.addEventListener("input", () => { field.value = range.value; });
+  field.addEventListener("input", () => { range.value = field.value; });
+}
+const score = document.getElementById("f-score");
+if (score) {
+  const steps = [...document.querySelectorAll("[data-score]")];
+  for (const step of steps) step.addEventListener("change", () => { score.value = step.dataset.score; });
+  score.addEventListener("input", () => {
+    for (const step of steps) step.checked = Number(step.dataset.score) === Number(score.value) && score.value !== "";
+  });
+  keys["."] = () => {
+    if (score.value !== "" && Number(score.value) <= 9.5) {
+      score.value = Number(score.value) + 0.5;
+      score.dispatchEvent(new Event("input"));
+    }
+  };
+}
+const tens = document.querySelector("[data-digits]");
+if (tens) {
+  for (let digit = 0; digit < 10; digit += 1) {
+    keys[String(digit)] = () => { tens.value = digit * 10; tens.dispatchEvent(new Event("input")); };
+  }
+}
+const kinds = document.querySelector("[data-kinds]");
+if (kinds) {
+  const needs = { letter: ["options"], boxes: ["boxes"] };
+  const show = () => {
+    const { form: asked, blanks, template } = kinds.selectedOptions[0].dataset;
+    const shown = new Set(asked ? [...(needs[asked] || []), ...blanks.split(" "), "transcription"] : []);
+    if (asked && template.includes("{question}")) shown.add("question");
+    if (asked && asked !== "boxes") shown.add("answer");
+    for (const part of document.querySelectorAll("[data-for]")) part.hidden = !shown.has(part.dataset.for);
+    document.querySelector("[data-template-shown]").textContent = template || "";
+  };
+  kinds.addEventListener("change", show);
+  show();
+}
+
+// Keys: those of choices and buttons by their data-key, those of the picture by name.
+const writes = (field) => field.matches("textarea, select, input:not([type=radio]):not([type=range])");
+const dialog = document.querySelector("[data-dialog]");
+for (const button of document.querySelectorAll("[data-help]")) button.addEventListener("click", () => dialog.showModal());
+document.addEventListener("keydown", (event) => {
+  if (event.isComposing || (dialog && dialog.open)) return;
+  const target = event.target;
+  if (event.key === "Escape" && writes(target)) { target.blur(); return; }
+  if (event.key === "Enter") return enter(event);
+  if (event.ctrlKey || event.metaKey || event.altKey || writes(target)) return;
+  const key = event.key.toLowerCase();
+  const found = [...document.querySelectorAll("[data-key]")].find((each) => each.dataset.key.toLowerCase() === key);
+  if (found) { event.preventDefault(); press(found); return; }
+  if (keys[event.key] || keys[key]) { event.preventDefault(); (keys[event.key] || keys[key])(); }
+});
+function enter(event) {
+  const target = event.target;
+  if (event.altKey || event.shiftKey) return;
+  const large = target.matches("textarea"), strong = event.ctrlKey || event.metaKey;
+  if ((large && !strong) || (target.matches("button, a, summary") && !target.matches(".box") && !strong)) return;
+  const first = document.querySelector("[data-key=Enter]");
+  if (first) { event.preventDefault(); press(first); }
+}
+function press(element) {
+  if (element.matches("input[type=radio]")) {
+    element.checked = true;
+    element.focus();
+    element.dispatchEvent(new Event("change", { bubbles: true }));
+  } else if (element.matches("button") && element.form === form && form) {
+    if (!element.disabled) form.requestSubmit(element);
+  } else element.click();
+}

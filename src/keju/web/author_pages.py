@@ -1,0 +1,107 @@
+"""The pages on which new items are written."""
+
+from __future__ import annotations
+
+import secrets
+
+import msgspec
+from aiohttp import web
+
+from keju.errors import UsageError
+from keju.items import Item
+from keju.web.authoring import kinds
+from keju.web.desk import seconds_of
+from keju.web.fields import rows_of
+from keju.web.hall import Hall
+from keju.web.replies import (
+    ask_name,
+    by_script,
+    form_of,
+    number_in,
+    page,
+    person_at,
+    refused,
+    said_to,
+    sent,
+)
+
+_PAGE = 120
+"""Pictures on one page."""
+
+
+class AuthorPages:
+    """A gallery of pictures, and a page for each item that is written about one."""
+
+    def __init__(self, hall: Hall) -> None:
+        self.hall = hall
+        self.routes = [
+            web.get("/authoring", self.gallery),
+            web.get("/authoring/{subject}", self.author),
+            web.post("/authoring/{subject}", self.write),
+        ]
+
+    async def gallery(self, request: web.Request) -> web.Response:
+        """The pictures about which items can be written, and what one wrote."""
+        person = person_at(request)
+        if not person:
+            return ask_name(request, request.path)
+        desk = self.hall.authoring
+        refs = list(desk.images.values())
+        pages = max(1, -(-len(refs) // _PAGE))
+        shown = min(pages, max(1, number_in(request.query.get("page")) or 1))
+        mine = [item for _, item in desk.written(self.hall.acts, person)]
+        first = (shown - 1) * _PAGE
+        return page(request, "gallery.html.j2", shown=refs[first : first + _PAGE], first=first,
+                     page=shown, pages=pages, mine=mine)  # fmt: skip
+
+    async def author(self, request: web.Request) -> web.Response:
+        """The page on which an item is written, new or one's own."""
+        person, subject = person_at(request), request.match_info["subject"]
+        if not person:
+            return ask_name(request, request.path)
+        desk = self.hall.authoring
+        item = self._mine(person, subject)
+        if item is None:
+            ref = desk.images.get(request.query.get("image", ""))
+            if ref is None or subject != "new":
+                raise web.HTTPNotFound
+            text = desk.transcription(ref.sha256)
+            item = Item(id="new", benchmark="", task="", images=(ref,), transcription=text or None)
+        return self._author(request, item, saved=item.id != "new")
+
+    def _author(self, request: web.Request, item: Item, *, saved: bool) -> web.Response:
+        place = f"{item.id} {item.images[0].sha256}"
+        return page(
+            request, "author.html.j2", subject=item.id, ticket=secrets.token_hex(16),
+            keep=self.hall.unsent(person_at(request), "authoring", place),
+            image=item.images[0], item=item, kinds=kinds(), saved=saved,
+            chosen=f"{item.task}/{item.query}".rstrip("/"),
+            boxes=rows_of(item.boxes),
+        )  # fmt: skip
+
+    async def write(self, request: web.Request) -> web.StreamResponse:
+        """An item is saved, or one's own discarded."""
+        person, subject = person_at(request), request.match_info["subject"]
+        if not person:
+            return ask_name(request, "/authoring")
+        form, desk, acts = await form_of(request), self.hall.authoring, self.hall.acts
+        ticket = form.get("ticket", "")[:64]
+        if subject != "new" and self._mine(person, subject) is None:
+            raise web.HTTPNotFound
+        if form.get("act") == "discard":
+            acts.add(person, desk.name, subject, "null", kind="skip", ticket=ticket)
+            return sent(request, "/authoring")
+        name = desk.subject(person, ticket) if subject == "new" else subject
+        try:
+            item = desk.read(person, name, form)
+        except UsageError as error:
+            if by_script(request):
+                return refused(request, error)
+            raise web.HTTPBadRequest(text=said_to(request, error)) from None
+        value = msgspec.json.encode(item).decode()
+        acts.add(person, desk.name, name, value, seconds=seconds_of(form), ticket=ticket)
+        return sent(request, "/authoring")
+
+    def _mine(self, person: str, subject: str) -> Item | None:
+        written = self.hall.authoring.written(self.hall.acts, person)
+        return next((item for _, item in written if item.id == subject), None)

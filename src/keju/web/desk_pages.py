@@ -1,0 +1,167 @@
+"""The pages of the desks: which card comes, what is on it, and what somebody says of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+import msgspec
+from aiohttp import web
+
+from keju.errors import UsageError
+from keju.web.acts import Act
+from keju.web.desk import Desk, seconds_of, standing_of
+from keju.web.hall import Hall
+from keju.web.replies import (
+    ask_name,
+    by_script,
+    form_of,
+    language_at,
+    number_in,
+    page,
+    person_at,
+    refused,
+    said_to,
+    see,
+    sent,
+)
+
+
+class DeskPages:
+    """The pages of exam, rating, review and adjudication."""
+
+    def __init__(self, hall: Hall) -> None:
+        self.hall = hall
+        self.routes = [
+            web.get("/{desk}", self.go_on),
+            web.get("/{desk}/all", self.all_cards),
+            web.get("/{desk}/done", self.done),
+            web.get(r"/{desk}/{number:\d{1,9}}", self.card),
+            web.post(r"/{desk}/{number:\d{1,9}}", self.act),
+        ]
+
+    async def go_on(self, request: web.Request) -> web.StreamResponse:
+        """To the card that comes now."""
+        desk, person = self._desk(request), person_at(request)
+        if not person:
+            return ask_name(request, request.path)
+        return see(self._next(desk, person))
+
+    def _next(self, desk: Desk, person: str) -> str:
+        number = standing_of(self.hall.acts, desk, person).next
+        return f"/{desk.name}/{number}" if number else f"/{desk.name}/done"
+
+    async def card(self, request: web.Request) -> web.Response:
+        """One card."""
+        desk, person = self._desk(request), person_at(request)
+        if not person:
+            return ask_name(request, request.path)
+        return self._card(request, desk, person)
+
+    def _card(
+        self, request: web.Request, desk: Desk, person: str, error: str = "", status: int = 200
+    ) -> web.Response:
+        number, subject = self._subject(request, desk, person)
+        acts = self.hall.acts
+        act = acts.standing(desk.name, person).get((person, subject))
+        before, taken_back = act, number_in(request.query.get("was"))
+        if taken_back and (act is None or act.kind == "skip"):
+            last = acts.act(taken_back)
+            if last and (last.person, last.desk, last.subject) == (person, desk.name, subject):
+                before = last
+        lingers = desk.lingers(subject)
+        if lingers and act is None:
+            before = None
+        shown = desk.shown(subject, before, language_at(request))
+        drawable = bool(shown.pop("has_boxes", False)) or _asks_boxes(shown)
+        return page(
+            request, f"{desk.name}.html.j2", status=status, desk=desk.name, number=number,
+            keep=self.hall.unsent(person, desk.name, subject), ticket=secrets.token_hex(16),
+            error=error,
+            standing=standing_of(acts, desk, person), spent=act.seconds if act else 0,
+            was=act is not None and act.kind == "answer" and not lingers,
+            later=act is not None and act.kind == "skip", drawable=drawable, **shown,
+        )  # fmt: skip
+
+    async def act(self, request: web.Request) -> web.StreamResponse:
+        """What somebody sends from a card."""
+        desk, person = self._desk(request), person_at(request)
+        if not person:
+            return ask_name(request, request.path)
+        form = await form_of(request)
+        what, ticket = form.get("act", "answer"), form.get("ticket", "")[:64]
+        if what == "undo":
+            return sent(request, self._undo(desk, person, ticket))
+        _, subject = self._subject(request, desk, person)
+        seconds = seconds_of(form)
+        if what == "skip":
+            self._add(desk, person, subject, None, seconds, ticket)
+            return sent(request, self._next(desk, person))
+        try:
+            value = desk.read(subject, form)
+        except UsageError as error:
+            if by_script(request):
+                return refused(request, error)
+            return self._card(request, desk, person, said_to(request, error), status=400)
+        self._add(desk, person, subject, value, seconds, ticket)
+        return sent(request, request.path if desk.lingers(subject) else self._next(desk, person))
+
+    def _add(
+        self, desk: Desk, person: str, subject: str, value: object, seconds: float, ticket: str
+    ) -> None:
+        # Not in a thread: the person is told that it is saved when it is on disk, and not before.
+        self.hall.acts.add(
+            person, desk.name, subject, msgspec.json.encode(value).decode(),
+            kind="answer" if value is not None else "skip", seconds=seconds, ticket=ticket,
+        )  # fmt: skip
+
+    def _undo(self, desk: Desk, person: str, ticket: str) -> str:
+        last = self.hall.acts.undo(person, desk.name, ticket)
+        subjects = list(desk.subjects(person))
+        if last is None or last.subject not in subjects:
+            return self._next(desk, person)
+        return f"/{desk.name}/{subjects.index(last.subject) + 1}?was={last.id}"
+
+    async def all_cards(self, request: web.Request) -> web.Response:
+        """Every card of a desk, with what was done about it."""
+        desk, person = self._desk(request), person_at(request)
+        if not person:
+            return ask_name(request, request.path)
+        said: dict[str, Act] = {
+            subject: act for (_, subject), act in self.hall.acts.standing(desk.name, person).items()
+        }
+        states = {"answer": "answered", "skip": "later"}
+        cards = [
+            states[said[subject].kind] if subject in said else ""
+            for subject in desk.subjects(person)
+        ]
+        standing = standing_of(self.hall.acts, desk, person)
+        return page(request, "all.html.j2", desk=desk.name, cards=cards, standing=standing)
+
+    async def done(self, request: web.Request) -> web.StreamResponse:
+        """All cards are answered."""
+        desk, person = self._desk(request), person_at(request)
+        if not person:
+            return ask_name(request, request.path)
+        standing = standing_of(self.hall.acts, desk, person)
+        if standing.next:
+            return see(self._next(desk, person))
+        ticket = secrets.token_hex(16)
+        return page(request, "done.html.j2", desk=desk.name, standing=standing, ticket=ticket)
+
+    def _desk(self, request: web.Request) -> Desk:
+        desk = self.hall.desks.get(request.match_info["desk"])
+        if desk is None:
+            raise web.HTTPNotFound
+        return desk
+
+    def _subject(self, request: web.Request, desk: Desk, person: str) -> tuple[int, str]:
+        number, subjects = int(request.match_info["number"]), desk.subjects(person)
+        if not 1 <= number <= len(subjects):
+            raise web.HTTPNotFound
+        return number, subjects[number - 1]
+
+
+def _asks_boxes(shown: Mapping[str, object]) -> bool:
+    asked = shown.get("asked")
+    return getattr(asked, "form", "") == "boxes"

@@ -1,0 +1,108 @@
+"""Answers as people give them: what a form of each kind sends, and the text that it becomes."""
+
+from __future__ import annotations
+
+from math import isfinite
+from string import ascii_uppercase
+
+import msgspec
+
+from keju.errors import UsageError
+from keju.items import Box, Record, Request
+from keju.metrics.boxes import box_convention, from_pixels
+from keju.web.desk import Form, text_of
+
+MOST_BOXES = 2000
+_EMPTY = "Please give an answer, or say that you do not know"
+
+
+class Given(Record, frozen=True, kw_only=True):
+    """One answer: its text as a model would have written it; empty where somebody did not know.
+
+    `boxes` are what was drawn, in pixels of the image.
+    """
+
+    text: str = ""
+    boxes: tuple[Box, ...] = ()
+
+
+def given_of(request: Request, form: Form) -> Given:
+    """What a person answered to a request.
+
+    Raises:
+        UsageError: it is not of the form that the request asks for.
+    """
+    if form.get("act") == "unknown":
+        return Given()
+    if request.form == "boxes":
+        boxes = boxes_of(form)
+        return Given(text=_written(boxes, request), boxes=boxes)
+    return Given(text=_text(request, form))
+
+
+def _text(request: Request, form: Form) -> str:
+    match request.form:
+        case "letter":
+            return one_of(form, request.choices or tuple(ascii_uppercase[:6]))
+        case "yes-no":
+            return one_of(form, ("Yes", "No"))
+        case "probability":
+            return f"{_number(form, 100) / 100:g}"
+        case "number":
+            return f"{_number(form, 1_000_000, whole=True):.0f}"
+    return text_of(form, "answer", needed=_EMPTY)
+
+
+def one_of(form: Form, choices: tuple[str, ...]) -> str:
+    """The choice that was made.
+
+    Raises:
+        UsageError: it is none that was on offer.
+    """
+    if (said := form.get("answer", "")) in choices:
+        return said
+    raise UsageError(_EMPTY)
+
+
+def boxes_of(form: Form) -> tuple[Box, ...]:
+    """The boxes that were drawn, edges put into order and those without area left out.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    try:
+        rows = msgspec.json.decode(form.get("boxes") or "[]", type=list[tuple[float, ...]])
+    except msgspec.DecodeError:
+        raise UsageError("The boxes cannot be read") from None
+    if len(rows) > MOST_BOXES or any(len(row) != 4 or not all(map(isfinite, row)) for row in rows):
+        raise UsageError("The boxes cannot be read")
+    sorted_rows = ((*sorted((a, c)), *sorted((b, d))) for a, b, c, d in rows)
+    return tuple(
+        Box(x0=left, y0=top, x1=right, y1=bottom)
+        for left, right, top, bottom in sorted_rows
+        if right > left and bottom > top
+    )
+
+
+def rows_of(boxes: tuple[Box, ...]) -> list[list[float]]:
+    """Boxes as the page wants them."""
+    return [[box.x0, box.y0, box.x1, box.y1] for box in boxes]
+
+
+def _number(form: Form, most: int, *, whole: bool = False) -> float:
+    said = form.get("answer", "").strip()
+    try:
+        number = float(int(said)) if whole else float(said)
+    except ValueError:
+        raise UsageError(_EMPTY if not said else "Please give a number") from None
+    if not 0 <= number <= most:
+        raise UsageError("This number is not possible here")
+    return number
+
+
+def _written(boxes: tuple[Box, ...], request: Request) -> str:
+    convention = box_convention(request.box_convention or "xyxy")
+    ref = request.images[0]
+    rows = from_pixels(rows_of(boxes), convention, width=ref.width, height=ref.height).tolist()
+    said = (", ".join(f"{round(number, 4):g}" for number in row) for row in rows)
+    return f"[{', '.join(f'[{row}]' for row in said)}]"

@@ -1,0 +1,251 @@
+"""The examination hall: what people can do with a run or a dataset, and where it is kept.
+
+::
+
+    RUN/people/  acts.sqlite · ratings.csv · verdicts.jsonl · adjudicated.csv · authored/
+
+`acts.sqlite` holds everything; the rest is written out of it, as often as one likes. The exam's
+answers enter the run itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from keju.building.reviewing import write_verdicts
+from keju.datasets.store import Dataset
+from keju.errors import UsageError
+from keju.files import sha256_bytes, write_atomic
+from keju.items import Item
+from keju.judging import answers_of, draw_sample, read_rubrics
+from keju.running import Selection
+from keju.running.selecting import Way, in_shard, select
+from keju.running.session import Session
+from keju.running.store import ResponseStore
+from keju.runs import RunFolder
+from keju.web.acts import Acts
+from keju.web.adjudication import Adjudication
+from keju.web.authoring import Authoring
+from keju.web.collect import enter, responses_of
+from keju.web.desk import Desk
+from keju.web.exam import Exam
+from keju.web.rating import Rating
+from keju.web.review import Review
+
+_T = TypeVar("_T")
+
+DESKS = ("exam", "rating", "review", "adjudication")
+
+
+class Choice(NamedTuple):
+    """What may be chosen for a hall.
+
+    `selection` is what a new run asks; `per_task`, `seed` and `rubrics` are of rating; `every` has
+    every item reviewed, where otherwise drafts alone are if there are any.
+    """
+
+    selection: Selection | None = None
+    per_task: int = 50
+    seed: int = 0
+    rubrics: Path | None = None
+    every: bool = False
+
+
+class Hall:
+    """A run and its dataset, with a desk for each kind of work.
+
+    `closed` says of each desk that is not open why.
+
+    Raises:
+        UsageError: there is no such run or dataset, or nowhere to keep what people do.
+        DataError: a file of theirs is damaged.
+    """
+
+    def __init__(self, what: Path, out: Path | None = None, choice: Choice | None = None) -> None:
+        self.choice = choice or Choice()
+        self.run, self.dataset = _opened(what, out)
+        self.acts = Acts(self.people / "acts.sqlite")
+        self._everything = self.dataset.items()
+        self.images = {ref.sha256: ref for item in self._everything for ref in item.images}
+        self.closed: dict[str, str] = {}
+        built: Mapping[str, Callable[[], Desk]] = {
+            "exam": self._exam,
+            "rating": self._rating,
+            "review": self._review,
+            "adjudication": self._adjudication,
+        }
+        self.desks: dict[str, Desk] = {}
+        for name in DESKS:
+            desk = self._tried(name, built[name])
+            if desk is not None:
+                self.desks[name] = desk
+        self.authoring = Authoring(self.dataset, self._everything)
+        if not self.images:
+            self.closed["authoring"] = "The dataset has no images."
+
+    @property
+    def people(self) -> Path:
+        """The folder of what people do."""
+        return self.run.path / "people"
+
+    def unsent(self, person: str, desk: str, subject: str) -> str:
+        """Under which name a browser keeps what is written and not yet sent: of this run alone."""
+        place = (str(self.run.path.resolve()), person, desk, subject)
+        return sha256_bytes("\0".join(place).encode())[:24]
+
+    def close(self) -> None:
+        """Give the file of acts back."""
+        self.acts.close()
+
+    def collect(self) -> list[str]:
+        """Write everything out; returns a line for each file that holds something.
+
+        Raises:
+            UsageError: another process is writing to the run.
+            DataError: the disk does not take it.
+        """
+        return [line for line in (
+            self._collect_exam(), self._collect_ratings(), self._collect_verdicts(),
+            self._collect_adjudicated(), self._collect_authored(),
+        ) if line]  # fmt: skip
+
+    def _collect_exam(self) -> str:
+        exam = self.desks.get("exam")
+        if not isinstance(exam, Exam):
+            return ""
+        answers = responses_of(self.acts, exam)
+        if not answers and not self.run.exists():
+            return ""
+        if not self.run.exists():
+            with ResponseStore(self.run) as store:
+                Session(self.dataset, [], self._chosen(), self._selection, store).begin()
+        count = enter(self.run, answers, self.acts.people())
+        return f"{count} answers of {len(answers)} people: {self.run.path}" if answers else ""
+
+    def _collect_ratings(self) -> str:
+        desk = self.desks.get("rating")
+        if not isinstance(desk, Rating):
+            return ""
+        return _written(self.people / "ratings.csv", desk.export(self.acts), "ratings")
+
+    def _collect_verdicts(self) -> str:
+        desk = self.desks.get("review")
+        verdicts = list(desk.verdicts(self.acts)) if isinstance(desk, Review) else []
+        path = self.people / "verdicts.jsonl"
+        if not verdicts and not path.exists():
+            return ""
+        write_verdicts(path, verdicts)
+        return f"{len(verdicts)} verdicts: {path}"
+
+    def _collect_adjudicated(self) -> str:
+        desk = self.desks.get("adjudication")
+        if not isinstance(desk, Adjudication):
+            return ""
+        text = desk.export(self.acts)
+        return _written(self.people / "adjudicated.csv", text, "decisions on unclear answers")
+
+    def _collect_authored(self) -> str:
+        path = self.people / "authored"
+        partial = self.people / ".authored"
+        shutil.rmtree(partial, ignore_errors=True)
+        count = self.authoring.export(self.acts, partial)
+        if not count:
+            return ""
+        shutil.rmtree(path, ignore_errors=True)
+        partial.rename(path)
+        return f"{count} new items: {path}"
+
+    def _tried(self, name: str, make: Callable[[], _T]) -> _T | None:
+        try:
+            return make()
+        except UsageError as error:
+            self.closed[name] = str(error)
+            return None
+
+    @property
+    def _selection(self) -> Selection:
+        return self.choice.selection or Selection()
+
+    def _chosen(self) -> list[Item]:
+        return select(self._everything, self._selection, self.dataset.path)
+
+    def _exam(self) -> Exam:
+        if not self.run.exists():
+            items = in_shard(self._chosen(), self._selection.shard)
+            way = self._selection.ways[0]
+        else:
+            manifest = self.run.manifest()
+            if "image" not in manifest.shown:
+                raise UsageError("The run does not ask about images, which is what people see.")
+            items = in_shard(self.run.items(), manifest.settings.get("shard"))
+            way = _way(manifest.settings)
+        references = [item for item in self._everything if item.split == "reference"]
+        return Exam(items, references, way)
+
+    def _rating(self) -> Rating:
+        run = self._begun()
+        rubrics = read_rubrics(self.choice.rubrics)
+        judged = answers_of(run, rubrics).judged
+        sample = draw_sample(judged, run, per_task=self.choice.per_task, seed=self.choice.seed)
+        return Rating(sample, rubrics, self.choice.seed)
+
+    def _review(self) -> Review:
+        drafts = [item for item in self._everything if item.draft]
+        return Review(self._everything if self.choice.every or not drafts else drafts)
+
+    def _adjudication(self) -> Adjudication:
+        desk = Adjudication(self._begun())
+        if not desk.subjects(""):
+            raise UsageError("No answer is unclear: a rule takes one option of each.")
+        return desk
+
+    def _begun(self) -> RunFolder:
+        if not self.run.exists():
+            raise UsageError("The run has no answers of models yet.")
+        return self.run
+
+
+def _opened(what: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
+    if (what / "run.json").is_file():
+        run = RunFolder.open(what)
+        manifest = run.manifest()
+        place = run.path / manifest.dataset_path
+        if not manifest.dataset_path or not (place / "dataset.json").is_file():
+            raise UsageError(
+                f"{what}: its dataset, which has the pictures, is not at {place}. "
+                "Put it there again"
+            )
+        dataset = Dataset.open(place)
+        if dataset.manifest.hash != manifest.dataset_hash:
+            raise UsageError(f"{place}: not the dataset that {what} was asked from")
+        return run, dataset
+    dataset = Dataset.open(what)
+    if out is None:
+        raise UsageError(
+            f"{what}: a dataset; say with --out RUN where what people do is to be kept"
+        )
+    run = RunFolder(out)
+    if run.exists():
+        if run.manifest().dataset_hash != dataset.manifest.hash:
+            raise UsageError(f"{out}: a run of another dataset. Choose another --out")
+    elif out.exists() and (not out.is_dir() or any(p.name != "people" for p in out.iterdir())):
+        raise UsageError(f"{out}: holds something that is no run. Choose another --out")
+    return run, dataset
+
+
+def _way(settings: Mapping[str, str]) -> Way:
+    """How a run asks: the image, in the words that were chosen for it."""
+    return msgspec.convert({k: settings[k] for k in ("wording", "boxes") if k in settings}, Way)
+
+
+def _written(path: Path, text: str, what: str) -> str:
+    rows: Sequence[str] = text.split("\n", 1)
+    if not rows[1] and not path.exists():
+        return ""
+    write_atomic(path, text)
+    return f"{what}: {path}"

@@ -1,0 +1,109 @@
+"""What every page has to do with: who asks, in which language, and what goes back to them."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+from aiohttp import web
+
+from keju.errors import UsageError
+from keju.reporting.words import Words
+from keju.web.desk import Form, person_of
+from keju.web.pages import LANGUAGES, render
+
+_YEAR = 365 * 24 * 3600
+
+
+def message(request: web.Request, status: int, title: str, text: str) -> web.Response:
+    """A page that says one thing."""
+    said = render("message.html.j2", language_at(request), person=person_at(request),
+                  title=translated(request, title), text=translated(request, text))  # fmt: skip
+    return web.Response(status=status, text=said, content_type="text/html")
+
+
+def page(
+    request: web.Request, template: str, *, status: int = 200, **shown: object
+) -> web.Response:
+    """A page of a template."""
+    text = render(template, language_at(request), **{"person": person_at(request), **shown})
+    return web.Response(status=status, text=text, content_type="text/html")
+
+
+def picture(data: bytes, kind: str) -> web.Response:
+    """A picture, which browsers may keep: its name is its hash."""
+    return web.Response(
+        body=data, content_type=f"image/{kind}",
+        headers={"Cache-Control": "private, max-age=86400, immutable"},
+    )  # fmt: skip
+
+
+def sent(request: web.Request, there: str) -> web.StreamResponse:
+    """What was sent is saved: on to the next page, which a script is told and a browser led to."""
+    return web.json_response({"next": there}) if by_script(request) else see(there)
+
+
+def refused(request: web.Request, error: UsageError) -> web.Response:
+    """What was sent is no answer: the script shows why."""
+    return web.json_response({"error": said_to(request, error)}, status=400)
+
+
+def by_script(request: web.Request) -> bool:
+    """Whether our own script asks, which takes JSON."""
+    return request.headers.get("X-Keju") == "script"
+
+
+def see(there: str) -> web.Response:
+    """On to another page."""
+    return web.Response(status=303, headers={"Location": there})
+
+
+async def form_of(request: web.Request) -> Form:
+    """What was sent, without files."""
+    posted = await request.post()
+    return {name: value for name, value in posted.items() if isinstance(value, str)}
+
+
+def remember(response: web.Response, name: str, value: str) -> None:
+    """Keep something in the browser for a year."""
+    response.set_cookie(
+        f"keju-{name}", quote(value), max_age=_YEAR, samesite="Lax", httponly=True
+    )  # fmt: skip
+
+
+def person_at(request: web.Request) -> str:
+    """Who sits there; empty where nobody gave a name."""
+    try:
+        return person_of(unquote(request.cookies.get("keju-person", "")))
+    except UsageError:
+        return ""
+
+
+def language_at(request: web.Request) -> str:
+    """In which language pages are wanted."""
+    said = request.cookies.get("keju-lang", "")
+    if said in LANGUAGES:
+        return said
+    return "zh" if request.headers.get("Accept-Language", "").lower().startswith("zh") else "en"
+
+
+def said_to(request: web.Request, error: UsageError) -> str:
+    """An error in that language."""
+    return translated(request, str(error))
+
+
+def translated(request: web.Request, text: str) -> str:
+    """A text in that language."""
+    return Words(language_at(request), "keju.web")(text)
+
+
+def number_in(said: str | None) -> int:
+    """A number in an address; 0 where it is none."""
+    return int(said) if said and said.isascii() and said.isdecimal() and len(said) < 12 else 0
+
+
+def ask_name(request: web.Request, there: str, error: str = "") -> web.Response:
+    """The page that asks who sits there, and then leads on."""
+    return page(
+        request, "start.html.j2", status=400 if error else 200,
+        asks_name=True, next=there, error=error,
+    )  # fmt: skip

@@ -1,0 +1,140 @@
+"""Review: people accept, mend or reject what a program proposed, and say why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import get_args
+
+import msgspec
+from msgspec import structs
+
+from keju.benchmarks import prompt_of, query_of, task
+from keju.building.reviewing import Decision, Mended, Verdict, seal_of
+from keju.errors import DataError, UsageError
+from keju.items import Item
+from keju.web.acts import Act, Acts
+from keju.web.desk import Form, text_of
+from keju.web.fields import boxes_of, rows_of
+
+_DECISIONS: tuple[Decision, ...] = get_args(Decision)
+LONGEST_REASON = 10_000
+"""Characters, as a verdict takes them."""
+
+
+class Review:
+    """The cards of review: items of a dataset, its drafts where it has some."""
+
+    name = "review"
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._items = {item.id: item for item in items}
+
+    def subjects(self, person: str) -> Sequence[str]:
+        """The items in the dataset's order."""
+        del person
+        return list(self._items)
+
+    def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
+        """All that the item says, as it is or as this person mended it before."""
+        item, asks = self._items[subject], task(self._items[subject].task)
+        verdict = _verdict(act)
+        mended = {} if verdict is None else verdict.mended.fields()
+        now = structs.replace(item, **mended)
+        return {
+            "task": asks.name_zh if language == "zh" else asks.name_en,
+            "task_id": asks.id,
+            "query": item.query,
+            "images": item.images,
+            "item": now,
+            "prompt": _prompt(item),
+            "options": "\n".join(now.options),
+            "has_boxes": bool(item.boxes) or _form(item) == "boxes",
+            "boxes": rows_of(now.boxes),
+            "verdict": verdict,
+            "provenance": item.provenance,
+        }
+
+    def read(self, subject: str, form: Form) -> Verdict:
+        """What was decided; fields that were not changed are left out.
+
+        Raises:
+            UsageError: it is no decision, mends nothing, or rejects without a reason.
+        """
+        said = form.get("act", "")
+        decision = next((known for known in _DECISIONS if known == said), None)
+        if decision is None:
+            raise UsageError("Please accept, mend or reject")
+        reason = text_of(form, "reason")
+        if len(reason) > LONGEST_REASON:
+            raise UsageError("This reason is too long: 10,000 characters at most")
+        if decision == "reject" and not reason:
+            raise UsageError("Please say why it is rejected")
+        item = self._items[subject]
+        mended = _mended(item, form) if decision == "mend" else Mended()
+        if decision == "mend" and not mended.fields():
+            raise UsageError("Nothing is changed: change a field, or accept")
+        verdict = Verdict(
+            item=subject,
+            person="-",
+            decision=decision,
+            mended=mended,
+            reason=reason,
+            seal=seal_of(item),
+        )
+        if fault := verdict.fault():
+            raise UsageError(fault)
+        return verdict
+
+    def lingers(self, subject: str) -> bool:
+        """What was decided is done with."""
+        del subject
+        return False
+
+    def verdicts(self, acts: Acts) -> Iterator[Verdict]:
+        """Every verdict that stands, as ``keju build review`` reads them."""
+        for (person, subject), act in acts.standing(self.name).items():
+            verdict = _verdict(act)
+            if verdict is not None and subject in self._items:
+                yield structs.replace(verdict, person=person)
+
+
+def _verdict(act: Act | None) -> Verdict | None:
+    if act is None or act.kind != "answer":
+        return None
+    return msgspec.json.decode(act.value, type=Verdict)
+
+
+def _mended(item: Item, form: Form) -> Mended:
+    told: dict[str, object] = {}
+    for field in ("question", "answer", "transcription"):
+        text = text_of(form, field)
+        if field in form and text != _plain(getattr(item, field) or ""):
+            told[field] = text
+    if "options" in form:
+        options = tuple(line.strip() for line in text_of(form, "options").split("\n") if line)
+        if options != tuple(map(_plain, item.options)):
+            told["options"] = options
+    if "boxes" in form:
+        boxes = boxes_of(form)
+        if rows_of(boxes) != rows_of(item.boxes):
+            told["boxes"] = boxes
+    return structs.replace(Mended(), **told)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").strip()
+
+
+def _form(item: Item) -> str:
+    try:
+        return query_of(item).form
+    except DataError:
+        return ""
+
+
+def _prompt(item: Item) -> str:
+    """What would be asked; empty where the draft does not make a prompt yet."""
+    try:
+        return prompt_of(item)
+    except DataError:
+        return ""

@@ -1,0 +1,220 @@
+"""The server: who asks for which page, and what is done with what they send."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+from aiohttp import web
+
+from keju.errors import KejuError, UsageError
+from keju.images import thumbnail
+from keju.web.author_pages import AuthorPages
+from keju.web.desk import person_of, standing_of
+from keju.web.desk_pages import DeskPages
+from keju.web.gate import Gate, Handler
+from keju.web.hall import DESKS, Hall
+from keju.web.pages import SAID, asset
+from keju.web.replies import (
+    ask_name,
+    by_script,
+    form_of,
+    message,
+    page,
+    person_at,
+    picture,
+    refused,
+    remember,
+    see,
+)
+
+BODY_BYTES = 4 << 20
+"""The most that a form may weigh: three bytes a character, and room to spare."""
+
+COLLECT_SECONDS = 30.0
+_SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
+_THUMB = 320
+_THUMBS = 2000
+_FILES = ("ratings.csv", "verdicts.jsonl", "adjudicated.csv")
+_WHO = ("person", "lang")
+
+
+class Server:
+    """The application around a hall; `trouble` is why the last writing out failed."""
+
+    def __init__(self, hall: Hall, gate: Gate) -> None:
+        self.hall = hall
+        self.kept: list[str] = []
+        self.trouble = ""
+        self._seen = -1
+        self._thumbs: dict[str, bytes] = {}
+        self.app = web.Application(
+            middlewares=[gate.__call__, _settings], client_max_size=BODY_BYTES
+        )
+        self.app.add_routes(
+            [
+                web.get("/", self.start),
+                web.get("/who", self.who),
+                web.post("/who", self.be),
+                web.post("/collect", self.collect_now),
+                web.get("/files/{name}", self.file),
+                web.get("/assets/{name}", self.asset),
+                web.get("/image/{sha256}", self.image),
+                web.get("/thumb/{sha256}", self.thumb),
+                *AuthorPages(hall).routes,
+                *DeskPages(hall).routes,
+            ]
+        )
+        self.app.cleanup_ctx.append(self._collecting)
+
+    async def start(self, request: web.Request) -> web.Response:
+        """Who are you, and what is there to do."""
+        person = person_at(request)
+        if not person:
+            return ask_name(request, "/")
+        hall, desks = self.hall, []
+        for name in (*DESKS[:3], "authoring", *DESKS[3:]):
+            said, desk = SAID[name], hall.desks.get(name)
+            desks.append({
+                "name": name, **said._asdict(), "closed": hall.closed.get(name, ""),
+                "standing": standing_of(hall.acts, desk, person) if desk else None,
+                "count": len(list(hall.authoring.written(hall.acts, person))),
+            })  # fmt: skip
+        return page(
+            request, "start.html.j2", asks_name=False, about=hall.dataset.manifest, desks=desks,
+            kept=self.kept, trouble=self.trouble, next="/",
+            files=[name for name in _FILES if (hall.people / name).is_file()],
+        )  # fmt: skip
+
+    async def who(self, request: web.Request) -> web.Response:
+        """Somebody else sits down."""
+        return ask_name(request, "/")
+
+    async def be(self, request: web.Request) -> web.StreamResponse:
+        """A name is given."""
+        form = await form_of(request)
+        there = form.get("next", "/")
+        # Only a path of our own: "//other" would be another site.
+        there = there if there.startswith("/") and not there.startswith(("//", "/\\")) else "/"
+        try:
+            person = person_of(form.get("name", ""))
+        except UsageError as error:
+            return ask_name(request, there, str(error))
+        response = see(there)
+        remember(response, "person", person)
+        return response
+
+    async def collect_now(self, request: web.Request) -> web.StreamResponse:
+        """Write everything out."""
+        del request
+        await self._collect()
+        return see("/")
+
+    async def file(self, request: web.Request) -> web.StreamResponse:
+        """A file that was written out, as a download, with everything up to now."""
+        name = request.match_info["name"]
+        if name not in _FILES:
+            raise web.HTTPNotFound
+        await self._collect()
+        path = self.hall.people / name
+        if not path.is_file():
+            raise web.HTTPNotFound
+        return web.Response(
+            body=await asyncio.to_thread(path.read_bytes),
+            headers={"Content-Disposition": f'attachment; filename="{name}"'},
+            content_type="application/octet-stream",
+        )
+
+    async def asset(self, request: web.Request) -> web.Response:
+        """A style, a script, the seal."""
+        found = asset(request.match_info["name"])
+        if found is None:
+            raise web.HTTPNotFound
+        return web.Response(body=found[0], content_type=found[1], charset="utf-8",
+                            headers={"Cache-Control": "no-cache"})  # fmt: skip
+
+    async def image(self, request: web.Request) -> web.Response:
+        """A picture, byte for byte; one that browsers do not show becomes a JPEG."""
+        ref = self.hall.images.get(request.match_info["sha256"])
+        if ref is None:
+            raise web.HTTPNotFound
+        data = await asyncio.to_thread(self.hall.dataset.image_bytes, ref)
+        kind = ref.path.rpartition(".")[2]
+        if kind not in _SHOWN_AS_IS:
+            side = max(ref.width, ref.height)
+            data = await asyncio.to_thread(
+                thumbnail, data, name=ref.path, max_side=side, quality=92
+            )
+            kind = "jpg"
+        return picture(data, "jpeg" if kind == "jpg" else kind)
+
+    async def thumb(self, request: web.Request) -> web.Response:
+        """A small copy of a picture."""
+        ref = self.hall.images.get(request.match_info["sha256"])
+        if ref is None:
+            raise web.HTTPNotFound
+        if ref.sha256 not in self._thumbs:
+            data = await asyncio.to_thread(self.hall.dataset.image_bytes, ref)
+            small = await asyncio.to_thread(thumbnail, data, name=ref.path, max_side=_THUMB)
+            if len(self._thumbs) > 2000:
+                self._thumbs.clear()
+            self._thumbs[ref.sha256] = small
+        return picture(self._thumbs[ref.sha256], "jpeg")
+
+    # Writing out.
+
+    async def _collecting(self, app: web.Application) -> AsyncIterator[None]:
+        """Write out every half minute what is new, and once more at the end."""
+        del app
+
+        async def go() -> None:
+            while True:
+                await self._collect()
+                await asyncio.sleep(COLLECT_SECONDS)
+
+        task = asyncio.create_task(go())
+        yield
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+        await self._collect()
+
+    async def _collect(self) -> None:
+        count = self.hall.acts.count()
+        if count == self._seen:
+            return
+        try:
+            self.kept = await asyncio.to_thread(self.hall.collect)
+        except KejuError as error:
+            # What people submit is safe in acts.sqlite; the page says so and it is tried again.
+            self.trouble = str(error)
+        else:
+            self._seen, self.trouble = count, ""
+
+
+@web.middleware
+async def _settings(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Take name and language out of an address into cookies; a page that is not there says so."""
+    if request.method == "GET" and any(name in request.query for name in _WHO):
+        rest = request.rel_url
+        response = see("/")
+        for name in _WHO:
+            value = request.query.get(name)
+            if value is None:
+                continue
+            rest = rest.without_query_params(name)
+            with suppress(UsageError):
+                remember(response, name, person_of(value) if name == "person" else value)
+        response.headers["Location"] = str(rest)
+        return response
+    try:
+        return await handler(request)
+    except web.HTTPNotFound:
+        return message(request, 404, "Not found", "There is no such page here.")
+    except web.HTTPRequestEntityTooLarge:
+        if by_script(request):
+            return refused(request, UsageError("This text is too long: 300,000 characters at most"))
+        return message(request, 413, "Too long", "This is more than the server takes.")
+    except KejuError as error:
+        return message(request, 500, "Something is wrong with the data", str(error))

@@ -1,0 +1,89 @@
+"""Opening the hall's doors: a socket, an address with a token in it, and a clean end."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+
+from aiohttp import web
+
+from keju.errors import UsageError
+from keju.web.gate import Gate
+from keju.web.hall import Hall
+from keju.web.server import Server
+
+LOOPBACK = "127.0.0.1"
+_BACKLOG = 128
+
+
+def serve(
+    hall: Hall,
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    new_token: bool = False,
+    tell: Callable[[str], None] = lambda _: None,
+) -> list[str]:
+    """Serve until Ctrl-C or SIGTERM, then write everything out.
+
+    Args:
+        hall: what is served; closed at the end.
+        host: the address that is listened at; one that is not loopback opens to others.
+        port: 0 takes any that is free.
+        new_token: so that earlier addresses open nothing any more.
+        tell: is given the address as soon as pages can be asked for.
+
+    Returns:
+        A line for each file that was written out.
+
+    Raises:
+        UsageError: that address cannot be listened at.
+        DataError: what people did cannot be written out.
+    """
+    try:
+        listening = _listen(host, port)
+        with listening:
+            bound = int(listening.getsockname()[1])
+            token = hall.acts.token(anew=new_token)
+            server = Server(hall, Gate(token, host, bound))
+            shown = f"[{host}]" if ":" in host else host
+            asyncio.run(_go(server, listening, lambda: tell(f"http://{shown}:{bound}/?t={token}")))
+        return hall.collect()
+    finally:
+        hall.close()
+
+
+async def _go(server: Server, listening: socket.socket, ready: Callable[[], None]) -> None:
+    runner = web.AppRunner(server.app, access_log=None, handle_signals=False)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening, backlog=_BACKLOG).start()
+        stop = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(each, stop.set)
+        ready()
+        await stop.wait()
+    finally:
+        await runner.cleanup()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    try:
+        (family, kind, protocol, _, address), *_ = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        listening = socket.socket(family, kind, protocol)
+        # A server that is started again at once must find its port free.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        why = "is in use. Choose another --port" if taken else f"not possible: {error.strerror}"
+        raise UsageError(f"{host}:{port}: {why}") from None
+    return listening
