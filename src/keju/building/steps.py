@@ -34,7 +34,11 @@ class _Steps(Mapping[str, Step[Any]]):
 STEPS: Mapping[str, Step[Any]] = _Steps(
     {
         "select": "selecting:STEP",
+        "split": "releasing.splitting:STEP",
+        "release": "releasing.release:STEP",
+        "standardise": "standardising.step:STEP",
         "set-type": "typesetting:STEP",
+        "controls": "controls:STEP",
     }
 )
 """Every kind of step by the name that recipes and commands use: ``module:ATTRIBUTE`` in here."""

@@ -51,7 +51,7 @@ class BuildGroup(TyperGroup):
         """The commands of this file, and every step."""
         from keju.building.steps import STEPS
 
-        return [*super().list_commands(ctx), *STEPS]
+        return list(dict.fromkeys([*super().list_commands(ctx), *STEPS]))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's own types
         """A command of this file, or the one made from a step, which is imported only now."""

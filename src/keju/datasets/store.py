@@ -385,6 +385,19 @@ class DatasetWriter:
                 raise DataError("an image that was not added", file=self.path, item=item.id)
         self._items[item.id] = item
 
+    def resemble(self, other: DatasetManifest) -> None:
+        """Say of this dataset what another says of itself, where nothing else was said.
+
+        That is its language and script, whether a program made it, and how it was made.
+        """
+        self._manifest = msgspec.structs.replace(
+            self._manifest,
+            synthetic=self._manifest.synthetic or other.synthetic,
+            language=self._manifest.language or other.language,
+            script=self._manifest.script or other.script,
+        )
+        self._made = {**other.made, **self._made}
+
     def declare(self, **facts: str) -> None:
         """Say in dataset.json how the dataset is made."""
         self._made |= facts

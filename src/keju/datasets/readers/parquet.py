@@ -16,8 +16,9 @@ from keju.datasets.readers.base import (
     plain_file,
     source_bytes,
 )
-from keju.datasets.store import DatasetWriter, read_items
+from keju.datasets.store import DatasetManifest, DatasetWriter, read_items
 from keju.errors import DataError
+from keju.files import read_json
 from keju.items import ImageRef
 
 LAYOUT = """\
@@ -25,9 +26,11 @@ SRC/                      a folder
   items.parquet           items as keju writes them; columns with a default may be absent
   images/...              the images, by the paths that the items give; or
   images-*.parquet        tables of them: path, and image with its bytes, as keju exports them
+  dataset.json            may be absent; language and script are taken from it
 Takes in a dataset whose items or images were changed by hand: sizes and hashes are made anew."""
 
 _ITEMS = "items.parquet"
+_MANIFEST = "dataset.json"
 
 
 def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
@@ -41,6 +44,8 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
     file = src / _ITEMS
     if not file.is_file():
         raise DataError(f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats")
+    if (src / _MANIFEST).is_file():
+        writer.resemble(read_json(kept_inside(src / _MANIFEST, src), DatasetManifest))
     for table in src.glob(TABLES):
         plain_file(kept_inside(table, src))
     tables = Packed(src)

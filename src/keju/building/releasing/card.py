@@ -1,0 +1,133 @@
+"""A release's README: a header by which hubs and the `datasets` library know it, and how to use it.
+
+Format: the dataset cards of the Hugging Face hub. The header is YAML, of which JSON is a part, so
+every text in it is written as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from keju.benchmarks import task, tasks
+from keju.building.releasing.facts import cell, table
+from keju.datasets.store import DatasetManifest
+from keju.items import Item
+
+FILE = "README.md"
+
+_LICENCES = frozenset(
+    {
+        "apache-2.0", "cc", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-2.0", "cc-by-nc-3.0",
+        "cc-by-nc-4.0", "cc-by-nc-nd-3.0", "cc-by-nc-nd-4.0", "cc-by-nc-sa-2.0", "cc-by-nc-sa-3.0",
+        "cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0",
+        "gfdl", "mit", "odbl", "odc-by", "pddl", "unlicense",
+    }
+)  # fmt: skip
+"""Licences that the hub has words for; any other is named in words of its own."""
+
+_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
+
+_KINDS = {"letter": "multiple-choice", "transcription": "image-to-text"}
+
+
+def split_name(items: Sequence[Item]) -> str:
+    """What the one split of the tables is called: ``test``, unless it holds labelled examples."""
+    held = {item.split for item in items}
+    return "_and_".join(name for name in ("test", "reference") if name in held)
+
+
+def card(manifest: DatasetManifest, items: Sequence[Item], *, notes: Sequence[str] = ()) -> str:
+    """The README of a release.
+
+    Args:
+        manifest: what the dataset says of itself.
+        items: its items.
+        notes: lines that a reader must see first, such as that there are drafts in it.
+    """
+    split = split_name(items)
+    head = [
+        "---",
+        *_licence(manifest.licence),
+        *([f"language: {json.dumps([manifest.language])}"] if manifest.language else []),
+        f"pretty_name: {json.dumps(manifest.name, ensure_ascii=False)}",
+        f"size_categories: {json.dumps([_size(len(items))])}",
+        f"task_categories: {json.dumps(_categories(items))}",
+        'tags: ["keju", "classical-chinese"]',
+        "configs:",
+        *_config("items", split, "items.parquet", default=True),
+        *_config("prompts", split, "prompts.parquet"),
+        *(_config("images", split, "images-*.parquet") if manifest.images else []),
+        "---",
+    ]
+    return "\n".join([*head, "", *_text(manifest, split, notes), ""])
+
+
+def _config(name: str, split: str, path: str, *, default: bool = False) -> list[str]:
+    return [
+        f"- config_name: {name}",
+        *(["  default: true"] if default else []),
+        "  data_files:",
+        f"  - split: {split}",
+        f"    path: {json.dumps(path)}",
+    ]
+
+
+def _licence(licence: str) -> list[str]:
+    known = licence.strip().lower().replace(" ", "-")
+    if known in _LICENCES:
+        return [f"license: {known}"]
+    return ["license: other", f"license_name: {json.dumps(licence, ensure_ascii=False)}"]
+
+
+def _size(count: int) -> str:
+    return next((name for most, name in _SIZES if count < most), "n>1M")
+
+
+def _categories(items: Sequence[Item]) -> list[str]:
+    forms = {query.form for name in {item.task for item in items} for query in task(name).queries}
+    return sorted({_KINDS.get(form, "visual-question-answering") for form in forms})
+
+
+def _text(manifest: DatasetManifest, split: str, notes: Sequence[str]) -> list[str]:
+    counts = (
+        (each.id, each.name_zh, manifest.tasks[each.id])
+        for each in tasks()
+        if each.id in manifest.tasks
+    )
+    made = " It was made by a program." if manifest.synthetic else ""
+    lines = [
+        f"# {cell(manifest.name)} {cell(manifest.version)}",
+        "",
+        *(f"> {note}\n" for note in notes),
+        f"{manifest.items:,} items over {manifest.images:,} images. Source: "
+        f"{cell(manifest.source)}. Licence: {cell(manifest.licence)}.{made} What is in it, where "
+        "it comes from and what was done to it: [DATASHEET.md](DATASHEET.md).",
+        "",
+        table(["task", "", "items"], counts),
+        "",
+        "## Using it",
+        "",
+        "With keju, as it stands:",
+        "",
+        "    keju data validate THIS-FOLDER",
+        "    keju run THIS-FOLDER --model openai:MODEL --out RUN",
+        "",
+        "With the `datasets` library:",
+        "",
+        "    from datasets import load_dataset",
+        f'    items = load_dataset("THIS-FOLDER", "items", split="{split}")',
+        f'    prompts = load_dataset("THIS-FOLDER", "prompts", split="{split}")  # by id',
+    ]
+    if manifest.images:
+        lines += [
+            f'    images = load_dataset("THIS-FOLDER", "images", split="{split}")',
+            '    place = {path: number for number, path in enumerate(images["path"])}',
+            '    picture = images[place[items[0]["images"][0]["path"]]]["image"]',
+        ]
+    return [
+        *lines,
+        "",
+        "`croissant.json` describes the tables for `mlcroissant`; `sha256sum -c SHA256SUMS` checks "
+        f"every file; the dataset's hash is `{manifest.hash}`.",
+    ]

@@ -1,0 +1,185 @@
+"""Croissant metadata of a release: what lies in its files, for programs that read data sets.
+
+Format: MLCommons Croissant 1.0. The `mlcroissant` library reads records by it; it isn't needed to
+write it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.packed import TABLES
+from keju.datasets.store import DatasetManifest
+from keju.files import sha256_file
+
+FILE = "croissant.json"
+
+_PARQUET = "application/x-parquet"
+_PACKED = "image-tables"
+_ITEMS = "items.parquet"
+
+
+class _Column(NamedTuple):
+    """A field of the items' record set; `inner` is what is taken of a nested column."""
+
+    name: str
+    what: str
+    kind: str = "sc:Text"
+    inner: str = ""
+    many: bool = False
+
+
+_COLUMNS = (
+    _Column("id", "The item's id."),
+    _Column("benchmark", "The benchmark whose task it is of."),
+    _Column("task", "The id of its task."),
+    _Column("query", "Which of the task's queries it asks, if there are several."),
+    _Column("question", "What is asked; the whole prompt where verbatim is true."),
+    _Column("verbatim", "Whether the question is the whole prompt.", "sc:Boolean"),
+    _Column("options", "Of multiple choice, the options in the order of their letters.", many=True),
+    _Column("answer", "The true answer; of multiple choice its letter."),
+    _Column("answer_simplified", "The answer in simplified characters, where one is given."),
+    _Column("transcription", "The text of the image, where it is known."),
+    _Column("group", "The unit of independence: a book, a plate, a bone."),
+    _Column("split", "test, or reference: labelled examples that nobody is asked."),
+    _Column("draft", "Proposed by a program and not accepted by a person.", "sc:Boolean"),
+    _Column("images", "The paths of its images, as in the record set images.",
+            inner="[*].path", many=True),
+)  # fmt: skip
+
+
+def croissant_of(
+    manifest: DatasetManifest,
+    folder: Path,
+    tables: Sequence[Path],
+    *,
+    url: str = "",
+    date: str = "",
+    citation: str = "",
+) -> dict[str, object]:
+    """The metadata of a release.
+
+    Args:
+        manifest: what the dataset says of itself.
+        folder: the release, in which the tables lie already.
+        tables: its parquet files; their hashes and sizes are written down.
+        url: where the set will be found; its source where that is unknown.
+        date: of publication, ISO 8601.
+        citation: how it wants to be cited.
+    """
+    about: dict[str, object] = {
+        "@context": json.loads(files(__package__).joinpath("croissant_context.json").read_text()),
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": manifest.name,
+        "description": f"{manifest.items} items over {manifest.images} images, as a dataset of "
+        f"keju. Source: {manifest.source}",
+        "license": manifest.licence,
+        "version": manifest.version,
+        "url": url or manifest.source,
+        "identifier": f"sha256:{manifest.hash}",
+    }
+    about |= {"inLanguage": manifest.language} if manifest.language else {}
+    about |= {"datePublished": date} if date else {}
+    about |= {"citeAs": citation} if citation else {}
+    packed = [_image_tables()] if manifest.images else []
+    return about | {
+        "distribution": [*(_file(path, folder) for path in tables), *packed],
+        "recordSet": [_items(), _prompts(), *([_images()] if packed else [])],
+    }
+
+
+def _file(path: Path, folder: Path) -> dict[str, object]:
+    name = path.relative_to(folder).as_posix()
+    return {
+        "@type": "cr:FileObject",
+        "@id": name,
+        "name": name,
+        "contentUrl": name,
+        "encodingFormat": _PARQUET,
+        "contentSize": f"{path.stat().st_size} B",
+        "sha256": sha256_file(path),
+    }
+
+
+def _image_tables() -> dict[str, object]:
+    return {
+        "@type": "cr:FileSet",
+        "@id": _PACKED,
+        "name": _PACKED,
+        "description": "The images, each once.",
+        "encodingFormat": _PARQUET,
+        "includes": TABLES,
+    }
+
+
+def _items() -> dict[str, object]:
+    fields = []
+    for column in _COLUMNS:
+        source: dict[str, object] = {
+            "fileObject": {"@id": _ITEMS},
+            "extract": {"column": column.name},
+        }
+        if column.inner:
+            source["transform"] = {"jsonPath": column.inner}
+        field = _field("items", column.name, column.what, column.kind, source)
+        fields.append(field | ({"repeated": True} if column.many else {}))
+    return {
+        "@type": "cr:RecordSet",
+        "@id": "items",
+        "name": "items",
+        "description": "A question with its answer, one a row; other columns are for keju.",
+        "key": {"@id": "items/id"},
+        "field": fields,
+    }
+
+
+def _prompts() -> dict[str, object]:
+    place = {"fileObject": {"@id": "prompts.parquet"}}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": "prompts",
+        "name": "prompts",
+        "description": "What is asked, word for word: the question in its task's template.",
+        "key": {"@id": "prompts/id"},
+        "field": [
+            _field("prompts", "id", "The item's id.", "sc:Text",
+                   {**place, "extract": {"column": "id"}}),
+            _field("prompts", "prompt", "The whole prompt.", "sc:Text",
+                   {**place, "extract": {"column": "prompt"}}),
+        ],
+    }  # fmt: skip
+
+
+def _images() -> dict[str, object]:
+    place = {"fileSet": {"@id": _PACKED}}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": "images",
+        "name": "images",
+        "description": "The images that items show, each once, under the path they give.",
+        "key": {"@id": "images/path"},
+        "field": [
+            _field("images", "path", "The path that items give.", "sc:Text",
+                   {**place, "extract": {"column": "path"}}),
+            _field("images", "image", "The picture.", "sc:ImageObject",
+                   {**place, "extract": {"column": "image"}, "transform": {"jsonPath": "bytes"}}),
+        ],
+    }  # fmt: skip
+
+
+def _field(
+    record_set: str, name: str, what: str, kind: str, source: dict[str, object]
+) -> dict[str, object]:
+    return {
+        "@type": "cr:Field",
+        "@id": f"{record_set}/{name}",
+        "name": name,
+        "description": what,
+        "dataType": kind,
+        "source": source,
+    }

@@ -1,0 +1,74 @@
+"""A release's datasheet: facts that the dataset holds, and what only its maker can answer."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from keju.building.releasing.facts import Known, cell, facts_of
+from keju.building.settings import unlike
+from keju.errors import UsageError
+
+FILE = "DATASHEET.md"
+
+OPEN = "**Open: to be answered by the maker.**"
+
+
+class _Part(Struct, frozen=True, forbid_unknown_fields=True):
+    title: str
+    facts: tuple[str, ...]
+    ask: dict[str, str]
+
+
+def read_answers(path: Path) -> dict[str, str]:
+    """The maker's answers: a TOML file of ``id = "text"``.
+
+    Raises:
+        UsageError: it cannot be read, or answers a question that is not asked.
+    """
+    try:
+        given = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: not readable as TOML: {error}") from None
+    asked = {name for part in _parts() for name in part.ask}
+    for name, value in given.items():
+        if name not in asked:
+            raise UsageError(f"{path}: {unlike(name, asked, 'question')}")
+        if not isinstance(value, str) or not value.strip():
+            raise UsageError(f"{path}: {name}: write the answer as text in quotes")
+    return given
+
+
+def datasheet(known: Known, answers: Mapping[str, str]) -> str:
+    """The datasheet as Markdown.
+
+    Args:
+        known: what the facts are made of.
+        answers: the maker's, by question; the others are marked as open.
+    """
+    facts = facts_of(known)
+    left = [name for part in _parts() for name in part.ask if name not in answers]
+    lines = [f"# Datasheet of {cell(known.manifest.name)} {cell(known.manifest.version)}", ""]
+    if left:
+        lines += [f"{len(left)} questions are open: {', '.join(left)}.", ""]
+    for part in _parts():
+        lines += [f"## {part.title}", ""]
+        for name in part.facts:
+            lines += [facts[name], ""] if facts[name] else []
+        for name, question in part.ask.items():
+            lines += [f"### {question}", "", answers.get(name, OPEN).strip(), ""]
+    return "\n".join(lines)
+
+
+@cache
+def _parts() -> tuple[_Part, ...]:
+    text = files(__package__).joinpath("datasheet.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text)["part"], tuple[_Part, ...])

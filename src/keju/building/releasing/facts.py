@@ -1,0 +1,199 @@
+"""What a dataset can say of itself in a datasheet, as Markdown: counted, never guessed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from keju.building.releasing.splitting import group_of
+from keju.datasets.stats import Stats
+from keju.datasets.store import DatasetManifest
+from keju.errors import printable
+from keju.items import Item
+
+_MOST = 30
+"""Rows of a table of sources or tools; the rest is counted in one."""
+
+NOTHING = "—"
+
+
+class Check(NamedTuple):
+    """Something that a release was held to, and what came of it."""
+
+    what: str
+    found: str
+    passed: bool
+
+
+class Known(NamedTuple):
+    """What facts are made of."""
+
+    manifest: DatasetManifest
+    items: Sequence[Item]
+    stats: Stats
+    checks: Sequence[Check]
+    files: Mapping[str, int]
+    """Name and bytes of each file of the release."""
+
+
+def cell(value: object) -> str:
+    """A value as a Markdown table holds it: one line, without marks that would be obeyed."""
+    text = " ".join(printable(str(value)).split())
+    for mark in "\\|`*_[]<>#":
+        text = text.replace(mark, f"\\{mark}")
+    return text or NOTHING
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A Markdown table; numbers with their thousands parted."""
+    lines = [heads, ["---"] * len(heads)]
+    lines += [[_number(each) for each in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def facts_of(known: Known) -> dict[str, str]:
+    """The facts by the names that datasheet.toml gives them."""
+    return {
+        "about": _about(known.manifest),
+        "counts": _counts(known),
+        "domains": _measures(known.stats.domains, "domain", "By domain (MCS-Bench, Table 2)"),
+        "tasks": _measures(known.stats.tasks, "task", "By task (MCS-Bench, Table 5)"),
+        "strata": _strata(known.stats.strata),
+        "distributions": _distributions(known.stats.distributions),
+        "sources": _counted(known.items, "source", "Source"),
+        "licences": _counted(known.items, "licence", "Licence"),
+        "provenance": _provenance(known.items),
+        "checks": table(
+            ["check", "found", ""],
+            ((each.what, each.found, "passed" if each.passed else "NOT PASSED")
+             for each in known.checks),
+        ),
+        "use": _use(known.manifest),
+        "files": table(["file", "bytes"], known.files.items()),
+    }  # fmt: skip
+
+
+def _about(manifest: DatasetManifest) -> str:
+    rows = {
+        "name": manifest.name,
+        "version": manifest.version,
+        "licence": manifest.licence,
+        "source": manifest.source,
+        "language": manifest.language,
+        "script": manifest.script,
+        "material": "made by a program" if manifest.synthetic else "",
+        "hash": manifest.hash,
+        **{f"made: {name}": value for name, value in sorted(manifest.made.items())},
+    }
+    return table(["", ""], ((name, value) for name, value in rows.items() if value))
+
+
+def _counts(known: Known) -> str:
+    items = known.items
+    splits = Counter(item.split for item in items)
+    return table(
+        ["", "number"],
+        [
+            ("items", len(items)),
+            ("of them asked (test)", splits["test"]),
+            ("labelled examples (reference)", splits["reference"]),
+            ("images, each once", known.manifest.images),
+            ("groups (book, plate, bone …)", len({group_of(item) for item in items})),
+            ("items with a transcription", sum(item.transcription is not None for item in items)),
+            ("items with lines and places", sum(bool(item.lines) for item in items)),
+            ("items with boxes", sum(bool(item.boxes) for item in items)),
+            ("drafts, not accepted by a person", sum(item.draft for item in items)),
+        ],
+    )
+
+
+def _measures(frame: pl.DataFrame, name: str, title: str) -> str:
+    heads = [name, "items", "prompt", "answer", "pixels (least to most)", "width/height"]
+    rows = (
+        (row[name], row["n_q"], _mean(row["avg_q"]), _mean(row["avg_a"]),
+         _span(row["avg_pv"], row["min_pv"], row["max_pv"], "{:,.0f}"),
+         _span(row["avg_ar"], row["min_ar"], row["max_ar"], "{:.2f}"))
+        for row in frame.iter_rows(named=True)
+    )  # fmt: skip
+    return (
+        f"{title}; prompt and answer are mean lengths in characters without white space, pixels "
+        f"and width/height means over items with least and most.\n\n{table(heads, rows)}"
+    )
+
+
+def _strata(frame: pl.DataFrame) -> str:
+    if not frame.height:
+        return ""
+    names = ["stratum", "name", "questions", "images"]
+    return table(names, (row[:4] for row in frame.select(names).iter_rows()))
+
+
+def _distributions(frame: pl.DataFrame) -> str:
+    """One line a measure: its bins with their counts, empty ones left out."""
+    lines = []
+    for (measure, unit), some in frame.group_by("measure", "unit", maintain_order=True):
+        if measure == "task":
+            continue
+        counts = ", ".join(
+            f"{name}: {count:,}"
+            for name, count in zip(some["name"], some["count"], strict=True)
+            if count
+        )
+        lines.append((measure, unit, counts))
+    return table(["distribution of", "unit", "counts"], lines)
+
+
+def _counted(items: Sequence[Item], part: str, head: str) -> str:
+    """How many items name each source (or licence) in their provenance."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        said = {str(getattr(step, part)) for step in item.provenance} - {""}
+        counts.update(said or {"that of the whole set"})
+    return table([head, "items"], _largest(counts))
+
+
+def _provenance(items: Sequence[Item]) -> str:
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for item in items:
+        counts.update({(each.step, each.tool, each.person) for each in item.provenance})
+    without = sum(not item.provenance for item in items)
+    if not counts:
+        return "No item says what was done to it: the set was imported as it is."
+    rows = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    shown = [(*key, count) for key, count in rows[:_MOST]]
+    if len(rows) > _MOST:
+        shown.append((f"{len(rows) - _MOST} more", "", "", sum(n for _, n in rows[_MOST:])))
+    said = table(["step", "tool", "person", "items"], shown)
+    return f"{said}\n\n{without:,} items say nothing of it." if without else said
+
+
+def _use(manifest: DatasetManifest) -> str:
+    return (
+        "keju asks, scores and reports it as it stands: `keju run THIS-FOLDER --model …`. Scores "
+        f"bear the dataset's hash; cite version {cell(manifest.version)} and hash "
+        f"`{manifest.hash[:12]}`."
+    )
+
+
+def _largest(counts: Counter[str]) -> list[tuple[str, int]]:
+    rows = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    if len(rows) <= _MOST:
+        return rows
+    return [*rows[:_MOST], (f"{len(rows) - _MOST} more", sum(count for _, count in rows[_MOST:]))]
+
+
+def _number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else cell(value)
+
+
+def _mean(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:,.1f}"
+
+
+def _span(mean: float | None, least: float | None, most: float | None, form: str) -> str:
+    if mean is None or least is None or most is None:
+        return NOTHING
+    return f"{form.format(mean)} ({form.format(least)} to {form.format(most)})"

@@ -1,0 +1,238 @@
+"""What of a dataset stands in others too, or in both of its own splits: pictures and texts.
+
+Texts are compared as OCR scoring counts them (no punctuation, one script), by runs of 13
+characters: what share of a text's runs stands in the other set. One altered character costs 13
+runs, so a copy with an error every 40 characters still shares two thirds. Wording that comes again
+and again is no material and doesn't count: runs that stand in the questions of two of our groups,
+or anywhere in more than ten. Runs are hashed to 64 bits; ours are kept, the other set's only pass
+by.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from keju.building.releasing.splitting import group_of
+from keju.datasets.store import Dataset
+from keju.items import Item
+from keju.text import counted
+
+RUN = 13
+"""Characters of a run. Shorter ones are shared by chance and by formula (13 is also the length by
+which language models' training texts are usually held against test sets, in words)."""
+
+SHARE = 0.5
+"""Share of a text's runs that must stand elsewhere for it to be called leaked (our choice)."""
+
+FORMULA = 10
+"""A run that stands in more than so many of our groups is wording, not material."""
+
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558CCD))
+
+Hashes = NDArray[np.uint64]
+
+
+class Leak(Struct, frozen=True):
+    """Something of ours that stands elsewhere.
+
+    `kind` is ``image`` (the same bytes), ``picture`` (nearly the same picture) or ``text``; `part`
+    says what of the item it is: image, question, answer or transcription. `share` is that of the
+    text's runs in the other set, 1 for images; `other` is the item there that holds most of them.
+    """
+
+    kind: str
+    item: str
+    task: str
+    split: str
+    part: str
+    against: str
+    other: str
+    other_task: str
+    other_split: str
+    share: float
+    text: str = ""
+
+
+class Compared(NamedTuple):
+    """What was found, and how much was looked at: texts too short to judge are only counted."""
+
+    leaks: list[Leak]
+    images: int
+    texts: int
+    short: int
+
+
+class _Text(NamedTuple):
+    item: Item
+    part: str
+    text: str
+
+
+def leaks_into(items: Sequence[Item], others: Mapping[str, Sequence[Item]]) -> Compared:
+    """What of our items stands in other sets.
+
+    Args:
+        items: ours.
+        others: other sets' items by their names.
+    """
+    ours = list(_texts(items))
+    index = _Index(ours)
+    found: list[Leak] = []
+    for name, theirs in others.items():
+        found += _images(items, theirs, name)
+        found += index.leaks(theirs, name)
+    images = len({ref.sha256 for item in items for ref in item.images})
+    return Compared(found, images, index.judged, len(ours) - index.judged)
+
+
+def between_splits(items: Sequence[Item]) -> Compared:
+    """What of the test split stands in the reference split too.
+
+    Pictures of tasks of pairs are left out where a reference labels them: that is its use.
+    """
+    test = [item for item in items if item.split == "test"]
+    return leaks_into(test, {"reference": [item for item in items if item.split == "reference"]})
+
+
+def leaks_of(dataset: Path, against: Sequence[Path]) -> Compared:
+    """What of a dataset's test split stands in its reference split, or in other datasets.
+
+    Raises:
+        UsageError: there is no dataset at one of the paths.
+        DataError: one is damaged.
+    """
+    items = Dataset.open(dataset).items()
+    others = {str(path): Dataset.open(path).items() for path in against}
+    within, without = between_splits(items), leaks_into(items, others)
+    return without._replace(leaks=[*within.leaks, *without.leaks])
+
+
+def _images(ours: Sequence[Item], theirs: Sequence[Item], name: str) -> Iterator[Leak]:
+    """The same bytes in both; the first item of theirs that shows them is named."""
+    shown: dict[str, Item] = {}
+    for item in theirs:
+        for ref in item.images:
+            shown.setdefault(ref.sha256, item)
+    for item in ours:
+        for sha256 in dict.fromkeys(ref.sha256 for ref in item.images):
+            if other := shown.get(sha256):
+                yield _leak("image", item, "image", name, other, 1.0)
+
+
+def _texts(items: Iterable[Item]) -> Iterator[_Text]:
+    """What an item says that could be learnt by heart."""
+    for item in items:
+        said = {
+            "question": item.question,
+            "answer": item.answer,
+            "transcription": item.transcription or "",
+        }
+        seen = set()
+        for part, words in said.items():
+            text = counted(words)
+            if text and text not in seen:
+                seen.add(text)
+                yield _Text(item, part, text)
+
+
+class _Index:
+    """The runs of our texts, each with the texts it stands in."""
+
+    def __init__(self, texts: Sequence[_Text]) -> None:
+        self._texts = texts
+        runs = [np.unique(_runs(each.text)) for each in texts]
+        owners = np.repeat(np.arange(len(texts)), [len(each) for each in runs])
+        flat = np.concatenate([np.empty(0, np.uint64), *runs])
+        order = np.argsort(flat, kind="stable")
+        self._runs, self._owners = self._without_formulae(flat[order], owners[order])
+        self._sizes = np.bincount(self._owners, minlength=len(texts))
+
+    @property
+    def judged(self) -> int:
+        """Texts that have runs of their own."""
+        return int((self._sizes > 0).sum())
+
+    def _without_formulae(
+        self, runs: Hashes, owners: NDArray[np.int64]
+    ) -> tuple[Hashes, NDArray[np.int64]]:
+        numbers: dict[str, int] = {}
+        group = np.array(
+            [numbers.setdefault(group_of(each.item), len(numbers)) for each in self._texts],
+            np.int64,
+        )
+        asked = np.array([each.part == "question" for each in self._texts], bool)[owners]
+        values, run = np.unique(runs, return_inverse=True)
+
+        def groups(which: NDArray[np.bool_]) -> NDArray[np.int64]:
+            pairs = np.unique(np.stack([run[which], group[owners[which]]]), axis=1)
+            return np.bincount(pairs[0], minlength=len(values))
+
+        common = (groups(np.ones(len(run), bool)) > FORMULA) | (groups(asked) > 1)
+        return runs[~common[run]], owners[~common[run]]
+
+    def leaks(self, theirs: Sequence[Item], name: str) -> Iterator[Leak]:
+        """Our texts of which another set holds at least `SHARE`; its nearest text is named."""
+        nearest: dict[int, tuple[int, Item]] = {}
+        whole = np.zeros(len(self._runs), bool)
+        for other in _texts(theirs):
+            for owner, hits, places in self._hits(other.text):
+                whole[places] = True
+                if owner not in nearest or hits > nearest[owner][0]:
+                    nearest[owner] = hits, other.item
+        held = np.bincount(self._owners[whole], minlength=len(self._texts))
+        for owner in np.flatnonzero(held >= SHARE * np.maximum(1, self._sizes)).tolist():
+            ours, share = self._texts[owner], round(float(held[owner] / self._sizes[owner]), 4)
+            yield _leak("text", ours.item, ours.part, name, nearest[owner][1], share, ours.text)
+
+    def _hits(self, text: str) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """Which of our texts share runs with one of theirs, how many, and where they lie."""
+        if len(text) < RUN or not len(self._runs):
+            return
+        runs = np.unique(_runs(text))
+        first = np.searchsorted(self._runs, runs, "left")
+        after = np.searchsorted(self._runs, runs, "right")
+        spans = [np.arange(a, b) for a, b in zip(first, after, strict=True) if b > a]
+        if not spans:
+            return
+        places = np.concatenate(spans)
+        by_owner: dict[int, list[int]] = defaultdict(list)
+        for place, owner in zip(places.tolist(), self._owners[places].tolist(), strict=True):
+            by_owner[owner].append(place)
+        for owner, mine in by_owner.items():
+            yield owner, len(mine), np.array(mine)
+
+
+def _runs(text: str) -> Hashes:
+    """A 64-bit hash of every run of a text, in order."""
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
+    count = max(0, len(codes) - RUN + 1)
+    runs = np.zeros(count, np.uint64)
+    for place in range(RUN):
+        runs = (runs * _MIX[0] + codes[place : place + count]) * _MIX[1]
+        runs ^= runs >> np.uint64(31)
+    return runs
+
+
+def _leak(
+    kind: str, item: Item, part: str, name: str, other: Item, share: float, text: str = ""
+) -> Leak:
+    return Leak(
+        kind=kind,
+        item=item.id,
+        task=item.task,
+        split=item.split,
+        part=part,
+        against=name,
+        other=other.id,
+        other_task=other.task,
+        other_split=other.split,
+        share=share,
+        text=text[:60],
+    )

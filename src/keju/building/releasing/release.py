@@ -1,0 +1,237 @@
+"""Releasing: a dataset as parquet with metadata, hashes and a datasheet, after its checks.
+
+::
+
+    RELEASE/  dataset.json · items.parquet · images-00000.parquet …   a dataset, images in tables
+              prompts.parquet                                         what is asked, word for word
+              README.md · DATASHEET.md · croissant.json               for hubs, people, programs
+              SHA256SUMS                                              of every other file
+
+keju runs, validates and imports the folder as it stands. The same dataset gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+import msgspec
+import polars as pl
+from msgspec import Meta
+
+from keju.benchmarks import prompt_of, task
+from keju.building.bench import Bench
+from keju.building.releasing import card, croissant
+from keju.building.releasing.datasheet import FILE as SHEET
+from keju.building.releasing.datasheet import datasheet, read_answers
+from keju.building.releasing.facts import Check, Known
+from keju.building.releasing.splitting import group_of
+from keju.building.step import Settings, Step
+from keju.datasets.stats import stats
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.datasets.writers.parquet import write_parquet
+from keju.errors import DataError, UsageError
+from keju.files import sha256_file, write_atomic, write_json
+from keju.items import Item
+
+SUMS = "SHA256SUMS"
+PROMPTS = "prompts.parquet"
+FOLDER = "release"
+
+_NO_LICENCE = frozenset({"", "-", "?", "n/a", "na", "nil", "none", "null", "tba", "tbd", "todo",
+                         "unknown", "unspecified", "not given", "licence", "license"})  # fmt: skip
+"""Words that stand where a licence should."""
+
+
+class ReleaseSettings(Settings, frozen=True):
+    """What a release says beside what the dataset knows."""
+
+    drafts: Annotated[
+        bool, Meta(description="Release drafts too, which no person has accepted.")
+    ] = False
+    answers: Annotated[
+        Path | None,
+        Meta(description="A TOML file with the maker's answers to the datasheet's questions."),
+    ] = None
+    url: Annotated[str, Meta(description="Where the set will be found.")] = ""
+    date: Annotated[str, Meta(description="Of publication, as 2026-11-21.")] = ""
+    citation: Annotated[str, Meta(description="How it wants to be cited.")] = ""
+
+
+class Released(NamedTuple):
+    """A release: its folder, its files in order, what it was held to, and its open questions."""
+
+    folder: Path
+    files: tuple[str, ...]
+    checks: tuple[Check, ...]
+    notes: tuple[str, ...]
+
+
+def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None = None) -> Released:
+    """Check a dataset and write its release.
+
+    Args:
+        dataset: what is released.
+        out: the folder; new or empty. It appears when it is whole.
+        settings: what it says, and whether drafts may be in it.
+
+    Raises:
+        UsageError: the folder holds something, or the maker's answers do not fit.
+        DataError: the dataset has errors, no licence, or drafts that nobody allowed.
+    """
+    settings = settings or ReleaseSettings()
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out}: not an empty folder. Choose another --out")
+    answers = read_answers(settings.answers) if settings.answers else {}
+    items = dataset.items()
+    checks = tuple(_checks(dataset, items, settings))
+    partial = out.with_name(f".{out.name}.unfinished")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    for _ in write_parquet(dataset, items, partial):
+        pass
+    _write_prompts(items, partial / PROMPTS)
+    _describe(dataset, items, partial, settings, checks, answers)
+    names = sorted(path.name for path in partial.iterdir())
+    sums = "".join(f"{sha256_file(partial / name)}  {name}\n" for name in names)
+    write_atomic(partial / SUMS, sums)
+    if out.exists():
+        out.rmdir()
+    partial.replace(out)
+    notes = [f"not passed: {each.what}: {each.found}" for each in checks if not each.passed]
+    sheet = (out / SHEET).read_text("utf-8")
+    if "questions are open" in sheet:
+        notes.append(f"{SHEET}: {next(line for line in sheet.splitlines() if ' are open' in line)}")
+    return Released(out, (*names, SUMS), checks, tuple(notes))
+
+
+def release(bench: Bench, settings: ReleaseSettings) -> None:
+    """Pass every item on, and write the release beside them, in OUT/release.
+
+    Raises:
+        UsageError: the maker's answers do not fit.
+        DataError: see `write_release`.
+    """
+    for item in bench.items():
+        bench.keep(item)
+    done = write_release(bench.given, bench.out / FOLDER, settings)
+    bench.note(f"release in {FOLDER}: {', '.join(done.files)}")
+    for line in done.notes:
+        bench.note(line)
+
+
+STEP = Step(
+    "release", "Write the release: parquet, Croissant, hashes, datasheet.", ReleaseSettings, release
+)
+
+
+def _write_prompts(items: Sequence[Item], path: Path) -> None:
+    """Write the prompts, which other programs than keju could not make of items and templates.
+
+    Labelled pictures of a task of pairs have none.
+    """
+    asked = [item for item in items if not (item.split == "reference" and task(item.task).of_pairs)]
+    rows = {"id": [item.id for item in asked], "prompt": [prompt_of(item) for item in asked]}
+    buffer = io.BytesIO()
+    pl.DataFrame(rows, schema={"id": pl.String, "prompt": pl.String}).write_parquet(
+        buffer, compression="zstd", statistics=False
+    )
+    write_atomic(path, buffer.getvalue())
+
+
+def _describe(
+    dataset: Dataset,
+    items: Sequence[Item],
+    folder: Path,
+    settings: ReleaseSettings,
+    checks: Sequence[Check],
+    answers: dict[str, str],
+) -> None:
+    """Write the metadata, the README and the datasheet of the tables in a folder."""
+    manifest = dataset.manifest
+    tables = sorted(folder.glob("*.parquet"))
+    about = croissant.croissant_of(
+        manifest, folder, tables,
+        url=settings.url, date=settings.date, citation=settings.citation,
+    )  # fmt: skip
+    write_json(folder / croissant.FILE, about)
+    drafts = sum(item.draft for item in items)
+    warned = [f"{drafts:,} items are drafts that no person has accepted."] if drafts else []
+    write_atomic(folder / card.FILE, card.card(manifest, items, notes=warned))
+    sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
+    known = Known(manifest, items, stats(dataset.path), checks, sizes)
+    write_atomic(folder / SHEET, datasheet(known, answers))
+
+
+def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Iterator[Check]:
+    """What a release is held to. What would make it useless or unlawful is refused.
+
+    Raises:
+        DataError: an error that `keju data validate` finds, no licence, or drafts.
+    """
+    licence = dataset.manifest.licence
+    if licence.strip().casefold() in _NO_LICENCE:
+        raise DataError(
+            f"the licence is {licence!r}, and nothing may be released without one",
+            file=dataset.path / "dataset.json",
+            mend="Find out under which licence it may be used, and build it with that",
+        )
+    yield Check("there is a licence", licence, passed=True)
+    drafts = [item.id for item in items if item.draft]
+    if drafts and not settings.drafts:
+        raise DataError(
+            f"{len(drafts)} items are drafts that no person has accepted",
+            file=dataset.path,
+            item=drafts[0],
+            mend="Have them reviewed, or say --drafts to release them as they are",
+        )
+    yield Check("no item is a draft that no person has accepted", f"{len(drafts)} are", not drafts)
+    counts: Counter[str] = Counter()
+    for finding in validate(dataset.path):
+        if finding.severity == "error":
+            raise DataError(finding.problem, file=dataset.path, item=finding.item,
+                            mend=f"{finding.mend} See: keju data validate")  # fmt: skip
+        counts[finding.severity] += 1
+    yield Check(
+        "every item and image is sound (keju data validate: each image decoded, its size and "
+        "SHA-256 those of its item)",
+        f"0 errors, {counts['warning']} warnings, {counts['notice']} notices", passed=True,
+    )  # fmt: skip
+    yield _apart(items)
+    yield _once(items)
+
+
+def _apart(items: Sequence[Item]) -> Check:
+    """Whether no group and no image stands in both splits.
+
+    Of tasks of pairs the group is a class, whose labelled pictures belong to the questions about
+    it: there only the images count.
+    """
+    sides: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for item in items:
+        if not task(item.task).of_pairs:
+            sides["group", group_of(item)].add(item.split)
+        for ref in item.images:
+            sides["image", ref.sha256].add(item.split)
+    both = Counter(kind for (kind, _), splits in sides.items() if len(splits) > 1)
+    found = f"{both['group']} groups and {both['image']} images in both"
+    return Check("no group and no image is in both test and reference", found, not both)
+
+
+def _once(items: Sequence[Item]) -> Check:
+    """Whether no two items ask the same of the same images."""
+    asked = Counter(
+        msgspec.json.encode(
+            [item.task, item.query, [ref.sha256 for ref in item.images], item.question,
+             item.fields, item.options, item.transcription if not item.images else ""],
+            order="sorted",
+        )
+        for item in items
+    )  # fmt: skip
+    again = sum(count - 1 for count in asked.values())
+    return Check("no two items ask the same of the same images", f"{again} again", not again)

@@ -1,0 +1,106 @@
+"""Commands at the end of a build: look for leaks, and write a release by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, note, out, say
+from keju.cli.building import build_app
+from keju.cli.options import AsJson, DatasetPath
+
+_SHOWN = 30
+
+
+@build_app.command()
+def release(
+    dataset: DatasetPath,
+    folder: Annotated[
+        Path, typer.Option("-o", "--out", metavar="DIR", help="The release's folder, new or empty.")
+    ],
+    drafts: Annotated[
+        bool, typer.Option("--drafts", help="Release drafts too, which no person has accepted.")
+    ] = False,
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml", help="The maker's answers to the datasheet's open questions."
+        ),
+    ] = None,
+    url: Annotated[str, typer.Option(metavar="URL", help="Where the set will be found.")] = "",
+    date: Annotated[str, typer.Option(metavar="DATE", help="Of publication: 2026-11-21.")] = "",
+    citation: Annotated[
+        str, typer.Option(metavar="TEXT", help="How the set wants to be cited.")
+    ] = "",
+) -> None:
+    """Check a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
+
+    Refused: a dataset with errors, without a licence, or with drafts. The folder is itself a
+    dataset, and `datasets` and `mlcroissant` load it.
+    """
+    from keju.building.releasing.release import ReleaseSettings, write_release
+    from keju.datasets.store import Dataset
+
+    settings = ReleaseSettings(
+        drafts=drafts, answers=answers, url=url, date=date, citation=citation
+    )
+    done = write_release(Dataset.open(dataset), folder, settings)
+    for line in done.notes:
+        note(f"note: {line}")
+    passed = sum(check.passed for check in done.checks)
+    say(f"{folder}: {', '.join(done.files)}")
+    say(f"{passed} of {len(done.checks)} checks passed; DATASHEET.md lists them")
+
+
+@build_app.command()
+def leaks(
+    dataset: DatasetPath,
+    against: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="OTHER", help="Another dataset; may be given several times."),
+    ] = None,
+    sheet: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Write every leak there.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find images and texts that stand in other datasets, or in both splits of this one.
+
+    Status 1 if there are any. Texts are compared by runs of 13 characters, without punctuation and
+    in one script.
+    """
+    import polars as pl
+    from msgspec.structs import asdict
+
+    from keju.building.releasing.leaks import Leak, leaks_of
+    from keju.reporting.spreadsheets import write_frame
+    from keju.reporting.terminal import plain_table, print_json
+
+    found = leaks_of(dataset, against or [])
+    if sheet:
+        columns = list(Leak.__struct_fields__)
+        rows = [asdict(leak) for leak in found.leaks]
+        write_frame(pl.DataFrame(rows) if rows else pl.DataFrame(schema=columns), sheet)
+    if as_json:
+        print_json(found._asdict())
+    else:
+        table = plain_table("what", "item", "task", "stands in", "there", "share", right=(5,))
+        for leak in found.leaks[:_SHOWN]:
+            share = f"{leak.share:.0%}"
+            table.add_row(leak.part, leak.item, leak.task, leak.against, leak.other, share)
+        if found.leaks:
+            out.print(table)
+        if len(found.leaks) > _SHOWN:
+            say(f"{len(found.leaks) - _SHOWN:,} more; --csv writes all")
+        by_kind = Counter((leak.kind, leak.against) for leak in found.leaks)
+        for (kind, name), count in sorted(by_kind.items()):
+            say(f"{count:,} {kind}s in {name}")
+        say(
+            f"{len(found.leaks):,} leaks; compared {found.images:,} images and {found.texts:,} "
+            f"texts ({found.short:,} more are too short, or wording of a task)"
+        )
+    if found.leaks:
+        raise typer.Exit(WITH_FAILURES)
