@@ -9,6 +9,6 @@ from keju.cli import asking, results, exporting, judging, serving, auditing
 from keju.cli.app import app, main
 
 __all__ = [
-    "app", "asking", "auditing", "building", "exporting", "judging", "looking", "main", "making", "releasing",
-    "results", "serving",
+    "app", "asking", "auditing", "building", "exporting", "judging", "looking", "main", "making",
+    "releasing", "results", "serving",
 ]  # fmt: skip

@@ -12,6 +12,7 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -20,7 +21,7 @@ from lxml import etree
 from msgspec import Struct, field
 
 from keju.errors import DataError
-from keju.items import Failure, Status, Usage
+from keju.items import Failure, Line, Response, Setting, Status, Usage
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts what is longer, so that a cell of this length is cut short."""
@@ -44,6 +45,9 @@ class Told(NamedTuple):
     text: str
     status: Status | None = None
     round: int | None = None
+    setting: Setting | None = None
+    candidate: int = 0
+    lines: tuple[Line, ...] = ()
     thinking: str = ""
     finish_reason: str = ""
     usage: Usage = Usage()
@@ -75,12 +79,17 @@ class _Error(Struct):
     message: str = ""
 
 
+class _Metadata(Struct):
+    keju: Response | None = None
+
+
 class _Sample(Struct):
     id: int | str
     epoch: int = 1
     output: _Output = field(default_factory=_Output)
     error: _Error | None = None
     attachments: dict[str, str] = {}
+    metadata: _Metadata = field(default_factory=_Metadata)
 
 
 class _Log(Struct):
@@ -123,6 +132,9 @@ def archive(path: Path, data: bytes) -> list[Told]:
     Raises:
         DataError: it is neither, or damaged.
     """
+    with suppress(ImportError):
+        import zipfile_zstd  # noqa: F401, PLC0415  Inspect packs so, and brings this along
+
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as pack:
             if sum(each.file_size for each in pack.infolist()) > _MOST_BYTES:
@@ -130,7 +142,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
             names = pack.namelist()
             if _SHEET in names:
                 return list(_table(path, _workbook(pack)))
-            samples = [name for name in names if re.fullmatch(r"samples/[^/]+\.json", name)]
+            samples = [name for name in names if re.fullmatch(r"samples/.+\.json", name)]
             if not samples:
                 raise DataError("neither an Inspect log nor a workbook", file=path)
             return _inspect_told([_decoded(pack.read(name), _Sample) for name in samples])
@@ -229,12 +241,31 @@ def _inspect_told(samples: list[_Sample]) -> list[Told]:
     return [_sample_told(sample, several) for sample in samples]
 
 
+def _our_told(text: str, thinking: str, ours: Response) -> Told:
+    """A response that keju exported itself: all but its words stands in the metadata."""
+    return Told(
+        item=ours.item,
+        text=text,
+        status=ours.status,
+        round=ours.round,
+        setting=ours.setting,
+        candidate=ours.candidate,
+        lines=ours.lines,
+        thinking=thinking,
+        finish_reason=ours.finish_reason,
+        usage=ours.usage,
+        error=ours.error,
+    )
+
+
 def _sample_told(sample: _Sample, several: bool) -> Told:
     choice = sample.output.choices[0] if sample.output.choices else _Choice()
     content = choice.message.content
     parts = content if isinstance(content, list) else [{"type": "text", "text": content}]
     texts = [_said(sample, part, "text") for part in parts if part.get("type") == "text"]
     thoughts = [_said(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
+    if ours := sample.metadata.keju:
+        return _our_told("\n".join(texts), "\n".join(thoughts), ours)
     wrong = sample.error.message if sample.error else sample.output.error or ""
     if not wrong and not sample.output.choices:
         wrong = "the sample has no output"

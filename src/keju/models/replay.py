@@ -7,7 +7,7 @@ files of Inspect, lmms-eval and VLMEvalKit (see `other_harnesses`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,6 +31,7 @@ FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
 """What other harnesses store as the answer when they got none: VLMEvalKit (`fail_msg` of its API
 models) and lmms-eval (`FAILED_RESPONSE_PREFIX`)."""
 
+_SUFFIXES = frozenset({".eval", ".json", ".jsonl", ".tsv", ".xlsx"})
 _ANY = (None, None)
 
 
@@ -59,7 +60,7 @@ class _Slot(NamedTuple):
 
 
 class Replay:
-    """The answers of one file.
+    """The answers of one file, or of all files of a folder.
 
     An entry that names its setting and round answers only that request; one that names none
     answers every request for its item. In keju's own lines a later one replaces an earlier one.
@@ -72,14 +73,15 @@ class Replay:
     def __init__(self, file: str, options: ModelOptions) -> None:
         del options
         if not file:
-            raise UsageError("replay: needs a file after it, as in replay:answers.jsonl")
-        path = Path(file)
-        if not path.is_file():
-            raise UsageError(f"replay:{file}: no such file")
-        data = path.read_bytes()
+            raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
+        paths = _files(Path(file))
+        if not paths:
+            raise UsageError(f"replay:{file}: no such file, or a folder without result files")
+        contents = [path.read_bytes() for path in paths]
         self._name = f"replay:{file}"
-        self._hash = sha256_bytes(data)
-        self._entries = _index(path, data)
+        hashes = [sha256_bytes(data) for data in contents]
+        self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
+        self._entries = _index(zip(paths, contents, strict=True))
 
     @property
     def name(self) -> str:
@@ -134,9 +136,22 @@ class Replay:
         """Nothing to give back."""
 
 
-def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
+def _files(path: Path) -> list[Path]:
+    """The file, or those of a folder that may hold answers."""
+    if path.is_file():
+        return [path]
+    return sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES and each.is_file())
+
+
+def _index(files: Iterable[tuple[Path, bytes]]) -> dict[_Slot, _Entry]:
     found: dict[_Slot, _Entry] = {}
-    for entry in _entries(path, data.removeprefix(b"\xef\xbb\xbf")):
+    for path, data in files:
+        _add(found, path, data.removeprefix(b"\xef\xbb\xbf"))
+    return found
+
+
+def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
+    for entry in _entries(path, data):
         slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.round)
         if entry.key:
             # keju leaves defaults out of its lines
@@ -150,7 +165,6 @@ def _index(path: Path, data: bytes) -> dict[_Slot, _Entry]:
                 mend="Keep one of them, or give each its round",
             )
         found[slot] = entry
-    return found
 
 
 def _entries(path: Path, data: bytes) -> Iterator[_Entry]:
@@ -176,12 +190,15 @@ def _entry_of(told: Told) -> _Entry:
     return _Entry(
         item=told.item,
         text=told.text,
+        setting=told.setting,
         round=told.round,
+        candidate=told.candidate,
         status=told.status,
         thinking=told.thinking,
         finish_reason=told.finish_reason,
         usage=told.usage,
         error=told.error,
+        lines=told.lines,
     )
 
 

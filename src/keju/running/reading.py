@@ -23,6 +23,20 @@ NO_READING = "no-reading"
 """The kind of failure of an item whose images could not be read."""
 
 
+def reading_request(images: tuple[ImageRef, ...], number: int) -> Request:
+    """What asks for a transcription of some images, for the how-manieth time."""
+    (query,) = _READING.queries
+    return Request(
+        item=name_of_images(images),
+        benchmark=_READING.benchmark,
+        task=_READING.id,
+        form=query.form,
+        prompt=query.template,
+        images=images,
+        round=number,
+    )
+
+
 class Reader(NamedTuple):
     """Who reads for a model. `every_round`: anew in each round, for its own reading may differ."""
 
@@ -31,16 +45,7 @@ class Reader(NamedTuple):
 
     def request(self, images: tuple[ImageRef, ...], round_: int) -> Request:
         """What asks for a transcription of some images."""
-        (query,) = _READING.queries
-        return Request(
-            item=name_of_images(images),
-            benchmark=_READING.benchmark,
-            task=_READING.id,
-            form=query.form,
-            prompt=query.template,
-            images=images,
-            round=round_ if self.every_round else 1,
-        )
+        return reading_request(images, round_ if self.every_round else 1)
 
     def key(self, images: tuple[ImageRef, ...], round_: int) -> str:
         """By which a reading is found again."""

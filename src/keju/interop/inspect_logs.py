@@ -1,0 +1,195 @@
+"""A run as logs of Inspect's, which its viewer opens and `replay:` reads back.
+
+::
+
+    DIR/<model>/  one .eval for each task, query and setting · readings.eval (own-ocr, ocr+llm)
+
+Samples are responses, rounds are epochs, failures are the samples' errors. What Inspect has no
+place for stands in each sample's metadata under ``keju``: nothing is lost on the way and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from keju import __version__
+from keju.benchmarks import task
+from keju.datasets.store import Dataset
+from keju.errors import PrerequisiteError, UsageError
+from keju.files import sha256_bytes
+from keju.interop.inspect_samples import reading_of, sample_of
+from keju.interop.inspect_scores import results_of
+from keju.interop.shown import Shown
+from keju.items import Item, Response, Score
+from keju.runs import RunFolder, RunManifest, file_name
+from keju.scoring import read_scores
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample, EvalSpec
+
+_UNKNOWN_TIME = "1970-01-01T00:00:00+00:00"
+
+
+class Written(NamedTuple):
+    """A log that was written: its file, and how many samples and failures it holds."""
+
+    file: Path
+    samples: int
+    failures: int
+
+
+class _Part(NamedTuple):
+    """What one log holds."""
+
+    task: str
+    query: str
+    setting: str
+
+
+def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Written]:
+    """Write a run's responses as logs, one for each model, task, query and setting.
+
+    Args:
+        run: the run; where it has been scored, the scores of both protocols go along.
+        out: the folder to write, new or empty.
+        images: whether the pictures themselves go along; else only what they are called.
+
+    Raises:
+        UsageError: there is no run, the folder is not empty, or the dataset with the pictures is
+            not where the run was made.
+        PrerequisiteError: Inspect is not installed.
+        DataError: the run is damaged.
+    """
+    _check_installed()
+    folder = RunFolder.open(run)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out}: is there and not empty. Choose another -o")
+    manifest = folder.manifest()
+    shown = Shown(folder, _dataset(folder, manifest) if images else None)
+    items = {item.id: item for item in folder.items()}
+    for model in manifest.models:
+        place = out / file_name(model)
+        scores = _scores(folder, model)
+        for path in folder.response_files(model):
+            yield from _task_logs(folder, path, model, items, scores, shown, place)
+        if readings := list(shown.readings_of(model)):
+            samples = [reading_of(each) for each in readings]
+            spec = _spec(manifest, model, "keju/reading", "what was read of the images first")
+            yield _write(place / "readings.eval", spec, samples, [])
+
+
+def _task_logs(
+    folder: RunFolder,
+    path: Path,
+    model: str,
+    items: Mapping[str, Item],
+    scores: Mapping[_Part, list[Score]],
+    shown: Shown,
+    place: Path,
+) -> Iterator[Written]:
+    """The logs of one file of responses: of one task, by query and setting."""
+
+    def part_of(response: Response) -> _Part:
+        return _Part(response.task, response.query, response.setting)
+
+    name = {file_name(each.task): each.task for each in items.values()}.get(path.stem, path.stem)
+    found = [each for each in folder.responses(model, [name]) if each.item in items]
+    for part, responses in groupby(sorted(found, key=part_of), key=part_of):
+        own = scores.get(part, [])
+        by_response: dict[tuple[str, str, int], list[Score]] = {}
+        for score in own:
+            by_response.setdefault(_place(score), []).append(score)
+        samples = [
+            sample_of(each, items[each.item], shown, by_response.get(_place(each), []))
+            for each in responses
+        ]
+        asked = task(part.task)
+        about = f"{asked.benchmark}: {asked.name_en} {asked.name_zh}, shown: {part.setting}"
+        title = "/".join(filter(None, ("keju", part.task, part.query)))
+        spec = _spec(shown.manifest, model, title, about, part.setting)
+        stem = "-".join(filter(None, (*part[:2], part.setting if part.setting != "image" else "")))
+        yield _write(place / f"{file_name(stem)}.eval", spec, samples, own)
+
+
+def _place(record: Response | Score) -> tuple[str, str, int]:
+    return record.key, record.item, record.round
+
+
+def _scores(folder: RunFolder, model: str) -> dict[_Part, list[Score]]:
+    path = folder.scores_dir / f"{file_name(model)}.parquet"
+    parts: dict[_Part, list[Score]] = {}
+    if path.is_file():
+        for score in read_scores(path):
+            parts.setdefault(_Part(score.task, score.query, score.setting), []).append(score)
+    return parts
+
+
+def _spec(
+    manifest: RunManifest, model: str, title: str, about: str, setting: str = "image"
+) -> EvalSpec:
+    from inspect_ai import __version__ as inspect_version  # noqa: PLC0415
+    from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415
+    from inspect_ai.model import GenerateConfig  # noqa: PLC0415
+
+    name = sha256_bytes(f"{manifest.dataset_hash} {model} {title} {setting}".encode())[:22]
+    identity = manifest.models.get(model, {})
+    decoding = {each: identity[each] for each in ("temperature", "top_p", "max_tokens", "seed")
+                if each in identity}  # fmt: skip
+    return EvalSpec(
+        eval_id=name,
+        run_id=sha256_bytes(f"{manifest.dataset_hash} {manifest.created}".encode())[:22],
+        task_id=name,
+        created=manifest.created or _UNKNOWN_TIME,
+        task=title,
+        task_description=about,
+        task_args={"setting": setting},
+        dataset=EvalDataset(name=manifest.dataset, location=manifest.dataset_path or None),
+        model=model,
+        model_base_url=identity.get("endpoint"),
+        model_generate_config=GenerateConfig(**decoding),
+        config=EvalConfig(epochs=manifest.rounds, log_images=True),
+        packages={"keju": __version__, "inspect_ai": inspect_version},
+        metadata={
+            "dataset_hash": manifest.dataset_hash,
+            "dataset_version": manifest.dataset_version,
+            "identity": identity,
+            "settings": manifest.settings,
+        },
+    )
+
+
+def _write(
+    path: Path, spec: EvalSpec, samples: Sequence[EvalSample], scores: Sequence[Score]
+) -> Written:
+    from inspect_ai.log import EvalLog, EvalStats, write_eval_log  # noqa: PLC0415
+
+    failures = sum(sample.error is not None for sample in samples)
+    results = results_of(scores, len(samples), failures)
+    spec.dataset.samples = len({sample.id for sample in samples})
+    spec.dataset.sample_ids = list(dict.fromkeys(str(sample.id) for sample in samples))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    log = EvalLog(
+        status="success",
+        eval=spec,
+        results=results,
+        stats=EvalStats(started_at=spec.created, completed_at=spec.created),
+        samples=list(samples),
+    )
+    write_eval_log(log, str(path), format="eval")
+    return Written(path, len(samples), failures)
+
+
+def _dataset(folder: RunFolder, manifest: RunManifest) -> Dataset:
+    if not manifest.dataset_path:
+        raise UsageError(f"{folder.path}: does not say where its dataset with the pictures is")
+    return Dataset.open(folder.path / manifest.dataset_path)
+
+
+def _check_installed() -> None:
+    try:
+        import inspect_ai  # noqa: F401, PLC0415
+    except ImportError:
+        raise PrerequisiteError("Inspect's log form", "pip install 'keju[inspect]'") from None

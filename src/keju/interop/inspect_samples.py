@@ -1,0 +1,158 @@
+"""A response as a sample of Inspect's: what was shown, what was answered, what went wrong."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.files import sha256_bytes
+from keju.interop.inspect_scores import scores_of
+from keju.interop.shown import Shown
+from keju.items import Item, Request, Response, Score
+from keju.models.data_urls import mime_of
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import (
+        ChatMessage,
+        ChatMessageAssistant,
+        Content,
+        ModelOutput,
+        ModelUsage,
+        StopReason,
+    )
+
+_STOPS: dict[str, StopReason] = {"truncated": "max_tokens", "filtered": "content_filter"}
+
+
+def sample_of(response: Response, item: Item, shown: Shown, scores: Sequence[Score]) -> EvalSample:
+    """The sample of one response, with its scores."""
+    from inspect_ai.model import ChatMessageUser  # noqa: PLC0415
+
+    request = shown.request(item, response)
+    asked = ChatMessageUser(id=_name(response, "asked"), content=content_of(request, shown))
+    sample = _answered(response, [asked])
+    pair = f"#{response.candidate}" if response.candidate else ""
+    return sample.model_copy(
+        update={
+            "id": f"{item.id}{pair}",
+            "target": _target(item, response),
+            "choices": [f"{each}" for each in item.options] or None,
+            "scores": scores_of(scores, item) or None,
+            "metadata": {
+                "group": item.group,
+                "pictures": [ref.path for ref in request.images],
+                **item.metadata,
+                **sample.metadata,
+            },
+        }
+    )
+
+
+def reading_of(response: Response) -> EvalSample:
+    """The sample of what was read of an item's images first; it is named after the images."""
+    return _answered(response, [])
+
+
+def content_of(request: Request, shown: Shown) -> list[Content]:
+    """The pictures in order, then the prompt; without a dataset, what the pictures are called."""
+    from inspect_ai.model import ContentImage, ContentText  # noqa: PLC0415
+
+    found: list[Content] = []
+    for ref in request.images:
+        if shown.dataset is None:
+            found.append(ContentText(text=f"[{ref.path}, {ref.width} × {ref.height}]"))
+            continue
+        data = base64.b64encode(shown.dataset.image_bytes(ref)).decode()
+        found.append(ContentImage(image=f"data:{mime_of(ref)};base64,{data}"))
+    return [*found, ContentText(text=request.prompt)]
+
+
+def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
+    from inspect_ai._util.error import EvalError  # noqa: PLC0415
+    from inspect_ai.log import EvalSample  # noqa: PLC0415
+
+    wrong = response.error
+    output = _output(response)
+    kept = msgspec.to_builtins(replace(response, text="", thinking=""))
+    return EvalSample(
+        id=response.item,
+        epoch=response.round,
+        input=asked,
+        target="",
+        messages=[*asked, *(choice.message for choice in output.choices)],
+        output=output,
+        metadata={"keju": kept},
+        model_usage={response.model: output.usage} if output.usage else {},
+        total_time=response.seconds,
+        uuid=_name(response, "sample"),
+        error=EvalError(message=f"{wrong.kind}: {wrong.message}", traceback="", traceback_ansi="")
+        if wrong
+        else None,
+    )
+
+
+def _output(response: Response) -> ModelOutput:
+    from inspect_ai.model import ChatCompletionChoice, ModelOutput  # noqa: PLC0415
+
+    choices = []
+    if response.error is None:
+        stop = _STOPS.get(response.status, "stop")
+        choices.append(ChatCompletionChoice(message=_message(response), stop_reason=stop))
+    said = response.error.message if response.error else None
+    return ModelOutput(
+        model=response.model,
+        choices=choices,
+        usage=_usage(response),
+        time=response.seconds,
+        error=said,
+    )
+
+
+def _message(response: Response) -> ChatMessageAssistant:
+    from inspect_ai.model import (  # noqa: PLC0415
+        ChatMessageAssistant,
+        ContentReasoning,
+        ContentText,
+    )
+
+    content: list[Content] = [ContentText(text=response.text)]
+    if response.thinking:
+        content.insert(0, ContentReasoning(reasoning=response.thinking))
+    return ChatMessageAssistant(
+        id=_name(response, "answer"), content=content, source="generate", model=response.model
+    )
+
+
+def _usage(response: Response) -> ModelUsage | None:
+    from inspect_ai.model import ModelUsage  # noqa: PLC0415
+
+    usage = response.usage
+    if usage.input_tokens is None and usage.output_tokens is None:
+        return None
+    given, made = usage.input_tokens or 0, usage.output_tokens or 0
+    return ModelUsage(
+        input_tokens=given,
+        output_tokens=made,
+        total_tokens=given + made,
+        reasoning_tokens=usage.thinking_tokens,
+    )
+
+
+def _target(item: Item, response: Response) -> str | list[str]:
+    """The true answer; of a pair, whether it belongs together; of boxes, where they are."""
+    if response.candidate:
+        return "yes" if response.candidate in item.relevant else "no"
+    if item.answer or not item.boxes:
+        return [item.answer, *item.also_accepted] if item.also_accepted else item.answer
+    sides: list[list[Any]] = [[box.x0, box.y0, box.x1, box.y1] for box in item.boxes]
+    return msgspec.json.encode(sides).decode()
+
+
+def _name(response: Response, part: str) -> str:
+    place = (response.key, response.item, response.candidate, response.round, response.model, part)
+    return sha256_bytes(msgspec.json.encode(place))[:22]

@@ -1,0 +1,103 @@
+"""keju's scores in Inspect's form: a scorer for each protocol, a value for each metric."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from keju.items import Item, Score
+from keju.scoring import MetricResult, aggregate
+
+if TYPE_CHECKING:
+    from inspect_ai.log import EvalResults
+    from inspect_ai.scorer import Score as InspectScore
+
+_REASONS = {
+    "refused": "refusal", "empty": "no_response", "failed": "no_response",
+    "filtered": "no_response", "unparsable": "invalid_response_format",
+    "off-format": "invalid_response_format",
+}  # fmt: skip
+
+
+def scores_of(scores: Iterable[Score], item: Item) -> dict[str, InspectScore]:
+    """The scores of one response by protocol; *unscored* stays apart from wrong."""
+    by_protocol: dict[str, list[Score]] = {}
+    for score in scores:
+        by_protocol.setdefault(score.protocol, []).append(score)
+    return {protocol: score_of(own, item) for protocol, own in by_protocol.items()}
+
+
+def score_of(scores: Sequence[Score], item: Item) -> InspectScore:
+    """All metrics of one response under one protocol."""
+    from inspect_ai.scorer import Score as InspectScore  # noqa: PLC0415
+
+    first = scores[0]
+    words = "\n".join(_explained(scores, item))
+    answer = next((each.extracted for each in scores if each.extracted), None)
+    about = {
+        "verdict": first.verdict,
+        "status": first.status,
+        "signatures": {each.metric: each.signature for each in scores if each.signature},
+    }
+    reason = _REASONS.get(first.verdict)
+    values = {each.metric: each.value for each in scores}
+    if not any(value is not None for value in values.values()):
+        return InspectScore.unscored(
+            reason=reason, answer=answer, explanation=words, metadata=about
+        )
+    return InspectScore(
+        value=values, answer=answer, explanation=words, reason=reason, metadata=about
+    )
+
+
+def results_of(scores: Sequence[Score], samples: int, failures: int) -> EvalResults:
+    """The values of one task in both readings: failures at the worst value, and left out."""
+    from inspect_ai.log import EvalMetric, EvalResults, EvalScore  # noqa: PLC0415
+
+    found = []
+    for result in aggregate(scores):
+        for task in result.tasks:
+            for metric in task.metrics:
+                values = {
+                    name: EvalMetric(name=name, value=value)
+                    for name, value in _values(metric).items()
+                }
+                found.append(
+                    EvalScore(
+                        name=metric.metric,
+                        scorer=result.protocol,
+                        scored_samples=metric.scored,
+                        unscored_samples=metric.items - metric.scored,
+                        metrics=values,
+                        metadata={"signature": metric.signature, "note": metric.note},
+                    )
+                )
+    return EvalResults(
+        total_samples=samples,
+        completed_samples=samples - failures,
+        logged_samples=samples,
+        scores=found,
+    )
+
+
+def _values(metric: MetricResult) -> dict[str, float]:
+    values = {
+        "value": metric.value,
+        "without_failures": metric.without_failures,
+        "item_mean": metric.item_mean,
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _explained(scores: Sequence[Score], item: Item) -> list[str]:
+    """Why each value is what it is, a line each."""
+    first = scores[0]
+    lines = [f"verdict: {first.verdict}"]
+    if first.extracted_from:
+        lines.append(f"answer taken from: {first.extracted_from}")
+    if item.answer:
+        lines.append(f"true answer: {item.answer}")
+    for each in scores:
+        value = f"unscored, {each.reason}" if each.value is None else f"{each.value:.4f}"
+        lines.append(f"{each.metric}: {value}")
+    return [f"- {line}" for line in lines]
