@@ -108,6 +108,31 @@ def score(
 
 
 @app.command()
+def recital(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run over a dataset with controls.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show how much of altered pages each model reads, and how much it recites from memory.
+
+    Controls are made by: keju build controls. Recited beyond slips, which are the same mistakes on
+    the unaltered pages, is what no picture told.
+    """
+    from keju.reporting.recital import recital_table
+    from keju.reporting.terminal import print_json
+    from keju.runs import RunFolder
+    from keju.scoring.recital import recitals
+
+    folder = RunFolder.open(run)
+    found = recitals(folder.items(), folder.responses())
+    if not found:
+        raise UsageError(f"{run}: no answered controls. Make some with: keju build controls")
+    if as_json:
+        print_json(found)
+    else:
+        out.print(recital_table(found))
+
+
+@app.command()
 def ledger(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that has been scored.")],
     model: Annotated[

@@ -1,0 +1,137 @@
+"""Altering a page's text at some places, so that it says what its text never said."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from keju.text import is_han, normalise
+
+Alteration = Literal["look-alike", "other", "swapped", "blanked"]
+"""A character that differs by a stroke; one as frequent in the collection; two neighbours in each
+other's place; nothing."""
+
+BLANK = "\u3000"
+
+_EDGE = 2
+"""Characters at a line's ends that are left alone: a place is found by what is around it."""
+_APART = 8
+"""Distance of two altered places of a line."""
+_NEAR = 25
+"""As frequent as another is who stands no further from it in the order of frequency."""
+
+
+class Alphabet:
+    """The characters of a collection in the order of their frequency.
+
+    Args:
+        texts: the collection.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        counts = Counter(sign for text in texts for sign in text if is_han(sign))
+        self._order = sorted(counts, key=lambda sign: (-counts[sign], sign))
+        self._rank = {sign: place for place, sign in enumerate(self._order)}
+
+    def as_frequent(self, sign: str, rng: np.random.Generator) -> str:
+        """Another character about as frequent, no variant or look-alike; empty where none is."""
+        at = self._rank.get(sign)
+        if at is None:
+            return ""
+        near = self._order[max(0, at - _NEAR) : at + _NEAR + 1]
+        avoid = {normalise(each) for each in (sign, *look_alikes().get(sign, ""))}
+        fit = [each for each in near if normalise(each) not in avoid]
+        return fit[int(rng.integers(len(fit)))] if fit else ""
+
+
+@cache
+def look_alikes() -> dict[str, str]:
+    """For each character those that differ from it by a stroke or a part."""
+    text = files("keju.building.controls").joinpath("look_alikes.txt").read_text("utf-8")
+    found: dict[str, str] = {}
+    for group in (line for line in text.splitlines() if not line.startswith("#")):
+        for sign in group:
+            others = (each for each in group if each != sign and each not in found.get(sign, ""))
+            found[sign] = found.get(sign, "") + "".join(others)
+    return found
+
+
+class _Spot(NamedTuple):
+    """A place in the lines, and what will stand there."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+def altered(
+    lines: Sequence[str],
+    kind: Alteration,
+    rng: np.random.Generator,
+    *,
+    share: float,
+    alphabet: Alphabet,
+) -> tuple[list[str], int]:
+    """Lines with some of their characters altered.
+
+    Args:
+        lines: a page's lines.
+        kind: how.
+        rng: which characters, and into what.
+        share: how large a part of the characters is altered, at least one if any can be.
+        alphabet: of the collection.
+
+    Returns:
+        The lines, and at how many places they are altered; 0 where none could be.
+    """
+    spots = [
+        spot for at in range(len(lines)) for spot in _spots(lines[at], at, kind, rng, alphabet)
+    ]
+    wanted = max(1, round(share * sum(map(len, lines))))
+    chosen = _chosen(spots, wanted, rng)
+    new = list(lines)
+    for spot in sorted(chosen, reverse=True):
+        text = new[spot.line]
+        new[spot.line] = text[: spot.start] + spot.text + text[spot.end :]
+    return new, len(chosen)
+
+
+def _spots(
+    line: str, at: int, kind: Alteration, rng: np.random.Generator, alphabet: Alphabet
+) -> Iterable[_Spot]:
+    wide = 2 if kind == "swapped" else 1
+    for start in range(_EDGE, len(line) - _EDGE - wide + 1):
+        old = line[start : start + wide]
+        around = line[start - _EDGE : start + wide + _EDGE]
+        if not all(map(is_han, around)):
+            continue
+        if kind == "swapped":
+            new = old[::-1] if normalise(old[0]) != normalise(old[1]) else ""
+        elif kind == "blanked":
+            new = BLANK
+        elif kind == "look-alike":
+            choices = look_alikes().get(old, "")
+            new = choices[int(rng.integers(len(choices)))] if choices else ""
+        else:
+            new = alphabet.as_frequent(old, rng)
+        if new:
+            yield _Spot(at, start, start + wide, new)
+
+
+def _chosen(spots: Sequence[_Spot], wanted: int, rng: np.random.Generator) -> list[_Spot]:
+    """Some of the spots, by lot, none too near to another of its line."""
+    chosen: list[_Spot] = []
+    for place in rng.permutation(len(spots)):
+        spot = spots[int(place)]
+        if all(spot.line != other.line or abs(spot.start - other.start) >= _APART
+               for other in chosen):  # fmt: skip
+            chosen.append(spot)
+        if len(chosen) == wanted:
+            break
+    return chosen

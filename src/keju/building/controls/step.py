@@ -1,0 +1,170 @@
+"""Step ``controls``: beside items, pages on which something stands that their text never had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.benchmarks import query_of
+from keju.building.bench import Bench
+from keju.building.controls.altering import Alphabet, Alteration, altered
+from keju.building.step import Settings, Step
+from keju.datasets.line_kinds import FLOW
+from keju.errors import DataError
+from keju.items import Item
+from keju.scoring.recital import CONTROL, CONTROL_OF, WRONG_PAGE
+
+Kind = Literal["look-alike", "other", "swapped", "blanked", "wrong-page"]
+
+_ALTERATIONS: tuple[Alteration, ...] = ("look-alike", "other", "swapped", "blanked")
+_ASKED_OF_A_WRONG_PAGE = frozenset({"transcription", "letter", "short"})
+"""Forms of answer of which it is plain whether they are the right one."""
+
+
+class ControlSettings(Settings, frozen=True):
+    """Which controls, and of how many items."""
+
+    kinds: Annotated[
+        tuple[Kind, ...],
+        Meta(
+            description="look-alike, other (as frequent), swapped, blanked: texts altered, to be "
+            "drawn by set-type; wrong-page: the picture of another item.",
+            min_length=1,
+        ),
+    ] = _ALTERATIONS
+    items: Annotated[
+        int, Meta(description="Controls of each kind, by lot; 0: as many as can be.", ge=0)
+    ] = 0
+    share: Annotated[
+        float, Meta(description="Part of the characters that is altered.", gt=0, le=0.1)
+    ] = 0.02
+
+
+class Control(Struct, frozen=True):
+    """A control, what it was made from, and at how many places it was altered."""
+
+    item: str
+    control: str
+    control_of: str
+    places: int
+
+
+def make_controls(bench: Bench, settings: ControlSettings) -> None:
+    """Keep every item, and add controls after them.
+
+    Raises:
+        DataError: no item can be made a control of one of the kinds.
+    """
+    items = bench.items()
+    for item in items:
+        bench.keep(item)
+    sound = [item for item in items if item.split == "test" and CONTROL not in item.metadata]
+    alphabet = Alphabet(item.answer for item in sound)
+    made: list[Control] = []
+    for kind in settings.kinds:
+        count = 0
+        for item in _by_lot(sound, bench.rng("lot", kind)):
+            if settings.items and count == settings.items:
+                break
+            rng = bench.rng(kind, item.id)
+            control = (
+                _wrong_page(item, sound, rng)
+                if kind == "wrong-page"
+                else _altered(item, kind, rng, settings.share, alphabet)
+            )
+            if control is not None:
+                bench.keep(control[0], note=f"{kind} of {item.id}: {control[1]} places")
+                made.append(Control(control[0].id, kind, item.id, control[1]))
+                count += 1
+        if not count:
+            raise DataError(f"no item can be made a control of the kind {kind}", mend=_MENDS[kind])
+        bench.note(f"{kind}: {count} controls")
+    bench.table("controls", made, Control)
+
+
+STEP = Step(
+    "controls",
+    "Add controls against recitation: pages altered, blanked, or with another's picture.",
+    ControlSettings,
+    make_controls,
+)
+
+_MEND_TEXT = "It needs transcriptions with lines, before set-type draws them"
+_MENDS = dict.fromkeys(_ALTERATIONS, _MEND_TEXT) | {
+    WRONG_PAGE: "It needs items with pictures of two groups or more, that ask for a transcription, "
+    "a letter or a short answer"
+}
+
+
+def _by_lot(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
+    return [items[int(place)] for place in rng.permutation(len(items))]
+
+
+def _altered(
+    item: Item, kind: Alteration, rng: np.random.Generator, share: float, alphabet: Alphabet
+) -> tuple[Item, int] | None:
+    """The item with its text altered, and at how many places; None where it can't be."""
+    at = _answer_lines(item) if query_of(item).form == "transcription" else None
+    if at is None:
+        return None
+    flow = [place for place in at if item.lines[place].kind in FLOW]
+    texts, places = altered(
+        [item.lines[place].text for place in flow], kind, rng, share=share, alphabet=alphabet
+    )
+    if not places:
+        return None
+    lines = list(item.lines)
+    for place, text in zip(flow, texts, strict=True):
+        lines[place] = replace(lines[place], text=text)
+    answer = "\n".join(lines[place].text for place in at)
+    control = replace(
+        _control(item, kind),
+        lines=tuple(lines),
+        answer=answer,
+        answer_simplified="",
+        also_accepted=(),
+        transcription=answer,
+    )
+    return control, places
+
+
+def _answer_lines(item: Item) -> list[int] | None:
+    """Which of its lines an item's answer is made of, in order; None where it isn't."""
+    wanted = item.answer.split("\n")
+    found: list[int] = []
+    for place, line in enumerate(item.lines):
+        if len(found) < len(wanted) and line.text == wanted[len(found)]:
+            found.append(place)
+    return found if len(found) == len(wanted) else None
+
+
+def _wrong_page(
+    item: Item, items: Sequence[Item], rng: np.random.Generator
+) -> tuple[Item, int] | None:
+    """The item with the picture of another group's item of its task."""
+    form = query_of(item).form
+    others = [each for each in items
+              if each.task == item.task and each.group != item.group and each.images]  # fmt: skip
+    if form not in _ASKED_OF_A_WRONG_PAGE or not item.images or not others:
+        return None
+    other = others[int(rng.integers(len(others)))]
+    shown = replace(_control(item, WRONG_PAGE), images=other.images, lines=other.lines)
+    if form == "transcription":
+        # What stands there is the other page's; the question is still this one's.
+        shown = replace(
+            shown,
+            answer=other.answer,
+            answer_simplified=other.answer_simplified,
+            also_accepted=(),
+            transcription=other.transcription,
+        )
+    return shown, 1
+
+
+def _control(item: Item, kind: Kind) -> Item:
+    told = {CONTROL: kind, CONTROL_OF: item.id}
+    return replace(item, id=f"{item.id}--{kind}", metadata=item.metadata | told)
