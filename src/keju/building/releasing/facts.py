@@ -41,7 +41,7 @@ class Known(NamedTuple):
 
 def cell(value: object) -> str:
     """A value as a Markdown table holds it: one line, without marks that would be obeyed."""
-    text = " ".join(printable(str(value)).split())
+    text = printable(" ".join(str(value).split()))
     for mark in "\\|`*_[]<>#":
         text = text.replace(mark, f"\\{mark}")
     return text or NOTHING

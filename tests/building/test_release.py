@@ -1,0 +1,237 @@
+"""A release: checked, described, loaded by other programs, and taken in again the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from making import make_dataset, page_item, picture
+from msgspec.structs import replace
+
+from keju.building.engine import Engine
+from keju.building.releasing.facts import table
+from keju.building.releasing.release import STEP, ReleaseSettings, write_release
+from keju.building.running import Work, run_step
+from keju.datasets import mini
+from keju.datasets.readers import import_dataset
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.validate import validate
+from keju.errors import DataError, UsageError
+from keju.items import Box, Item, Line, Provenance
+
+ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "made by the tests"}
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled set, released."""
+    out = tmp_path_factory.mktemp("release") / "out"
+    write_release(Dataset.open(mini.path()), out, ReleaseSettings(date="2026-11-21", citation="us"))
+    return out
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Gives an optional package; absent, the test is skipped, under CI=true an error."""
+
+    def wanted(name: str):
+        monkeypatch.setenv("HF_HOME", str(tmp_path / "hf"))
+        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+        if find_spec(name) is None:
+            reason = f"the package {name} is not installed: make install-semantic"
+            if os.environ.get("CI") == "true":
+                pytest.fail(reason)
+            pytest.skip(reason)
+        return __import__(name)
+
+    return wanted
+
+
+def full() -> list[Item]:
+    """An item with everything that an item can have."""
+    return [
+        page_item(
+            "all",
+            transcription="天地\n玄黃",
+            lines=(Line(id="1", text="天地", polygon=((0, 0), (9, 0), (9, 9)), confidence=0.5),),
+            boxes=(Box(x0=1, y0=2, x1=3, y1=4),),
+            metadata={"dynasty": "唐"},
+            fields={"a": "b"},
+            group="book",
+            provenance=(
+                Provenance(step="draft", tool="openai:m", note="t1"),
+                Provenance(step="review", person="王", source="scan", licence="CC-BY-4.0"),
+            ),
+        )
+    ]
+
+
+def make(path: Path, items: list[Item], **about: object) -> Dataset:
+    with DatasetWriter(path, **{**ABOUT, **about}) as writer:
+        for number, item in enumerate(items):
+            ref = writer.add_image(picture(number), "p")
+            writer.add(replace(item, images=(ref,)))
+    return Dataset.open(path)
+
+
+def test_a_release_comes_back_to_the_same_hash_with_everything_kept(tmp_path: Path) -> None:
+    items = [*full(), replace(full()[0], id="draft", draft=True, question="[item draft] 讀。")]
+    dataset = make(tmp_path / "d", items, language="lzh", script="Hant", synthetic=True)
+    write_release(dataset, tmp_path / "r", ReleaseSettings(drafts=True))
+    back = import_dataset("parquet", tmp_path / "r", tmp_path / "back", **ABOUT).manifest
+    assert back.hash == dataset.manifest.hash
+    assert (back.language, back.script, back.synthetic) == ("lzh", "Hant", True)
+    assert Dataset.open(tmp_path / "back").items() == dataset.items()
+    assert Dataset.open(tmp_path / "r").items() == dataset.items()
+
+
+def test_the_same_dataset_gives_the_same_bytes(released: Path, tmp_path: Path) -> None:
+    write_release(Dataset.open(mini.path()), tmp_path / "r",
+                  ReleaseSettings(date="2026-11-21", citation="us"))  # fmt: skip
+    assert (tmp_path / "r/SHA256SUMS").read_text() == (released / "SHA256SUMS").read_text()
+
+
+def test_the_sums_are_those_of_every_other_file(released: Path) -> None:
+    done = subprocess.run(
+        ["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=released, check=False,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    names = {line.split("  ")[1] for line in (released / "SHA256SUMS").read_text().splitlines()}
+    assert names == {path.name for path in released.iterdir()} - {"SHA256SUMS"}
+    assert json.loads((released / "dataset.json").read_text())["hash"] == (
+        Dataset.open(mini.path()).manifest.hash
+    )
+
+
+def test_the_datasets_library_loads_items_prompts_and_pictures(released: Path, library) -> None:
+    datasets = library("datasets")
+    split = "test_and_reference"
+    items = datasets.load_dataset(str(released), split=split)
+    ours = Dataset.open(mini.path())
+    assert items["id"] == [item.id for item in ours.items()]
+    assert items[0]["answer"] == ours.items()[0].answer
+    prompts = datasets.load_dataset(str(released), "prompts", split=split)
+    assert set(prompts["id"]) <= set(items["id"])
+    assert all(prompts["prompt"])
+    images = datasets.load_dataset(str(released), "images", split=split)
+    first = ours.items()[0].images[0]
+    place = images["path"].index(first.path)
+    assert images[place]["image"].size == (first.width, first.height)
+    plain = datasets.load_dataset("parquet", data_files=str(released / "images-*.parquet"))
+    assert plain["train"][place]["image"].size == (first.width, first.height)
+
+
+def test_mlcroissant_validates_and_reads_records(released: Path, library) -> None:
+    croissant = library("mlcroissant").Dataset(jsonld=str(released / "croissant.json"))
+    assert not croissant.metadata.issues.errors
+    assert not croissant.metadata.issues.warnings
+    ours = Dataset.open(mini.path()).items()
+    records = list(croissant.records("items"))
+    assert [record["items/id"].decode() for record in records] == [item.id for item in ours]
+    for record, item in zip(records, ours, strict=True):
+        assert record["items/answer"].decode() == item.answer
+        assert [path.decode() for path in record["items/images"]] == [
+            ref.path for ref in item.images
+        ]
+        assert [option.decode() for option in record["items/options"]] == list(item.options)
+    pictures = list(croissant.records("images"))
+    assert len(pictures) == Dataset.open(mini.path()).manifest.images
+    ref = ours[0].images[0]
+    assert pictures[0]["images/path"].decode() == ref.path
+    assert pictures[0]["images/image"].size == (ref.width, ref.height)
+
+
+def test_croissant_gives_each_tables_hash(released: Path) -> None:
+    about = json.loads((released / "croissant.json").read_text())
+    files = [each for each in about["distribution"] if each["@type"] == "cr:FileObject"]
+    assert {each["name"] for each in files} == {path.name for path in released.glob("*.parquet")}
+    for each in files:
+        data = (released / each["contentUrl"]).read_bytes()
+        assert each["sha256"] == hashlib.sha256(data).hexdigest()
+        assert each["contentSize"] == f"{len(data)} B"
+
+
+@pytest.mark.parametrize("licence", ["unknown", " TBD ", "none"])
+def test_nothing_is_released_without_a_licence(tmp_path: Path, licence: str) -> None:
+    dataset = make(tmp_path / "d", full(), licence=licence)
+    with pytest.raises(DataError, match=r"dataset\.json: the licence is .* released without one"):
+        write_release(dataset, tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+
+
+def test_drafts_are_released_only_where_that_is_said(tmp_path: Path) -> None:
+    dataset = make(tmp_path / "d", [replace(full()[0], draft=True)])
+    with pytest.raises(DataError, match=r"all: 1 items are drafts .* say --drafts"):
+        write_release(dataset, tmp_path / "r")
+    done = write_release(dataset, tmp_path / "r", ReleaseSettings(drafts=True))
+    assert any(note.startswith("not passed: no item is a draft") for note in done.notes)
+    assert "> 1 items are drafts" in (tmp_path / "r/README.md").read_text()
+
+
+def test_a_dataset_with_errors_is_not_released(tmp_path: Path) -> None:
+    dataset = make(tmp_path / "d", full())
+    image = next((tmp_path / "d/images").iterdir())
+    image.write_bytes(image.read_bytes()[:-1] + b"x")
+    with pytest.raises(DataError, match=r"altered: its SHA-256 differs.*See: keju data validate"):
+        write_release(dataset, tmp_path / "r")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d"]
+
+
+def test_what_was_not_passed_is_in_the_datasheet(tmp_path: Path) -> None:
+    twin = [page_item("a", group="g"), page_item("b", group="g", split="reference")]
+    dataset = make(tmp_path / "d", twin)
+    done = write_release(dataset, tmp_path / "r")
+    assert any("1 groups and 0 images in both" in note for note in done.notes)
+    sheet = (tmp_path / "r/DATASHEET.md").read_text()
+    assert "| 1 groups and 0 images in both | NOT PASSED |" in sheet
+
+
+def test_the_datasheet_counts_who_did_what_and_marks_what_is_open(tmp_path: Path) -> None:
+    dataset = make(tmp_path / "d", [*full(), page_item("plain")])
+    answers = tmp_path / "answers.toml"
+    answers.write_text('purpose = "Reading pages."\n')
+    write_release(dataset, tmp_path / "r", ReleaseSettings(answers=answers))
+    sheet = (tmp_path / "r/DATASHEET.md").read_text()
+    assert "| draft | openai:m | — | 1 |" in sheet
+    assert "| review | — | 王 | 1 |" in sheet
+    assert "1 items say nothing of it." in sheet
+    assert "| scan | 1 |" in sheet
+    assert "| CC-BY-4.0 | 1 |" in sheet
+    assert "Reading pages." in sheet
+    assert sheet.count("**Open: to be answered by the maker.**") == 13
+    answers.write_text('purpos = "x"\n')
+    with pytest.raises(UsageError, match=r"no question 'purpos'\. Did you mean 'purpose'\?"):
+        write_release(dataset, tmp_path / "r2", ReleaseSettings(answers=answers))
+
+
+def test_names_from_data_are_no_markup() -> None:
+    shown = table(["a"], [["<script>|`x`\n[y](z) \x1b[2J"]])
+    assert shown.splitlines()[2] == "| \\<script\\>\\|\\`x\\` \\[y\\](z) \\\\x1b\\[2J |"
+
+
+def test_the_last_step_of_a_recipe_writes_the_release_beside_its_items(tmp_path: Path) -> None:
+    source = Dataset.open(make_dataset(tmp_path / "d", pages=3))
+    done = run_step(Work(STEP, ReleaseSettings(), source), tmp_path / "out", engine=Engine())
+    assert done.manifest.hash == source.manifest.hash
+    assert list(validate(tmp_path / "out/release")) == []
+    again = run_step(Work(STEP, ReleaseSettings(), source), tmp_path / "out", engine=Engine())
+    assert not again.anew
+    next_step = run_step(
+        Work(STEP, ReleaseSettings(), Dataset.open(tmp_path / "out/release")),
+        tmp_path / "from-release", engine=Engine(),
+    )  # fmt: skip
+    assert next_step.manifest.hash == source.manifest.hash
+
+
+def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r/mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match="not an empty folder"):
+        write_release(make(tmp_path / "d", full()), tmp_path / "r")
+    assert (tmp_path / "r/mine.txt").read_text() == "mine"
