@@ -168,6 +168,7 @@ def _write(
 
     failures = sum(sample.error is not None for sample in samples)
     results = results_of(scores, len(samples), failures)
+    used = [usage for sample in samples for usage in sample.model_usage.values()]
     spec.dataset.samples = len({sample.id for sample in samples})
     spec.dataset.sample_ids = list(dict.fromkeys(str(sample.id) for sample in samples))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,7 +176,11 @@ def _write(
         status="success",
         eval=spec,
         results=results,
-        stats=EvalStats(started_at=spec.created, completed_at=spec.created),
+        stats=EvalStats(
+            started_at=spec.created,
+            completed_at=spec.created,
+            model_usage={spec.model: sum(used[1:], used[0])} if used else {},
+        ),
         samples=list(samples),
     )
     write_eval_log(log, str(path), format="eval")

@@ -42,7 +42,7 @@ def sample_of(response: Response, item: Item, shown: Shown, scores: Sequence[Sco
             "id": f"{item.id}{pair}",
             "target": _target(item, response),
             "choices": [f"{each}" for each in item.options] or None,
-            "scores": scores_of(scores, item) or None,
+            "scores": scores_of(scores, item, response.text) or None,
             "metadata": {
                 "group": item.group,
                 "pictures": [ref.path for ref in request.images],

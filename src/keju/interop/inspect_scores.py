@@ -19,28 +19,34 @@ _REASONS = {
 }  # fmt: skip
 
 
-def scores_of(scores: Iterable[Score], item: Item) -> dict[str, InspectScore]:
+def scores_of(scores: Iterable[Score], item: Item, text: str) -> dict[str, InspectScore]:
     """The scores of one response by protocol; *unscored* stays apart from wrong."""
     by_protocol: dict[str, list[Score]] = {}
     for score in scores:
         by_protocol.setdefault(score.protocol, []).append(score)
-    return {protocol: score_of(own, item) for protocol, own in by_protocol.items()}
+    return {protocol: score_of(own, item, text) for protocol, own in by_protocol.items()}
 
 
-def score_of(scores: Sequence[Score], item: Item) -> InspectScore:
-    """All metrics of one response under one protocol."""
+def score_of(scores: Sequence[Score], item: Item, text: str) -> InspectScore:
+    """All metrics of one response under one protocol; the answer is the text where none is taken.
+
+    Args:
+        scores: of that response under that protocol.
+        item: what was asked.
+        text: what was answered.
+    """
     from inspect_ai.scorer import Score as InspectScore  # noqa: PLC0415
 
     first = scores[0]
     words = "\n".join(_explained(scores, item))
-    answer = next((each.extracted for each in scores if each.extracted), None)
+    answer = next((each.extracted for each in scores if each.extracted), text)
     about = {
         "verdict": first.verdict,
         "status": first.status,
         "signatures": {each.metric: each.signature for each in scores if each.signature},
     }
     reason = _REASONS.get(first.verdict)
-    values = {each.metric: each.value for each in scores}
+    values = {_title(each.protocol, each.metric): each.value for each in scores}
     if not any(value is not None for value in values.values()):
         return InspectScore.unscored(
             reason=reason, answer=answer, explanation=words, metadata=about
@@ -64,7 +70,7 @@ def results_of(scores: Sequence[Score], samples: int, failures: int) -> EvalResu
                 }
                 found.append(
                     EvalScore(
-                        name=metric.metric,
+                        name=_title(result.protocol, metric.metric),
                         scorer=result.protocol,
                         scored_samples=metric.scored,
                         unscored_samples=metric.items - metric.scored,
@@ -78,6 +84,11 @@ def results_of(scores: Sequence[Score], samples: int, failures: int) -> EvalResu
         logged_samples=samples,
         scores=found,
     )
+
+
+def _title(protocol: str, metric: str) -> str:
+    """What the viewer heads a column with: both protocols have an ``Acc``."""
+    return f"{protocol} {metric}"
 
 
 def _values(metric: MetricResult) -> dict[str, float]:
