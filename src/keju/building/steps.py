@@ -39,6 +39,7 @@ STEPS: Mapping[str, Step[Any]] = _Steps(
         "standardise": "standardising.step:STEP",
         "set-type": "typesetting:STEP",
         "controls": "controls:STEP",
+        "dedup-texts": "dedup.texts:STEP",
     }
 )
 """Every kind of step by the name that recipes and commands use: ``module:ATTRIBUTE`` in here."""

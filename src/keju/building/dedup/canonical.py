@@ -1,0 +1,154 @@
+"""What an item asks and what its answer is, without what all items of its task share.
+
+Shingles of whole prompts mislead both ways: two multiple-choice questions that differ in their
+letter alone are .97 alike, and one whose options were shuffled is .8 like itself. So the task's
+template is taken off, the letter becomes the text of its option, and options are sorted.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from keju.benchmarks import options_of, query_of
+from keju.items import Item
+from keju.text.normalise import normalise
+from keju.text.widths import narrowed
+
+SAME_ANSWER = 0.95
+"""Likeness by edits from which long answers are one; shorter ones must be equal."""
+
+_LONG = 30
+"""Characters from which one slip leaves an answer what it is; below, it may be another answer."""
+
+_BLANK = re.compile(r"\\\{([a-z_]+)\\\}")
+_LETTERS = re.compile(r"[A-Z](?:[\s、，,;；]*[A-Z])*")
+_SPACE = re.compile(r"\s+")
+_MARKS = str.maketrans("。「」『』“”‘’﹁﹂﹃﹄〈〉《》、", '.""""""""""""<><>,')
+
+
+class Canonical(NamedTuple):
+    """An item's own words, folded.
+
+    Attributes:
+        asked: what its question says beyond the task's template and the options.
+        options: their texts, sorted.
+        answer: its text, never a letter; boxes and places of pictures where those are the answer.
+    """
+
+    asked: str
+    options: tuple[str, ...]
+    answer: str
+
+    @property
+    def text(self) -> str:
+        """All of it as one text, for shingles."""
+        return "\n".join((self.asked, *self.options, self.answer))
+
+
+def canonical(item: Item, *, simplify: bool = False) -> Canonical:
+    """The canonical form of an item.
+
+    NFC, full-width forms narrowed, white space and punctuation left out (but not a mark between
+    digits or a sign before one). Where the marks are the answer they stay, each in one form.
+
+    Args:
+        item: any.
+        simplify: also fold traditional and variant characters, as `normalise` does.
+
+    Raises:
+        DataError: its task is not in the catalogue.
+    """
+    query = query_of(item)
+    options = options_of(item)
+    answers = [item.answer or item.answer_simplified]
+    if options:
+        answers = _chosen(answers[0].strip(), options)
+    parts = [folded(each, simplify=simplify, marks=query.form == "punctuated") for each in answers]
+    parts += [f"{box.x0:g},{box.y0:g},{box.x1:g},{box.y1:g}" for box in item.boxes]
+    parts += [str(place) for place in item.relevant]
+    own = _own_words(item, query.template, query.requirement, options)
+    return Canonical(
+        "\n".join(folded(each, simplify=simplify) for each in own),
+        tuple(sorted(folded(each, simplify=simplify) for each in options)),
+        "\n".join(parts),
+    )
+
+
+def folded(text: str, *, simplify: bool = False, marks: bool = False) -> str:
+    """A text without what makes no difference to what it says.
+
+    Args:
+        text: any.
+        simplify: fold variant and traditional characters too.
+        marks: keep punctuation, each mark in one form.
+    """
+    text = normalise(text, "script") if simplify else unicodedata.normalize("NFC", text)
+    text = narrowed(text)
+    if marks:
+        return _SPACE.sub("", text.translate(_MARKS))
+    return _punctuation().sub("", text)
+
+
+def same_answer(left: str, right: str) -> bool:
+    """Whether two canonical answers are one answer; only long ones may differ by a slip."""
+    if left == right:
+        return True
+    if min(len(left), len(right)) < _LONG:
+        return False
+    likeness = Levenshtein.normalized_similarity(left, right, score_cutoff=SAME_ANSWER)
+    return likeness >= SAME_ANSWER
+
+
+def _chosen(answer: str, options: tuple[str, ...]) -> list[str]:
+    """The texts of the options that letters name, sorted; the answer itself if it is no letter."""
+    answer = narrowed(answer)
+    if not _LETTERS.fullmatch(answer):
+        return [answer]
+    places = sorted({ascii_uppercase.index(each) for each in answer if each in ascii_uppercase})
+    if places[-1] >= len(options):
+        return [answer]
+    return sorted(options[place] for place in places)
+
+
+def _own_words(item: Item, template: str, requirement: str, options: tuple[str, ...]) -> list[str]:
+    """What the question says itself: what fills the template's blanks, but for the options."""
+    if not item.verbatim:
+        blanks = [text for _, text in sorted(item.fields.items())]
+        return [item.question, *blanks]
+    if match := _pattern(template).fullmatch(_SPACE.sub("", item.question)):
+        return [text for name, text in match.groupdict().items() if name != "options"]
+    own = item.question.replace(requirement, "") if requirement else item.question
+    if options and not item.options:
+        # The options begin at the first one's label, a letter and a mark before it.
+        before, found, _ = own.partition(options[0])
+        own = re.sub(r"[(（\[【]?[AＡ][、.．:：)）\]】]?\s*\Z", "", before) if found else own
+    return [own]
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """A template as a pattern whose groups are its blanks; white space does not count."""
+    seen: set[str] = set()
+
+    def group(blank: re.Match[str]) -> str:
+        if blank[1] in seen or blank[1] == "box_format":
+            return ".*?"
+        seen.add(blank[1])
+        return f"(?P<{blank[1]}>.*?)"
+
+    return re.compile(_BLANK.sub(group, re.escape(_SPACE.sub("", template))), re.DOTALL)
+
+
+@cache
+def _punctuation() -> re.Pattern[str]:
+    """White space and punctuation, but no mark between digits and no sign before one."""
+    chars = [chr(code) for code in range(0x10000) if unicodedata.category(chr(code))[0] in "PZC"
+             and not 0xD800 <= code < 0xF900]  # fmt: skip
+    mark = f"[{re.escape(''.join(chars))}]"
+    return re.compile(rf"(?<![0-9])(?![-−][0-9]){mark}|{mark}(?![0-9])")

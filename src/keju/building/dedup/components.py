@@ -1,0 +1,63 @@
+"""Which things belong together, as pairs say it one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Indices = NDArray[np.int64]
+
+
+class Joined:
+    """Things 0..n-1 and the groups that joins have made of them; each group bears its least.
+
+    Memory is one number a thing, so that a million is nothing.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._parent: Indices = np.arange(size, dtype=np.int64)
+
+    def join(self, left: int, right: int) -> bool:
+        """Put two things into one group; False if they were."""
+        first, second = self._root(left), self._root(right)
+        if first == second:
+            return False
+        self._parent[max(first, second)] = min(first, second)
+        return True
+
+    def apart(self, left: Indices, right: Indices) -> NDArray[np.bool_]:
+        """Which of these pairs are in different groups."""
+        return np.not_equal(self._roots(left), self._roots(right))
+
+    def labels(self) -> Indices:
+        """The least member of each thing's group."""
+        self._parent = self._roots(self._parent)
+        return self._parent.copy()
+
+    def groups(self) -> list[list[int]]:
+        """The groups of two or more, each in order, by their least."""
+        labels = self.labels()
+        order = np.argsort(labels, kind="stable")
+        cuts = np.flatnonzero(np.diff(labels[order])) + 1
+        return [each.tolist() for each in np.split(order, cuts) if len(each) > 1]
+
+    def join_all(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Join pair after pair."""
+        for left, right in pairs:
+            self.join(left, right)
+
+    def _root(self, at: int) -> int:
+        parent = self._parent
+        while (above := int(parent[at])) != at:
+            parent[at] = parent[above]
+            at = above
+        return at
+
+    def _roots(self, at: Indices) -> Indices:
+        while True:
+            above = self._parent[at]
+            if np.array_equal(above, at):
+                return above
+            at = above

@@ -1,0 +1,106 @@
+"""Texts as sets of three-character shingles: exact Jaccard, and MinHash band keys by numpy.
+
+A pair whose sets have Jaccard J agrees in one of 16 bands of 8 rows with probability
+1 - (1 - J^8)^16: 1 - 3e-8 at .95, .94 at .8, .24 at .6. What agrees is a candidate, never a find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHINGLE = 3
+"""Characters of a shingle; a shorter text is one shingle, filled up with NUL."""
+BANDS = 16
+ROWS = 8
+
+Keys = NDArray[np.uint32]
+
+_CHUNK = 1000
+"""Texts hashed at a time: their shingles stay in a processor's cache."""
+_SEED = 20261121
+_MIX = (np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53))
+_HALF = np.uint64(33)
+_ROLL = np.uint64(0x9E3779B97F4A7C15)
+
+
+def shingles(text: str) -> frozenset[str]:
+    """The set of a text's shingles, never empty."""
+    text = text.ljust(SHINGLE, "\0")
+    return frozenset(text[at : at + SHINGLE] for at in range(len(text) - SHINGLE + 1))
+
+
+def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
+    """Shared members as a share of all, 0..1; both not empty."""
+    shared = len(left & right)
+    return shared / (len(left) + len(right) - shared)
+
+
+def band_keys(texts: Sequence[str]) -> Keys:
+    """MinHash of 128 permutations, folded into one key a band.
+
+    Args:
+        texts: any; characters are code points, so that Chinese needs no words.
+
+    Returns:
+        Keys [bands, texts]. Two equal sets of shingles have equal keys; the same texts have the
+        same keys on every machine.
+    """
+    out = np.empty((BANDS, len(texts)), np.uint32)
+    for start in range(0, len(texts), _CHUNK):
+        few = texts[start : start + _CHUNK]
+        out[:, start : start + len(few)] = _folded(_least(few))
+    return out
+
+
+def _least(texts: Sequence[str]) -> Keys:
+    """The least hash of each text's shingles under each permutation [bands * rows, texts]."""
+    hashes, starts = _hashes(texts)
+    least = np.empty((BANDS * ROWS, len(texts)), np.uint32)
+    permuted = np.empty_like(hashes)
+    for row, factor in enumerate(_factors()):
+        # An odd factor permutes the 32-bit numbers; the hashes are already mixed.
+        np.multiply(hashes, factor, out=permuted)
+        np.minimum.reduceat(permuted, starts, out=least[row])
+    return least
+
+
+def _hashes(texts: Sequence[str]) -> tuple[Keys, NDArray[np.int64]]:
+    """A hash of every shingle, text after text, and where each text's begin."""
+    padded = [text.ljust(SHINGLE, "\0") for text in texts]
+    # Three code points of 21 bits make one number of 63 without loss.
+    codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), np.uint32)
+    wide = codes.astype(np.uint64)
+    packed = (wide[:-2] << np.uint64(42)) | (wide[1:-1] << np.uint64(21)) | wide[2:]
+    ends = np.cumsum(np.fromiter(map(len, padded), np.int64, len(padded)))
+    inside = np.ones(len(wide), bool)
+    inside[ends - 1] = inside[ends - 2] = False
+    starts = np.concatenate(([0], ends[:-1] - (SHINGLE - 1) * np.arange(1, len(ends))))
+    return (_mixed(packed[inside[:-2]]) >> np.uint64(32)).astype(np.uint32), starts
+
+
+def _folded(least: Keys) -> Keys:
+    """One key of the rows of each band [bands, texts]."""
+    rows = least.reshape(BANDS, ROWS, -1).astype(np.uint64)
+    key = np.zeros_like(rows[:, 0])
+    for row in range(ROWS):
+        key = _mixed(key * _ROLL + rows[:, row])
+    return (key >> np.uint64(32)).astype(np.uint32)
+
+
+def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """MurmurHash3's last step: every bit of a number decides every bit of its hash."""
+    mixed = numbers ^ (numbers >> _HALF)
+    for factor in _MIX:
+        mixed *= factor
+        mixed ^= mixed >> _HALF
+    return mixed
+
+
+@cache
+def _factors() -> Keys:
+    odd = np.random.default_rng(_SEED).integers(0, 2**31, BANDS * ROWS, dtype=np.uint64) * 2 + 1
+    return odd.astype(np.uint32)
