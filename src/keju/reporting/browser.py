@@ -17,6 +17,7 @@ from keju.items import ImageRef, Item, Score
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
+from keju.reporting.order_errors import OrderErrors, true_order
 from keju.scoring import PROTOCOLS
 
 _LONGEST = 20_000
@@ -33,7 +34,7 @@ Json = dict[str, Any]
 class Browser:
     """Index, chunks and pictures of a report; `pictures` are JPEG files that items name by number.
 
-    `mistakes` are those of all transcriptions but the baselines'.
+    `mistakes` are those of all transcriptions but the baselines', `orders` their reading order.
 
     Making it shrinks the pictures, so that what is left out is known from then on.
     """
@@ -44,6 +45,7 @@ class Browser:
         self._kinds: dict[tuple[str, str], int] = {}
         self._numbers: dict[tuple[int, int], int] = {}
         self.mistakes = Mistakes()
+        self.orders = OrderErrors()
         self.pictures: list[bytes] = []
         self.chunks: list[list[Json]] = []
         self._items: list[list[Any]] = []
@@ -99,6 +101,8 @@ class Browser:
         if item.relevant:
             row["gallery"] = len(item.images) - 1
             row["truth"] = ", ".join(map(str, item.relevant))
+        if any("order" in answer for answer in row["answers"]):
+            row["order"] = true_order(item)
         if any("diff" in answer for answer in row["answers"]):
             row["counted"] = "".join(part.truth for part in differences(truth, ""))
         return row
@@ -120,6 +124,8 @@ class Browser:
             row["diff"] = list(_compact(parts))
             if self._gathered.voices[answer.model].role != "baseline":
                 self.mistakes.add(answer.model, parts)
+                if drawn := self.orders.add(answer.model, item, response):
+                    row["order"] = drawn
         return row
 
     def _ranked(self, asked: Asked, best: str) -> Json:

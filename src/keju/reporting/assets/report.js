@@ -213,6 +213,83 @@
     return image;
   }
 
+  /* A page with its lines as numbered boxes. Those out of order have a filled number, a thick
+     dashed outline and hatching, those across several true ones a square number and upright
+     hatching; arrows show where the order leaves the true one. */
+  const SVG = "http://www.w3.org/2000/svg";
+  const shape = (name, attributes, text) => {
+    const node = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  };
+
+  const KINDS = ["kept", "moved", "across"];
+
+  function drawOrder(item, lines, title) {
+    const [width, height] = item.order.size;
+    const unit = Math.max(width, height) / 42;
+    const figure = make("figure", "order");
+    const page = make("div", "page");
+    const image = picture(item.images[0], title);
+    const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none" });
+    const middle = ([x0, y0, x1, y1]) => [(x0 + x1) / 2, (y0 + y1) / 2];
+    lines.forEach((line, index) => {
+      const [x0, y0, x1, y1, , kind] = line;
+      svg.append(shape("rect", { x: x0, y: y0, width: x1 - x0, height: y1 - y0,
+        class: KINDS[kind], "stroke-width": unit / (kind ? 5 : 9),
+        "stroke-dasharray": kind ? `${unit / 2} ${unit / 3}` : "none" }));
+      if (kind === 2) for (let x = x0 + unit; x < x1; x += unit)
+        svg.append(shape("line", { x1: x, y1: y0, x2: x, y2: y1, class: "hatch",
+          "stroke-width": unit / 16 }));
+      if (kind === 1) for (let y = y0 + unit; y < y1; y += unit)
+        svg.append(shape("line", { x1: x0, y1: y, x2: x1, y2: y - unit / 2, class: "hatch",
+          "stroke-width": unit / 16 }));
+    });
+    const known = lines.filter((line) => line[4] !== null);
+    known.slice(1).forEach((line, index) => {
+      const from = known[index];
+      const jump = line[4] !== from[4] + 1;
+      const [ax, ay] = [middle(from)[0], from[3]], [bx, by] = [middle(line)[0], line[1]];
+      if (!jump) return;
+      const bend = Math.sign(bx - ax || 1) * unit;
+      svg.append(shape("path", { class: "jump", "stroke-width": unit / 5,
+        d: `M ${ax} ${ay} Q ${(ax + bx) / 2 + bend} ${(ay + by) / 2} ${bx} ${by}` }));
+      const turn = Math.atan2(by - (ay + by) / 2, bx - ((ax + bx) / 2 + bend));
+      const tip = (off) => `${bx - unit * Math.cos(turn + off)},${by - unit * Math.sin(turn + off)}`;
+      svg.append(shape("polygon", { class: "tip", points: `${bx},${by} ${tip(0.4)} ${tip(-0.4)}` }));
+    });
+    lines.forEach((line, index) => {
+      const [x, y] = [middle(line)[0], line[1]];
+      const r = unit * 0.9;
+      svg.append(line[5] === 2
+        ? shape("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r, class: "square" })
+        : shape("circle", { cx: x, cy: y, r, class: KINDS[line[5]], "stroke-width": unit / 10 }));
+      svg.append(shape("text", { x, y: y + unit * 0.36, "font-size": unit,
+        class: KINDS[line[5]] }, index + 1));
+    });
+    page.append(image, svg);
+    figure.append(page, make("figcaption", "soft", title));
+    return figure;
+  }
+
+  function orderOf(item, order) {
+    const count = (kind) => order.lines.filter((line) => line[5] === kind).length;
+    const box = make("details", "orders");
+    box.append(make("summary", "", 
+      say("reading order: of {} lines {} out of place, {} across columns",
+        order.lines.length, count(1), count(2))));
+    box.addEventListener("toggle", () => {
+      if (!box.open || box.children.length > 1) return;
+      const both = make("div", "both");
+      const right = item.order.lines.map((line, index) => [...line, index, 0]);
+      both.append(drawOrder(item, order.lines, say("as it was read")),
+        drawOrder(item, right, say("the true order")));
+      box.append(both, make("p", "soft", say("Numbers are the order. Dashed and hatched: a line out of its place. A square number and upright hatching: a line across several true ones. An arrow: the next line is not the one that truly follows.")));
+    });
+    return box;
+  }
+
   function drawRanking(ranked) {
     const row = make("div", "ranking");
     if (ranked.tie) row.append(make("p", "soft",
@@ -254,6 +331,7 @@
       say("unscored: {}", answer.reasons.join("; "))));
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
+    if (answer.order && item.order && item.images.length) part.append(orderOf(item, answer.order));
     if (answer.diff) {
       part.append(make("p", "soft", say("truth above, answer below")),
         difference(item, answer.diff));

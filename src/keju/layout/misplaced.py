@@ -1,0 +1,178 @@
+"""Which lines of a page were read out of their order, against the true order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rapidfuzz import fuzz
+
+from keju.items import Line
+
+_SHARE = 0.3
+"""A line that was read lies on a true one if it shares this much of the smaller one's area."""
+
+_MOST = 0.6
+"""A line is covered where so much of its breadth is."""
+
+_ALIKE = 60.0
+"""A true line is found in a text where so much of it (in percent) is."""
+
+_SHORTEST = 3
+"""Characters; shorter lines are found anywhere."""
+
+_USED = "\0"
+
+Bounds = tuple[float, float, float, float]
+
+
+class Placed(NamedTuple):
+    """One thing that was read, in the order in which it was read.
+
+    `place` is its rank in the true order among what was read, from 0, None where no true line is
+    there; `line` which true line that is; `moved` whether it is one of the fewest (by characters)
+    that would have to be moved to bring all into the true order. A line that lies `across` two true
+    ones or more, as where columns were read as rows, has no place among them.
+    """
+
+    bounds: Bounds
+    place: int | None
+    line: int | None
+    moved: bool
+    across: bool = False
+
+
+def order_read(truth: Sequence[Line], read: Sequence[Line]) -> list[Placed]:
+    """The lines that an engine read, in its order, against the true lines in theirs.
+
+    A line that was read belongs to the true line on which it lies most. Pieces of one true column
+    stand from top to bottom; pieces of a true line that lies across are taken as they come.
+    """
+    known = [bounds_of(line) for line in truth]
+    seen = [(line, box) for line in read if (box := bounds_of(line)) is not None]
+    across = [_is_across(box, known) for _, box in seen]
+    under = [
+        None if is_across else _under(box, known)
+        for (_, box), is_across in zip(seen, across, strict=True)
+    ]
+    keys: list[tuple[int, float] | None] = []
+    for at, (_, box) in zip(under, seen, strict=True):
+        column = known[at] if at is not None else None
+        upright = column is not None and column[3] - column[1] >= column[2] - column[0]
+        keys.append(None if at is None else (at, (box[1] + box[3]) / 2 if upright else 0.0))
+    places = _ranks(keys)
+    moved = misplaced(places, [max(1, len(line.text)) for line, _ in seen])
+    return [
+        Placed(box, place, at, is_moved, is_across)
+        for (_, box), place, at, is_moved, is_across in zip(
+            seen, places, under, moved, across, strict=True
+        )
+    ]
+
+
+def order_said(truth: Sequence[Line], answer: str) -> list[Placed]:
+    """The true lines in the order in which their texts stand in an answer without outlines.
+
+    Lines of fewer than three characters, and those of which less than 60 % is found, are left out.
+    No stretch of the answer stands for two lines; the longest lines choose first.
+    """
+    found: list[tuple[int, int]] = []
+    rest = answer
+    for at in sorted(range(len(truth)), key=lambda at: -len(truth[at].text)):
+        text = "".join(truth[at].text.split())
+        if len(text) < _SHORTEST or bounds_of(truth[at]) is None:
+            continue
+        span = fuzz.partial_ratio_alignment(text, rest, score_cutoff=_ALIKE)
+        if span is None or span.dest_end - span.dest_start < 1 or len(rest) < len(text):
+            continue
+        found.append((span.dest_start, at))
+        used = _USED * (span.dest_end - span.dest_start)
+        rest = rest[: span.dest_start] + used + rest[span.dest_end :]
+    order = [at for _, at in sorted(found)]
+    places = _ranks([(at, 0.0) for at in order])
+    moved = misplaced(places, [len(truth[at].text) for at in order])
+    return [
+        Placed(bounds_of(truth[at]) or (0, 0, 0, 0), place, at, is_moved)
+        for at, place, is_moved in zip(order, places, moved, strict=True)
+    ]
+
+
+def misplaced(places: Sequence[int | None], weights: Sequence[float]) -> list[bool]:
+    """Which of a row of ranks would have to be moved to sort it: those of least weight in all.
+
+    What stays is the increasing subsequence of greatest weight. Equal ranks are in order; None has
+    no place and is never moved.
+    """
+    kept = [at for at, place in enumerate(places) if place is not None]
+    best: list[float] = []
+    before: list[int] = []
+    for row, at in enumerate(kept):
+        top, link = 0.0, -1
+        for earlier in range(row):
+            if (places[kept[earlier]] or 0) <= (places[at] or 0) and best[earlier] > top:
+                top, link = best[earlier], earlier
+        best.append(top + weights[at])
+        before.append(link)
+    row = max(range(len(best)), key=best.__getitem__, default=-1)
+    stays = set()
+    while row >= 0:
+        stays.add(kept[row])
+        row = before[row]
+    return [place is not None and at not in stays for at, place in enumerate(places)]
+
+
+def bounds_of(line: Line) -> Bounds | None:
+    """The box around a line's outline; None where it has none."""
+    if not line.polygon:
+        return None
+    xs, ys = zip(*line.polygon, strict=True)
+    return min(xs), min(ys), max(xs), max(ys)
+
+
+def _under(box: Bounds, known: Sequence[Bounds | None]) -> int | None:
+    shared = {at: _shared(box, other) for at, other in enumerate(known) if other is not None}
+    if not shared:
+        return None
+    best = max(shared, key=lambda at: shared[at])
+    other = known[best]
+    smaller = min(_area(box), _area(other)) if other is not None else 0.0
+    return best if smaller > 0 and shared[best] >= _SHARE * smaller else None
+
+
+def _is_across(box: Bounds, known: Sequence[Bounds | None]) -> bool:
+    """Whether a box covers most of the breadth of two lines or more, over a length worth a look.
+
+    The breadth of an upright line is its width. A box that lies in its own line covers one.
+    """
+    covered = 0
+    for other in known:
+        if other is None:
+            continue
+        width, height = _overlap(box, other)
+        upright = other[3] - other[1] >= other[2] - other[0]
+        breadth, along = (width, height) if upright else (height, width)
+        side = 0 if upright else 1
+        thick, length = other[2 + side] - other[side], box[3 - side] - box[1 - side]
+        covered += breadth >= _MOST * thick > 0 and along >= _MOST * min(length, thick)
+    return covered > 1
+
+
+def _overlap(one: Bounds, other: Bounds) -> tuple[float, float]:
+    width = min(one[2], other[2]) - max(one[0], other[0])
+    height = min(one[3], other[3]) - max(one[1], other[1])
+    return max(0.0, width), max(0.0, height)
+
+
+def _shared(one: Bounds, other: Bounds) -> float:
+    width, height = _overlap(one, other)
+    return width * height
+
+
+def _area(box: Bounds) -> float:
+    return (box[2] - box[0]) * (box[3] - box[1])
+
+
+def _ranks(keys: Sequence[tuple[int, float] | None]) -> list[int | None]:
+    """The rank of each key among them, equals alike."""
+    order = {key: rank for rank, key in enumerate(sorted({key for key in keys if key is not None}))}
+    return [None if key is None else order[key] for key in keys]
