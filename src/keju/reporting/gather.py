@@ -26,7 +26,8 @@ ItemKey = tuple[str, str, str, str]
 Mains = Mapping[tuple[str, str], list[Score]]
 """The scores of main metrics under one protocol, by task and query."""
 
-_PEOPLE = "human:"
+HUMAN = "human"
+"""The role of people, and what their names begin with before a colon."""
 
 
 class Run(NamedTuple):
@@ -64,7 +65,7 @@ class Voice(msgspec.Struct):
     Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
     readings that came before them, tokens None where none told them; `items` counts the items
     asked, each round anew, and `rounds` how often an item was asked. `parts` is the same by
-    benchmark.
+    benchmark; `times` are the seconds of each answer, of people alone.
     """
 
     model: str
@@ -77,6 +78,7 @@ class Voice(msgspec.Struct):
     seconds: float = 0.0
     input_tokens: int | None = None
     output_tokens: int | None = None
+    times: list[float] = msgspec.field(default_factory=list)
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
     parts: dict[str, Voice] = msgspec.field(default_factory=dict)
 
@@ -89,6 +91,8 @@ class Voice(msgspec.Struct):
         """Count what one response took, in all and of its benchmark."""
         if benchmark:
             self.of(benchmark).hear(response)
+        if self.role == HUMAN and response.seconds > 0:
+            self.times.append(response.seconds)
         self.rounds = max(self.rounds, response.round)
         self.responses += 1
         self.seconds += response.seconds
@@ -275,5 +279,5 @@ def _label(model: str, run: Run, spoken: Counter[str]) -> str:
 
 
 def _voice(gathered: Gathered, label: str, model: str, run: Run, setting: Setting) -> Voice:
-    role = "human" if model.startswith(_PEOPLE) else role_of(model) or "model"
+    role = HUMAN if model.startswith(f"{HUMAN}:") else role_of(model) or "model"
     return gathered.voices.setdefault(label, Voice(model, run.name, setting, role))

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, median
 from typing import NamedTuple
 
 from keju.benchmarks import options_of, query_of, task
 from keju.items import Item, Protocol
 from keju.reporting.cells import Cell
-from keju.reporting.gather import Gathered, Voice
+from keju.reporting.gather import HUMAN, Gathered, Voice
 from keju.reporting.labels import NOTHING, percent, task_name
+from keju.reporting.people import NOTE, with_people
 from keju.reporting.resampling import Resampled, resample_benchmark
 from keju.running.prices import Prices
 from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
@@ -72,7 +73,12 @@ class Leaderboard(NamedTuple):
 def leaderboards(
     gathered: Gathered, results: Results, prices: Prices | None = None
 ) -> list[Leaderboard]:
-    """One for each benchmark that was asked; with what a thousand items cost at these prices."""
+    """One for each benchmark that was asked; with what a thousand items cost at these prices.
+
+    People have a row each, and two or more of them one together.
+    """
+    if (joined := with_people(gathered)) is not gathered:
+        gathered, results = joined, joined.results
     names = dict.fromkeys(
         found.benchmark for result in results.values() for found in result.benchmarks
     )
@@ -113,6 +119,8 @@ def _leaderboard(
         if rows:
             groups.append(Group(title, sorted(rows, key=lambda row: -_number(row.overall))))
     notes = [note for protocol in PROTOCOLS for note in sure[protocol].notes]
+    if sum(voice.role == HUMAN for voice in gathered.voices.values()) > 1:
+        notes.append(NOTE)
     items = [each.item for each in gathered.asked.values() if each.item.benchmark == name]
     if prices:
         notes.append(f"Prices as of {prices.seen}: check them")
@@ -151,7 +159,7 @@ def _standing(
         ranks=ranks,
         domains=by_domain,
         failures=failures,
-        hours=_time(voice.seconds / voice.items * 1000) if voice.items else NOTHING,
+        hours=_hours(voice),
         tokens=_tokens(voice),
         money=NOTHING,
     )
@@ -197,6 +205,13 @@ def _number(cells: Iterable[Cell]) -> float:
     """The strict overall value, else the official one, as it is sorted by."""
     shown = [float(cell.value) for cell in cells if cell.value != NOTHING]
     return shown[-1] if shown else -1.0
+
+
+def _hours(voice: Voice) -> str:
+    """What a thousand items took; of people, who come and go, the median of one answer."""
+    if voice.times:
+        return f"{median(voice.times):.3g} s an answer, median"
+    return _time(voice.seconds / voice.items * 1000) if voice.items else NOTHING
 
 
 def _time(seconds: float) -> str:

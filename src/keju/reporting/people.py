@@ -1,0 +1,68 @@
+"""People beside models: each in a row of their own, and all of them in one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from keju.reporting.gather import HUMAN, Answer, Asked, Gathered, Voice
+
+NOTE = (
+    "The row of all people takes every answer of each; its interval says what other books and "
+    "plates would change, not what other people would"
+)
+
+
+def with_people(gathered: Gathered) -> Gathered:
+    """The same, with a voice of all people where there are two or more.
+
+    That voice, ``people (n)``, gave every answer of each of the n; answers to the same item count
+    as rounds of it.
+    """
+    voices = {name: voice for name, voice in gathered.voices.items() if voice.role == HUMAN}
+    if len(voices) < 2:
+        return gathered
+    everybody = f"people ({len(voices)})"
+    return replace(
+        gathered,
+        voices={**gathered.voices, everybody: _joint(everybody, list(voices.values()))},
+        asked={key: _joined(each, everybody, voices) for key, each in gathered.asked.items()},
+    )
+
+
+def _joint(name: str, voices: Sequence[Voice]) -> Voice:
+    first = voices[0]
+    benchmarks = dict.fromkeys(benchmark for voice in voices for benchmark in voice.parts)
+    return Voice(
+        name,
+        first.run,
+        first.setting,
+        HUMAN,
+        items=sum(voice.items for voice in voices),
+        responses=sum(voice.responses for voice in voices),
+        seconds=sum(voice.seconds for voice in voices),
+        times=[seconds for voice in voices for seconds in voice.times],
+        statuses=sum((voice.statuses for voice in voices), Counter[str]()),
+        parts={
+            benchmark: _joint(
+                name, [voice.parts[benchmark] for voice in voices if benchmark in voice.parts]
+            )
+            for benchmark in benchmarks
+        },
+    )
+
+
+def _joined(asked: Asked, everybody: str, voices: dict[str, Voice]) -> Asked:
+    """The item with every person's answer once more, in everybody's name."""
+    theirs = [answer for answer in asked.answers if answer.model in voices]
+    again = [
+        Answer(
+            everybody,
+            answer.response,
+            [replace(score, model=everybody, round=number) for score in answer.scores],
+        )
+        for number, answer in enumerate(theirs, start=1)
+    ]
+    return asked._replace(answers=[*asked.answers, *again])
