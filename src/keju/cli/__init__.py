@@ -5,10 +5,10 @@ be read.
 """
 
 from keju.cli import looking, making, building, releasing  # noqa: I001 - the order in --help
-from keju.cli import asking, results, exporting, judging, serving, auditing
+from keju.cli import asking, results, figures, exporting, judging, serving, auditing
 from keju.cli.app import app, main
 
 __all__ = [
-    "app", "asking", "auditing", "building", "exporting", "judging", "looking", "main", "making",
-    "releasing", "results", "serving",
+    "app", "asking", "auditing", "building", "exporting", "figures", "judging", "looking", "main",
+    "making", "releasing", "results", "serving",
 ]  # fmt: skip

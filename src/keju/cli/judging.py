@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, err, note, out, say
 from keju.cli.asking import show_plan
+from keju.cli.figures import FormatNames, draw_all
 from keju.cli.options import AsJson, BaseUrl, PerMinute, PriceFile, Seed, TaskIds
 
 if TYPE_CHECKING:
@@ -251,6 +252,11 @@ def align_(
         typer.Option(metavar="RUN", help="A run whose stored judgements are held against them."),
     ] = None,
     rubrics: RubricsFile = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Also draw the scatters, each with its CSV, here."),
+    ] = None,
+    formats: FormatNames = "svg",
     as_json: AsJson = False,
 ) -> None:
     """Hold judges against people: correlations, errors, bias, and which judge is best.
@@ -272,12 +278,17 @@ def align_(
     found = align(read_ratings(sheets, known), grades)
     if as_json:
         print_json(found)
-        return
-    out.print(*alignment_tables(found))
-    for line in alignment_lines(found):
-        say(line)
-    if not found.points:
-        say("No judge: name a run that was judged with --run, or add columns called judge:NAME")
+    else:
+        out.print(*alignment_tables(found))
+        for line in alignment_lines(found):
+            say(line)
+        if not found.points:
+            say("No judge: name a run that was judged with --run, or add columns called judge:NAME")
+    if figure is not None:
+        from keju.reporting.figures import judges
+
+        if not draw_all(judges(found), figure, formats, "en", quiet=as_json):
+            raise typer.Exit(WITH_FAILURES)
 
 
 @judge_app.command()

@@ -10,7 +10,7 @@ import typer
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 
-def _dataset(given: Path) -> Path:
+def dataset_path(given: Path) -> Path:
     """``mini`` is the bundled set, unless a folder of that name is here."""
     if str(given) == "mini" and not given.exists():
         from keju.datasets import mini
@@ -24,7 +24,7 @@ DatasetPath = Annotated[
     typer.Argument(
         metavar="DATASET",
         help="A dataset's folder, or mini: the bundled synthetic set.",
-        callback=_dataset,
+        callback=dataset_path,
     ),
 ]
 NewDataset = Annotated[

@@ -1,0 +1,159 @@
+"""The command that draws figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, app, note, say
+from keju.cli.options import PriceFile
+from keju.errors import UsageError
+
+if TYPE_CHECKING:
+    from keju.reporting.figures import Drawn, Format
+    from keju.running.prices import Prices
+
+_FORMATS = ("svg", "png", "pdf")
+_PAPERS = "published"
+_PICTURES = 200_000_000
+"""Bytes of small copies of pictures that specimens may be cut from."""
+
+Language = Annotated[Literal["en", "zh"], typer.Option(help="Of the figures' own words.")]
+FormatNames = Annotated[
+    str, typer.Option("--format", metavar="LIST", help="Of svg, png and pdf, joined by commas.")
+]
+
+
+@app.command()
+def figures(
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN…|DATASET|published",
+            help="Scored runs, a dataset (mini is the bundled one), or the papers' printed tables.",
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Where the files go.")
+    ] = Path("figures"),
+    formats: FormatNames = "svg",
+    which: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Only this kind; may be given several times."),
+    ] = None,
+    published: Annotated[
+        bool,
+        typer.Option(
+            "--published", help="Lay the papers' models beside the run's, marked as theirs."
+        ),
+    ] = False,
+    prices: PriceFile = None,
+    language: Language = "en",
+) -> None:
+    """Draw figures, each with a CSV of exactly what is drawn.
+
+    Of runs: standings, ranks, differences, heatmap, boxes, settings, options, classes, costs,
+    risks, specimens. Of a dataset: questions, strata, distributions, pictures. Of the papers: what
+    their printed tables permit. A figure that the data don't allow is named with the reason.
+    """
+    from keju.running.prices import read_prices
+
+    known = read_prices(prices) if prices else None
+    drawn = _drawn(what, which or [], published, known)
+    if not draw_all(drawn, folder, formats, language):
+        raise typer.Exit(WITH_FAILURES)
+
+
+def draw_all(
+    drawn: Iterable[Drawn], folder: Path, formats: str, language: str, *, quiet: bool = False
+) -> bool:
+    """Write figures and say where, on standard error if `quiet`.
+
+    Returns:
+        Whether there was something to draw, and every character of it is drawn by some font.
+    """
+    from keju.reporting.figures import Undrawn, write_figure
+    from keju.reporting.words import Words
+
+    chosen, tell = formats_of(formats), note if quiet else say
+    words = Words(language)
+    blank: dict[str, None] = {}
+    left_out: dict[tuple[str, str], list[str]] = {}
+    count = 0
+    for each in drawn:
+        if isinstance(each, Undrawn):
+            left_out.setdefault((each.kind, each.why), []).append(each.of)
+            continue
+        written = write_figure(each, folder, chosen, words)
+        blank |= dict.fromkeys(written.undrawable)
+        count += 1
+        suffixes = ", ".join(path.suffix.removeprefix(".") for path in written.paths)
+        tell(f"{folder / each.name}: {suffixes}")
+    for (kind, why), names in left_out.items():
+        of = f" ({', '.join(names)})" if any(names) else ""
+        tell(f"{kind}{of}: not drawn: {why}")
+    if not count:
+        note("keju: nothing could be drawn of this")
+    if blank:
+        signs = ", ".join(f"{sign} (U+{ord(sign):04X})" for sign in blank)
+        note(
+            f"No installed font has these characters, which stand as blanks or boxes: {signs}. "
+            "Install one that has (Debian: fonts-noto-cjk, fonts-hanazono, fonts-cns11643-sung), "
+            "or set KEJU_FONTS to a folder that holds it"
+        )
+    return bool(count) and not blank
+
+
+def formats_of(said: str) -> tuple[Format, ...]:
+    """The formats of a list joined by commas.
+
+    Raises:
+        UsageError: there is no such format.
+    """
+    names = dict.fromkeys(name.strip().lower() for name in said.split(",") if name.strip())
+    for name in names:
+        if name not in _FORMATS:
+            raise UsageError(f"no format {name!r}; there are {', '.join(_FORMATS)}")
+    if not names:
+        raise UsageError(f"--format names none of {', '.join(_FORMATS)}")
+    return cast("tuple[Format, ...]", tuple(names))
+
+
+def _drawn(
+    what: list[str], which: list[str], published: bool, prices: Prices | None
+) -> Iterable[Drawn]:
+    from keju.reporting.figures import of_papers
+
+    if what == [_PAPERS] and not Path(_PAPERS).exists():
+        return of_papers(which)
+    paths = [Path(each) for each in what]
+    if any((path / "run.json").is_file() for path in paths):
+        return _of_runs(paths, which, published, prices)
+    if len(paths) > 1:
+        raise UsageError("figures are of one dataset, of runs, or of published")
+    return _of_dataset(paths[0], which)
+
+
+def _of_runs(
+    paths: list[Path], which: list[str], published: bool, prices: Prices | None
+) -> Iterable[Drawn]:
+    from keju.reporting.figures import OfRun, of_run
+    from keju.reporting.gather import gather
+    from keju.reporting.leaderboard import leaderboards
+
+    gathered = gather(paths, picture_bytes=_PICTURES)
+    boards = leaderboards(gathered, gathered.results, prices)
+    return of_run(OfRun(gathered, boards, published=published, prices=prices), which)
+
+
+def _of_dataset(path: Path, which: list[str]) -> Iterable[Drawn]:
+    from keju.cli.options import dataset_path
+    from keju.datasets import Dataset
+    from keju.datasets.stats import stats
+    from keju.reporting.figures import OfDataset, of_dataset
+
+    folder = dataset_path(path)
+    return of_dataset(OfDataset(Dataset.open(folder).manifest.name, stats(folder)), which)

@@ -1,0 +1,319 @@
+"""Settings (MCS-Bench Fig. 5), missed options (Fig. 16), numbers of classes (OBI-Bench Fig. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+
+import altair as alt
+
+from keju.benchmarks import task
+from keju.items import Score
+from keju.published import Column, published_tables
+from keju.reporting.beside import Source
+from keju.reporting.difficulty import option_errors
+from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.reporting.figures.parts import (
+    AS_PRINTED_MARKS,
+    OWN_SOURCE,
+    PAPER_SOURCE,
+    OfRun,
+    apart,
+    cycled,
+    data,
+    distinct,
+    heading,
+    named,
+    of_source,
+    points,
+    said,
+)
+from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SETTINGS, SHAPES, SOFT
+from keju.reporting.gather import Gathered
+from keju.reporting.labels import NOTHING, task_name
+from keju.reporting.latex import slug
+from keju.reporting.steps import StepTable, step_tables
+from keju.reporting.words import Words
+from keju.scoring.aggregate import task_value
+
+_SWEPT = "classification"
+_MOST_OPTIONS = 20
+_LABEL_GAP = 4.5
+"""Points of percent between two names at the ends of curves."""
+
+
+def settings(source: OfRun) -> Iterator[Drawn]:
+    """Each model with the image, its own transcription and the true one (`strict`)."""
+    rows = setting_rows(list(step_tables(source.gathered)))
+    if not rows:
+        yield Undrawn("settings", "", "no model answered in more settings than one")
+        return
+    yield Figure(
+        kind="settings",
+        of="",
+        title="What a model is shown: image, own transcription, true text",
+        caption="Main metrics under strict, in percent, over the items that were asked in every "
+        "setting of the model. From image to own-ocr: what reading first is worth; from there to "
+        "gold-ocr: what reading errors cost.",
+        rows=rows,
+        draw=_settings_chart,
+    )
+
+
+def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
+    """A row for each model, task and setting, as the report's table has it."""
+    return [
+        {
+            "model": table.model,
+            "source": OWN_SOURCE,
+            "task": f"{row.task} {row.metric}",
+            "setting": setting,
+            "value": float(cell.value),
+            "items": row.items,
+            "label": cell.value,
+        }
+        for table in tables
+        if table.protocol == "strict"
+        for row in table.rows
+        for setting, cell in zip(table.columns, row.cells, strict=True)
+        if "→" not in setting and cell.value != NOTHING
+    ]
+
+
+def published_settings() -> Iterator[Drawn]:
+    """MCS-Bench's Tables 8 and 9: translation by text models of three readings, and of images."""
+    tables = published_tables("MCS-Bench")
+    shown = {"GT": "true text", "KanDianGuji": "KanDianGuji's reading",
+             "PaddleOCR": "PaddleOCR's reading", "": "image"}  # fmt: skip
+    rows: list[Row] = [
+        {
+            "model": named(model, PAPER_SOURCE),
+            "source": PAPER_SOURCE,
+            "task": f"{column.task} {column.metric}, from {'text' if column.subset else 'images'}",
+            "setting": shown[column.subset],
+            "value": value,
+            "items": task(column.task).count,
+            "label": f"{value:.2f}",
+        }
+        for name in ("Table 8", "Table 9")
+        for column in tables[name].columns.values()
+        for model, value in column.values.items()
+    ]
+    order = list(shown.values())[::-1]
+    rows.sort(key=lambda row: (row["task"], order.index(str(row["setting"]))))
+    yield Figure(
+        kind="settings",
+        of="mcs-bench",
+        title="MCS-Bench T2: translating an image, two engines' readings, and the true text",
+        caption="BLEU in percent as printed in Tables 8 (text models) and 9 (models that see the "
+        "image): no model was tried in both ways.",
+        rows=rows,
+        draw=_settings_chart,
+    )
+
+
+def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
+    found = distinct(rows, "setting")
+    shades = (*SETTINGS, PAPERS)[-len(found) :] if len(found) > len(SETTINGS) else SETTINGS
+    fill = alt.Fill("setting:N", legend=None, sort=found,
+                    scale=alt.Scale(domain=found, range=list(shades[: len(found)])))  # fmt: skip
+
+    def of_task(name: str) -> alt.LayerChart:
+        its = [row for row in rows if row["task"] == name]
+        base = alt.Chart(data(its)).encode(
+            x=alt.X("value:Q", title=words("percent")),
+            y=alt.Y("model:N", title=None, sort=distinct(its, "model"),
+                    scale=alt.Scale(paddingInner=0.25),
+                    axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
+            yOffset=alt.YOffset("setting:N", sort=distinct(its, "setting")),
+        )  # fmt: skip
+        bars = base.mark_bar(stroke=SETTINGS[-1], strokeWidth=0.6).encode(fill=fill)
+        said = base.transform_calculate(said="datum.label + ' · ' + datum.setting")
+        text = said.mark_text(align="left", dx=4, fontSize=8).encode(
+            text="said:N", color=alt.value(SOFT)
+        )
+        return alt.layer(bars, text, title=heading(name, 230)).properties(
+            width=230, height=alt.Step(13)
+        )
+
+    charts = [of_task(str(name)) for name in distinct(rows, "task")]
+    return alt.concat(*charts, columns=3, spacing=30).resolve_scale(yOffset="independent")
+
+
+def options(source: OfRun) -> Iterator[Drawn]:
+    """How often each option is missed, beside how often it is true, a figure a task."""
+    tables = option_errors(source.gathered)
+    if not tables:
+        yield Undrawn("options", "", "no task with letters has an option that is true twice")
+    real = [n for n, v in source.gathered.voices.items() if v.role != "baseline"]
+    for table in tables:
+        of = str(table["task"]).lower().replace("/", "-")
+        rows = option_rows(table, source.gathered.models, real)
+        if not rows:
+            yield Undrawn("options", of, "only baselines answered")
+            continue
+        yield Figure(
+            kind="options",
+            of=of,
+            title=f"{table['task']}: which options are missed",
+            caption="Error rate where the option is true, by option text, most frequent first: a "
+            "dot a model, the line their mean. At the left, how many items have it as their "
+            "answer: rates of few items say little.",
+            rows=rows,
+            draw=_options_chart,
+        )
+
+
+def option_rows(
+    table: Mapping[str, object], models: Sequence[str], real: Sequence[str]
+) -> list[Row]:
+    """A row for each option and model of a table of `option_errors`; `mean` is over the models."""
+    found: list[Row] = []
+    for true, asked, rates, _, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
+        known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
+        there = {model: rate for model, rate in known.items() if rate is not None}
+        found += [
+            {
+                "task": str(table["task"]),
+                "option": true,
+                "times_true": asked,
+                "times_wrongly_taken": taken,
+                "model": model,
+                "error_rate": points(rate),
+                "mean": points(fmean(there.values())),
+            }
+            for model, rate in there.items()
+        ]
+    return found
+
+
+def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
+    order, models = distinct(rows, "option"), distinct(rows, "model")
+    height = alt.Step(19)
+
+    def base(axis: alt.Axis | None) -> alt.Chart:
+        return alt.Chart(data(rows)).encode(y=alt.Y("option:N", sort=order, title=None, axis=axis))
+
+    first = {"field": "model", "equal": models[0]}
+    named_axis = alt.Axis(domain=False, ticks=False, labelLimit=260)
+    counted = base(named_axis).transform_filter(first)
+    counted = counted.encode(x=alt.X("times_true:Q", title=words("items"), sort="descending"))
+    counts = alt.layer(
+        counted.mark_bar(color=FILL, height=12),
+        counted.mark_text(align="right", dx=-4, fontSize=9).encode(text="times_true:Q"),
+    )
+    x = alt.X("error_rate:Q", title=words("error rate, percent"), scale=alt.Scale(domain=[0, 100]))
+    shapes = alt.Scale(domain=models, range=cycled(SHAPES, len(models)))
+    dots = base(None).mark_point(size=34, opacity=1, fill="white", stroke=OWN)
+    dots = dots.encode(x=x, shape=alt.Shape("model:N", sort=models, scale=shapes))
+    mean = base(None).transform_filter(first).mark_tick(thickness=3, size=16, color=INK)
+    return alt.hconcat(
+        counts.properties(width=90, height=height),
+        alt.layer(mean.encode(x="mean:Q"), dots).properties(width=330, height=height),
+        spacing=10,
+        bounds="flush",
+    )
+
+
+def classes(source: OfRun) -> Iterator[Drawn]:
+    """Accuracy against the number of classes, the run's beside the published curve."""
+    own = own_class_rows(source.gathered)
+    if not own:
+        yield Undrawn("classes", "", "the run asks no classification of several numbers of classes")
+    for query in distinct(own, "query"):
+        rows = [row for row in [*own, *paper_class_rows()] if row["query"] == query]
+        yield _classes(rows, AS_PRINTED_MARKS)
+
+
+def published_classes() -> Iterator[Drawn]:
+    """The curve as OBI-Bench prints it."""
+    yield _classes(paper_class_rows(), "As printed. Lines only join what was measured.")
+
+
+def _classes(rows: Sequence[Row], note: str) -> Figure:
+    return Figure(
+        kind="classes",
+        of=slug(str(rows[0]["query"])),
+        title=f"OBI-Bench {rows[0]['query']}: ever more classes",
+        caption=f"Acc@1 in percent; guessing one of N earns 100/N (dotted).\n{note}",
+        rows=_with_places(rows),
+        draw=_classes_chart,
+    )
+
+
+def _with_places(rows: Sequence[Row]) -> list[Row]:
+    """The rows, the last of each curve with the place of its name."""
+    last = {row["model"]: n for n, row in enumerate(rows)}
+    places = apart([float(rows[n]["value"] or 0) for n in last.values()], _LABEL_GAP)
+    at = dict(zip(last.values(), places, strict=True))
+    return [{**row, "label_at": at.get(n)} for n, row in enumerate(rows)]
+
+
+def own_class_rows(gathered: Gathered) -> list[Row]:
+    """Acc@1 (`official`) of each model by the number of candidates; none of a single number."""
+    number = {
+        key[1:]: len(asked.item.images) - 1
+        for key, asked in gathered.asked.items()
+        if asked.item.task == _SWEPT
+    }
+    scores: dict[tuple[str, str, int], list[Score]] = {}
+    for score in gathered.scores:
+        place = (score.task, score.query, score.item)
+        if place in number and (score.protocol, score.metric) == ("official", "Acc@1"):
+            scores.setdefault((score.model, score.query, number[place]), []).append(score)
+    if len({n for _, _, n in scores}) < 2:
+        return []
+    return [
+        _class_row(model, OWN_SOURCE, query, n, 100 * value)
+        for (model, query, n), its in sorted(scores.items())
+        if (value := task_value("Acc@1", [s for s in its if s.value is not None])) is not None
+    ]
+
+
+def paper_class_rows() -> list[Row]:
+    """The papers' curve (Figure 3)."""
+    columns: list[Column] = list(published_tables("OBI-Bench")["Figure 3"].columns.values())
+    return [
+        _class_row(model, PAPER_SOURCE, column.query, int(column.subset.split()[0]), value)
+        for column in columns
+        for model, value in column.values.items()
+    ]
+
+
+def _class_row(model: str, source: Source, query: str, number: int, value: float) -> Row:
+    return {
+        "model": named(model, source),
+        "source": source,
+        "query": task_name(_SWEPT, query),
+        "classes": number,
+        "value": round(value, 4),
+        "guessing": round(100 / number, 4),
+        "label": said(value),
+    }
+
+
+def _classes_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
+    models = distinct(rows, "model")
+    x = alt.X("classes:Q", title=words("number of classes"),
+              axis=alt.Axis(values=sorted(distinct(rows, "classes"))),
+              scale=alt.Scale(type="log", nice=False))  # fmt: skip
+    base = alt.Chart(data(rows)).encode(
+        x=x, y=alt.Y("value:Q", title="Acc@1", scale=alt.Scale(domain=[0, 100]))
+    )
+    colour = {
+        "stroke": alt.condition(alt.datum.source == OWN_SOURCE, alt.value(OWN), alt.value(PAPERS))
+    }
+    lines = base.mark_line(strokeWidth=1.4).encode(detail="model:N", **colour)
+    marks = base.mark_point(size=50, opacity=1).encode(
+        shape=alt.Shape("model:N", legend=None, sort=models,
+                        scale=alt.Scale(domain=models, range=cycled(SHAPES, len(models)))),
+        **of_source(),
+    )  # fmt: skip
+    names = base.transform_filter("isValid(datum.label_at)").mark_text(align="left", dx=9)
+    names = names.encode(y="label_at:Q", text="model:N")
+    guess = (
+        base.transform_aggregate(guess="max(guessing)", groupby=["classes"])
+        .mark_line(strokeDash=[2, 3], color=RULE, strokeWidth=2)
+        .encode(y="guess:Q")
+    )
+    return alt.layer(guess, lines, marks, names).properties(width=420, height=300)

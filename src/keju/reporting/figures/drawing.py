@@ -1,0 +1,113 @@
+"""From a figure to SVG, PNG, PDF and CSV: same figure, same bytes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from html import escape
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import altair as alt
+import polars as pl
+import vl_convert
+from PIL import Image
+
+from keju.errors import printable, shortened
+from keju.files import write_atomic
+from keju.reporting.figures.breaking import wrapped
+from keju.reporting.figures.figure import Figure, Row
+from keju.reporting.figures.glyphs import missing, use_fonts
+from keju.reporting.figures.pdf import in_order
+from keju.reporting.figures.theme import DARK, themed
+from keju.reporting.spreadsheets import write_frame
+from keju.reporting.words import Words
+
+Format = Literal["svg", "png", "pdf"]
+
+_SCALE = 2.0
+"""Pixels of a PNG for each of the SVG."""
+_LONGEST = 120
+"""Characters of a name; what is longer loses its middle."""
+_LINE = 110
+"""Characters of a line of the caption, a Han character being two."""
+_LANGUAGE_OF_CHARTS = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+_INSIDE = re.compile(r' (?:aria-[a-z]+|role|font-family)="[^"]*"')
+_OWN_NAMES = re.compile(r'(id="|url\(#|href="#)')
+
+
+class Written(NamedTuple):
+    """A figure's files, and the characters in it that no font draws."""
+
+    paths: list[Path]
+    undrawable: str
+
+
+def write_figure(figure: Figure, folder: Path, formats: Sequence[Format], words: Words) -> Written:
+    """Write a figure in each format, and the CSV of what is drawn."""
+    drawing = svg(figure, words)
+    made: dict[str, str | bytes] = {"svg": drawing}
+    if "png" in formats:
+        made["png"] = _smaller(vl_convert.svg_to_png(drawing, scale=_SCALE))
+    if "pdf" in formats:
+        made["pdf"] = in_order(vl_convert.svg_to_pdf(drawing))
+    paths = []
+    for suffix in formats:
+        paths.append(folder / f"{figure.name}.{suffix}")
+        write_atomic(paths[-1], made[suffix])
+    frame = pl.DataFrame([_plain(row) for row in figure.rows], infer_schema_length=None)
+    paths.append(write_frame(frame, folder / f"{figure.name}.csv"))
+    return Written(paths, missing(_texts(figure, words)))
+
+
+def _smaller(png: bytes) -> bytes:
+    """The same picture without transparency, packed well: a third of the bytes."""
+    stream = io.BytesIO()
+    Image.open(io.BytesIO(png)).convert("RGB").save(stream, "PNG", optimize=True)
+    return stream.getvalue()
+
+
+def svg(figure: Figure, words: Words) -> str:
+    """The figure as SVG. Names and answers come into it as text, never as markup."""
+    use_fonts()
+    return vl_convert.vegalite_to_svg(_spec(figure, words), vl_version=_LANGUAGE_OF_CHARTS)
+
+
+def embedded(figure: Figure, words: Words) -> str:
+    """The figure as SVG inside a page: in the page's colours and letters, light or dark."""
+    drawing = _INSIDE.sub("", svg(figure, words))
+    for colour, of_page in DARK.items():
+        drawing = drawing.replace(f'"{colour}"', f'"{of_page}"')
+    drawing = drawing.replace('fill="white"', 'fill="none"', 1)
+    drawing = _OWN_NAMES.sub(rf"\g<1>{figure.name}-", drawing)
+    label = escape(words(figure.title), quote=True)
+    return drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
+
+
+def _spec(figure: Figure, words: Words) -> dict[str, object]:
+    rows = [_shown(row) for row in figure.rows]
+    lines = list(wrapped(words(figure.caption).replace("\n", " "), _LINE))
+    return themed(figure.draw(rows, words), words(figure.title), lines)
+
+
+def _shown(row: Row) -> Row:
+    """The row as a drawing can hold it: control characters seen, long names shortened."""
+    return {
+        key: printable(value if key.startswith("url") else shortened(value, _LONGEST))
+        if isinstance(value, str)
+        else value
+        for key, value in row.items()
+    }
+
+
+def _plain(row: Row) -> Row:
+    """The row for a spreadsheet, without the pictures."""
+    return {key: value for key, value in row.items() if not key.startswith("url")}
+
+
+def _texts(figure: Figure, words: Words) -> Iterator[str]:
+    yield words(figure.title)
+    yield words(figure.caption)
+    for row in figure.rows:
+        yield from (value for value in _plain(_shown(row)).values() if isinstance(value, str))

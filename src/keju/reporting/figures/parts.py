@@ -1,0 +1,126 @@
+"""What several figures are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
+from typing import Any, NamedTuple
+
+import altair as alt
+
+from keju.benchmarks import task
+from keju.reporting.beside import Source
+from keju.reporting.figures.figure import AnyChart, Row
+from keju.reporting.figures.theme import OWN, PAPER, PAPERS, PAPERS_MARK
+from keju.reporting.gather import Gathered
+from keju.reporting.leaderboard import Leaderboard
+from keju.running.prices import Prices
+
+OWN_SOURCE: Source = "this run"
+PAPER_SOURCE: Source = "paper"
+
+AS_PRINTED_ROWS = "† as the paper printed it."
+"""What is said of figures where a paper's models are named beside a run's."""
+
+AS_PRINTED_MARKS = "Filled marks are this run's; hollow ones with † are as the paper printed them."
+"""The same, where marks differ too."""
+
+
+class OfRun(NamedTuple):
+    """What figures of a run are made of. `published` lays the papers' models beside its own."""
+
+    gathered: Gathered
+    boards: Sequence[Leaderboard]
+    published: bool = False
+    prices: Prices | None = None
+
+
+def named(model: str, source: Source) -> str:
+    """A model as a figure names it."""
+    return model + PAPERS_MARK if source == PAPER_SOURCE else model
+
+
+def points(value: float | None) -> float | None:
+    """A fraction as percent, to four digits; None for what is no number."""
+    return None if value is None or not isfinite(value) else round(100 * value, 4)
+
+
+def said(value: float | None, digits: int = 1) -> str:
+    """A number as it is written into a figure."""
+    return "" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def distinct(rows: Iterable[Row], key: str) -> list[Any]:
+    """The values of a key, in the rows' order."""
+    return list(dict.fromkeys(row[key] for row in rows))
+
+
+def data(rows: Iterable[Row]) -> alt.InlineData:
+    """Rows for a chart; there may be none."""
+    return alt.InlineData(values=[dict(row) for row in rows])
+
+
+def domain_of(task_id: str) -> str:
+    """The domain of a task."""
+    return task(task_id).domain
+
+
+def of_source(filled: str = OWN, hollow: str = PAPERS) -> dict[str, Any]:
+    """How marks of a run and of a paper are told apart: full and dark, or hollow and grey."""
+    own = alt.datum.source == OWN_SOURCE
+    return {
+        "fill": alt.condition(own, alt.value(filled), alt.value(PAPER)),
+        "stroke": alt.condition(own, alt.value(filled), alt.value(hollow)),
+    }
+
+
+def by_domain(
+    rows: Sequence[Row], part: Callable[[Sequence[Row], bool], AnyChart], spacing: int = 6
+) -> alt.HConcatChart:
+    """Charts of each domain side by side; the first is told to bear the labels at the left."""
+    domains = distinct(rows, "domain")
+    charts = [
+        part([row for row in rows if row["domain"] == domain], place == 0)
+        for place, domain in enumerate(domains)
+    ]
+    return alt.hconcat(*charts, spacing=spacing, bounds="flush")
+
+
+def heading(text: str, width: float) -> alt.TitleParams:
+    """A title above a part, its words below one another where it is narrow."""
+    words, lines = text.split(" "), [""]
+    for word in words:
+        if lines[-1] and 6.2 * (len(lines[-1]) + 1 + len(word)) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return alt.TitleParams(
+        text=lines,
+        fontSize=10,
+        fontWeight="normal",
+        anchor="start",
+        frame="group",
+        baseline="bottom",
+        offset=4,
+    )
+
+
+def cycled(marks: Sequence[str], count: int) -> list[str]:
+    """As many marks, from the first again where they run out."""
+    return [marks[place % len(marks)] for place in range(count)]
+
+
+def apart(values: Sequence[float], gap: float) -> list[float]:
+    """Places for labels as near to their values as leaves `gap` between any two, in their order."""
+    order = sorted(range(len(values)), key=lambda n: values[n])
+    blocks: list[tuple[list[int], float]] = []
+    for n in order:
+        members, middle = [n], values[n]
+        while blocks and middle - blocks[-1][1] < gap * (len(members) + len(blocks[-1][0])) / 2:
+            members = blocks.pop()[0] + members
+            middle = sum(values[m] for m in members) / len(members)
+        blocks.append((members, middle))
+    places = [0.0] * len(values)
+    for members, middle in blocks:
+        for place, n in enumerate(members):
+            places[n] = middle + gap * (place - (len(members) - 1) / 2)
+    return places

@@ -1,0 +1,281 @@
+"""Who stands where and how surely: means with intervals, ranks, and what tells two models apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import altair as alt
+
+from keju.items import Protocol
+from keju.published import published_model, published_tables
+from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
+from keju.reporting.figures.parts import (
+    OWN_SOURCE,
+    PAPER_SOURCE,
+    OfRun,
+    data,
+    distinct,
+    named,
+    of_source,
+    points,
+    said,
+)
+from keju.reporting.figures.theme import INK, LESS_TO_MORE, NUMBERS, OWN, PAPER, PAPERS, RULE, SOFT
+from keju.reporting.latex import slug
+from keju.reporting.leaderboard import Leaderboard
+from keju.reporting.words import Words
+
+_SIDE = 32
+_MOST_PAIRS = 30
+"""Models; of more a table of all pairs is read by nobody."""
+
+
+def standings(source: OfRun) -> Iterator[Drawn]:
+    """Overall means with their intervals, a figure a benchmark."""
+    for board in source.boards:
+        rows = standing_rows(board)
+        if not rows:
+            yield Undrawn("standings", slug(board.benchmark), "no model has an overall mean")
+            continue
+        yield Figure(
+            kind="standings",
+            of=slug(board.benchmark),
+            title=f"{board.benchmark}: overall means",
+            caption="Plain means over domains of plain means over tasks, in percent. Lines are "
+            "95 % intervals with whole books, plates and bones drawn again; where one is missing "
+            "there is one group only. Failures count at each metric's worst value.",
+            rows=rows,
+            draw=_standings_chart,
+        )
+
+
+def standing_rows(board: Leaderboard) -> list[Row]:
+    """A row for each model and protocol, the strict best first; all in percent."""
+    rows: list[Row] = []
+    for group in board.groups:
+        for standing in group.rows:
+            for protocol in board.protocols[::-1]:
+                found = board.results.get((standing.model, protocol))
+                value = points(found.overall.value) if found else None
+                if found is None or value is None:
+                    continue
+                parts = [name for mean in found.domains.values() for name in mean.parts]
+                missing = [name for mean in found.domains.values() for name in mean.missing]
+                low, high = board.sure[protocol].overall.get(standing.model, (None, None))
+                rows.append(
+                    {
+                        "model": named(standing.model, OWN_SOURCE),
+                        "role": group.title,
+                        "protocol": protocol,
+                        "value": value,
+                        "low": points(low),
+                        "high": points(high),
+                        "tasks": len(parts) - len(missing),
+                        "of": len(parts),
+                        "label": said(value)
+                        + (f" ({len(parts) - len(missing)}/{len(parts)})" if missing else ""),
+                    }
+                )
+    return sorted(rows, key=lambda row: _best(rows, row), reverse=True)
+
+
+def _best(rows: Sequence[Row], wanted: Row) -> tuple[float, str]:
+    values = [float(row["value"] or 0) for row in rows if row["model"] == wanted["model"]]
+    return values[0], str(wanted["model"])
+
+
+def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
+    domain = ["strict", "official"]
+    stroke = alt.Stroke("protocol:N", scale=alt.Scale(domain=domain, range=[OWN, PAPERS]))
+    place = {
+        "y": alt.Y("model:N", sort=distinct(rows, "model"), title=None,
+                   axis=alt.Axis(domain=False, ticks=False, grid=True, gridDash=[1, 3])),
+        "yOffset": alt.YOffset("protocol:N", sort=domain),
+    }  # fmt: skip
+    base = alt.Chart(height=alt.Step(13)).encode(**place)
+    x = alt.X("low:Q", title=words("percent"), scale=alt.Scale(nice=True))
+    lines = base.mark_rule(strokeWidth=1.6).encode(x=x, x2="high:Q", stroke=stroke)
+    marks = base.mark_point(size=46, strokeWidth=1.6, opacity=1).encode(
+        x="value:Q",
+        shape=alt.Shape("protocol:N", scale=alt.Scale(domain=domain, range=["circle", "diamond"])),
+        stroke=stroke,
+        fill=alt.Fill("protocol:N", scale=alt.Scale(domain=domain, range=[OWN, PAPER])),
+    )
+    text = base.mark_text(align="left", dx=7, baseline="middle", fontSize=9).encode(
+        x=alt.X("end:Q"), text="label:N", color=alt.value(SOFT)
+    )
+    ends = text.transform_calculate(end="isValid(datum.high) ? datum.high : datum.value")
+    roles = distinct(rows, "role")
+    header = alt.Header(
+        labelAngle=0, labelAlign="left", labelOrient="top", labelAnchor="start", labelColor=SOFT,
+        labelExpr=_translated(roles, words),
+    )  # fmt: skip
+    return (
+        alt.layer(lines, marks, ends, data=data(rows))
+        .properties(width=430)
+        .facet(row=alt.Row("role:N", sort=roles, title=None, header=header))
+        .resolve_scale(y="independent")
+    )
+
+
+def _translated(names: Sequence[str], words: Words) -> str:
+    """An expression that says a label in the report's language; the names are keju's own."""
+    table = ", ".join(f"'{name}': '{words(name)}'" for name in names)
+    return f"({{{table}}})[datum.label]"
+
+
+def ranks(source: OfRun) -> Iterator[Drawn]:
+    """Ranks with the ranks that are as likely, a figure a benchmark and protocol."""
+    for board in source.boards:
+        for protocol in board.protocols[::-1]:
+            of = f"{slug(board.benchmark)}-{protocol}"
+            rows = rank_rows(board, protocol)
+            if len(rows) < 2:
+                yield Undrawn("ranks", of, "fewer than two models are ranked")
+                continue
+            yield Figure(
+                kind="ranks",
+                of=of,
+                title=f"{board.benchmark}: ranks by overall mean ({protocol})",
+                caption="The rank by value, and the ranks that the model holds in 95 % of the "
+                "draws of books, plates and bones: where two bars overlap, the order is not known.",
+                rows=rows,
+                draw=_ranks_chart,
+            )
+
+
+def rank_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
+    """A row for each ranked model, the best first; `first` and `last` None where unsure."""
+    found = board.sure[protocol].ranks
+    return [
+        {
+            "model": model,
+            "protocol": protocol,
+            "rank": rank,
+            "first": span[0] if span else None,
+            "last": span[1] if span else None,
+            "label": str(rank),
+        }
+        for model, (rank, span) in sorted(found.items(), key=lambda each: each[1][0])
+    ]
+
+
+def _ranks_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
+    axis = alt.Axis(values=list(range(1, len(rows) + 1)), format="d", orient="top")
+    scale = alt.Scale(domain=[0.4, len(rows) + 0.6], nice=False)
+    y = alt.Y("model:N", sort=distinct(rows, "model"), title=None,
+              axis=alt.Axis(domain=False, ticks=False))  # fmt: skip
+    base = alt.Chart(data(rows)).encode(y=y)
+    bars = (
+        base.transform_calculate(start="datum.first - 0.4", end="datum.last + 0.4")
+        .mark_bar(height=15, cornerRadius=7, color=RULE)
+        .encode(x=alt.X("start:Q", title=words("rank"), axis=axis, scale=scale), x2="end:Q")
+    )
+    marks = base.mark_point(size=190, filled=True, color=OWN, opacity=1).encode(x="rank:Q")
+    text = base.mark_text(color=PAPER, fontSize=10).encode(x="rank:Q", text="label:N")
+    width = max(160, min(640, 42 * len(rows)))
+    return alt.layer(bars, marks, text).properties(width=width, height=alt.Step(21))
+
+
+def differences(source: OfRun) -> Iterator[Drawn]:
+    """How often each ranked model lies above each other, a figure a benchmark and protocol."""
+    for board in source.boards:
+        for protocol in board.protocols[::-1]:
+            of = f"{slug(board.benchmark)}-{protocol}"
+            rows = difference_rows(board, protocol)
+            models = len(distinct(rows, "above"))
+            if not rows or models > _MOST_PAIRS:
+                why = "no two models to tell apart" if not rows else f"{models} models are too many"
+                yield Undrawn("differences", of, why)
+                continue
+            yield Figure(
+                kind="differences",
+                of=of,
+                title=f"{board.benchmark}: which differences can be relied on ({protocol})",
+                caption="In how many of a hundred draws of books, plates and bones the model of "
+                "the row lies above the model of the column. Framed: 97.5 or more, 2.5 or fewer. "
+                "Near 50 the order is luck. No correction for the number of pairs.",
+                rows=rows,
+                draw=_differences_chart,
+            )
+
+
+def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
+    """A row for each pair of ranked models, both ways; `share` is percent of the resamples."""
+    known = board.sure[protocol]
+    order = sorted(known.ranks, key=lambda model: known.ranks[model][0])
+    return [
+        {
+            "above": one,
+            "below": other,
+            "protocol": protocol,
+            "share": round(100 * known.above[one, other], 2),
+            "sure": abs(known.above[one, other] - 0.5) >= 0.475,
+            "label": _hundredths(known.above[one, other]),
+        }
+        for one in order
+        for other in order
+        if (one, other) in known.above
+    ]
+
+
+def _hundredths(share: float) -> str:
+    """A share as whole percent; only what is never or always says 0 or 100."""
+    if 0 < share < 0.01 or 0.99 < share < 1:
+        return "<1" if share < 0.5 else ">99"
+    return f"{100 * share:.0f}"
+
+
+def _differences_chart(rows: Sequence[Row], _words: Words) -> alt.LayerChart:
+    order = distinct(rows, "above")
+    plain = {"domain": False, "ticks": False}
+    base = alt.Chart(data(rows)).encode(
+        x=alt.X("below:N", sort=order, title=None,
+                axis=alt.Axis(**plain, orient="top", labelAngle=-40, labelAlign="left")),
+        y=alt.Y("above:N", sort=order, title=None, axis=alt.Axis(**plain)),
+    )  # fmt: skip
+    scale = alt.Scale(domain=[0, 50, 100], range=[LESS_TO_MORE[n] for n in (0, 2, 4)])
+    cells = base.mark_rect(strokeWidth=1.5, width=_SIDE - 3, height=19).encode(
+        color=alt.Color("share:Q", scale=scale, legend=None),
+        stroke=alt.condition(alt.datum.sure, alt.value(INK), alt.value(PAPER)),
+    )
+    ink = alt.condition("abs(datum.share - 50) > 30", alt.value(PAPER), alt.value(INK))
+    text = base.mark_text(fontSize=9, font=NUMBERS).encode(text="label:N", color=ink)
+    return alt.layer(cells, text).properties(width=alt.Step(_SIDE), height=alt.Step(22))
+
+
+def published_standings() -> Iterator[Drawn]:
+    """The overall means that MCS-Bench prints (Table 3), best first; it prints no intervals."""
+    table = published_tables("MCS-Bench")["Table 3"]
+    values = table.columns["OverAll:mean"].values
+    rows: list[Row] = [
+        {
+            "model": named(model, PAPER_SOURCE),
+            "source": PAPER_SOURCE,
+            "table": table.name,
+            "value": value,
+            "label": f"{value:.2f}",
+        }
+        for model, value in sorted(values.items(), key=lambda each: -each[1])
+        if published_model("MCS-Bench", model)
+    ]
+    yield Figure(
+        kind="standings",
+        of="mcs-bench",
+        title="MCS-Bench: overall means as printed",
+        caption="Table 3 of the paper, in percent. The paper gives no intervals; Calligraphy, and "
+        "so the mean, contains T8 twice (keju audit published).",
+        rows=rows,
+        draw=_printed_chart,
+    )
+
+
+def _printed_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
+    y = alt.Y("model:N", sort=distinct(rows, "model"), title=None,
+              axis=alt.Axis(domain=False, ticks=False, grid=True, gridDash=[1, 3]))  # fmt: skip
+    base = alt.Chart(data(rows)).encode(
+        y=y, x=alt.X("value:Q", title=words("percent"), scale=alt.Scale(zero=False))
+    )
+    marks = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**of_source())
+    text = base.mark_text(align="left", dx=8, fontSize=9).encode(text="label:N")
+    return alt.layer(marks, text).properties(width=430, height=alt.Step(17))
