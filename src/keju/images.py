@@ -10,6 +10,7 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -65,16 +66,17 @@ def probe_image(data: bytes, *, name: str) -> ImageFacts:
         DataError: empty, not an image, a format that keju does not read, truncated, damaged, or
             larger than `MAX_PIXELS`.
     """
-    with _decoding(data, name):
-        image = _open(data, name)
+    with decoding(data, name):
+        image = open_header(data, name=name)
+        check_sums(data, image, name=name)
         frames = int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
         image.seek(0)
         image.load()
-        turned = _orientation(image) != 1
+        turned = orientation_of(image) != 1
         width, height = image.size
-        if _orientation(image) in {5, 6, 7, 8}:
+        if orientation_of(image) in {5, 6, 7, 8}:
             width, height = height, width
-        return ImageFacts(_EXTENSIONS[str(image.format)], width, height, turned, frames)
+        return ImageFacts(extension_of(image), width, height, turned, frames)
 
 
 def open_image(data: bytes, *, name: str) -> Image.Image:
@@ -89,10 +91,10 @@ def open_image(data: bytes, *, name: str) -> Image.Image:
     Raises:
         DataError: as `probe_image`.
     """
-    with _decoding(data, name):
-        image = _open(data, name)
+    with decoding(data, name):
+        image = open_header(data, name=name)
         image.load()
-        return _rgb(_upright(image))
+        return as_rgb(_upright(image))
 
 
 def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> bytes:
@@ -103,14 +105,14 @@ def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> by
     Raises:
         DataError: as `probe_image`.
     """
-    with _decoding(data, name):
-        image = _open(data, name)
+    with decoding(data, name):
+        image = open_header(data, name=name)
         scale = max_side / max(image.size)
         if image.format in {"JPEG", "MPO"} and scale < 1:
             wanted = (max(1, int(image.width * scale)), max(1, int(image.height * scale)))
             image.draft(None, wanted)
         image.load()
-        small = _rgb(_upright(image))
+        small = as_rgb(_upright(image))
         small.thumbnail((max_side, max_side), Image.Resampling.LANCZOS, reducing_gap=3.0)
         out = io.BytesIO()
         small.save(out, "JPEG", quality=quality, optimize=True)
@@ -118,13 +120,19 @@ def thumbnail(data: bytes, *, name: str, max_side: int, quality: int = 60) -> by
 
 
 @contextmanager
-def _decoding(data: bytes, name: str) -> Iterator[None]:
+def decoding(source: bytes | Path, name: str) -> Iterator[None]:
+    """Whatever a decoder raises within becomes one `DataError` that names the image.
+
+    Args:
+        source: what is decoded, so that what is no image can be told.
+        name: what an error calls it.
+    """
     try:
         yield
     except DataError:
         raise
     except UnidentifiedImageError:
-        raise _not_an_image(data, name) from None
+        raise _not_an_image(source, name) from None
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
         raise _too_large(name, "") from None
     except MemoryError:
@@ -136,10 +144,18 @@ def _decoding(data: bytes, name: str) -> Iterator[None]:
         ) from None
 
 
-def _open(data: bytes, name: str) -> Image.Image:
-    if not data:
+def open_header(source: bytes | Path, *, name: str) -> Image.Image:
+    """An image of which only the header is read yet; of a file, the rest is read as it is decoded.
+
+    Use it within `decoding`.
+
+    Raises:
+        DataError: empty, or larger than `MAX_PIXELS`.
+    """
+    if not (source if isinstance(source, bytes) else source.stat().st_size):
         raise DataError("the file is empty", file=name, mend="Fetch it again")
-    image = Image.open(io.BytesIO(data), formats=_FORMATS)
+    opened = io.BytesIO(source) if isinstance(source, bytes) else source
+    image = Image.open(opened, formats=_FORMATS)
     width, height = image.size
     if width * height > MAX_PIXELS:
         raise _too_large(name, f"{width}x{height} pixels, ")
@@ -156,8 +172,11 @@ def _too_large(name: str, size: str) -> DataError:
     )
 
 
-def _not_an_image(data: bytes, name: str) -> DataError:
-    head = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+def _not_an_image(source: bytes | Path, name: str) -> DataError:
+    if isinstance(source, Path):
+        with source.open("rb") as stream:
+            source = stream.read(512)
+    head = source[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith((b"<!doctype html", b"<html", b"<head", b"<body")):
         what = "a web page, not an image"
     elif head.startswith((b"<?xml", b"<svg")):
@@ -171,7 +190,21 @@ def _not_an_image(data: bytes, name: str) -> DataError:
     return DataError(what, file=name, mend="Formats: JPEG, PNG, TIFF, WebP, JPEG 2000, GIF, BMP")
 
 
-def _orientation(image: Image.Image) -> int:
+def check_sums(source: bytes | Path, image: Image.Image, *, name: str) -> None:
+    """Hold the pixels of a PNG to their sums, which Pillow passes over where pixels come out.
+
+    Use it within `decoding`; whatever it raises says that the file is damaged.
+    """
+    if image.format == "PNG":
+        open_header(source, name=name).verify()
+
+
+def extension_of(image: Image.Image) -> str:
+    """The usual file extension of the form that an image was opened from."""
+    return _EXTENSIONS[str(image.format)]
+
+
+def orientation_of(image: Image.Image) -> int:
     """EXIF orientation 1..8; a broken EXIF block does not spoil a sound picture."""
     try:
         value = image.getexif().get(_ORIENTATION, 1)
@@ -181,10 +214,11 @@ def _orientation(image: Image.Image) -> int:
 
 
 def _upright(image: Image.Image) -> Image.Image:
-    return image if _orientation(image) == 1 else ImageOps.exif_transpose(image)
+    return image if orientation_of(image) == 1 else ImageOps.exif_transpose(image)
 
 
-def _rgb(image: Image.Image) -> Image.Image:
+def as_rgb(image: Image.Image) -> Image.Image:
+    """A decoded image as it lies, not turned: RGB of 8 bits a channel, on white paper."""
     if image.mode == "RGB" and "transparency" not in image.info:
         return image
     if image.mode.startswith("I") or image.mode == "F":

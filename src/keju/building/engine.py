@@ -155,11 +155,10 @@ class Engine:
             _start_ray(self.address)
         try:
             daft.set_runner_ray() if self.name == "ray" else daft.set_runner_native()
-        except Exception:  # Daft's own; it takes a runner once a process, the same one or not
+        except daft.exceptions.DaftCoreException:
+            # Daft takes a runner once in a process, be it the same.
             if daft.get_or_infer_runner_type() != self.name:
-                raise UsageError(
-                    f"this process works with another engine than {self.name}"
-                ) from None
+                raise UsageError(f"another engine than {self.name} is at work here") from None
         return daft
 
     def _shown(self, name: str, rows: int, size: int) -> Iterator[int]:

@@ -34,11 +34,15 @@ class _Steps(Mapping[str, Step[Any]]):
 STEPS: Mapping[str, Step[Any]] = _Steps(
     {
         "select": "selecting:STEP",
+        "measure": "filtering.step:MEASURE",
+        "filter": "filtering.step:FILTER",
+        "balance": "filtering.balancing:STEP",
         "split": "releasing.splitting:STEP",
         "release": "releasing.release:STEP",
         "standardise": "standardising.step:STEP",
         "set-type": "typesetting:STEP",
         "controls": "controls:STEP",
+        "tear": "bones.tear:STEP",
         "dedup-texts": "dedup.texts:STEP",
     }
 )

@@ -1,0 +1,249 @@
+"""One picture made standard: JPEG, upright, RGB on white, within a budget of pixels.
+
+Right or a named error, in little memory: what is large is decoded small (JPEG, JPEG 2000) or band
+by band (PNG, TIFF), and only one such picture at a time in a process.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Iterator
+from math import floor, log2, sqrt
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+from PIL import Image, Jpeg2KImagePlugin
+
+from keju.building.standardising.bands import bands
+from keju.errors import DataError
+from keju.files import sha256_bytes, sha256_file
+from keju.images import as_rgb, check_sums, decoding, extension_of, open_header, orientation_of
+
+JPEG_SIDE = 65_500
+"""The longest side that a JPEG can have, in pixels."""
+
+_LARGE = 8_000_000
+_ONE_AT_A_TIME = Lock()
+_TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_SIDEWAYS = frozenset({5, 6, 7, 8})
+
+
+class Picture(Struct, frozen=True):
+    """A picture to make standard: its file and how errors call it, and where the new one goes."""
+
+    file: str
+    name: str
+    folder: str
+
+
+class Standard(Struct, frozen=True):
+    """What became of a picture.
+
+    `file` is empty where it was standard already. `frames` counts pages, of which the first is
+    taken; `mode` is Pillow's word for its pixels; sizes are upright, `size` in bytes.
+    """
+
+    file: str = ""
+    sha256: str = ""
+    size: int = 0
+    width: int = 0
+    height: int = 0
+    form: str = ""
+    mode: str = ""
+    old_width: int = 0
+    old_height: int = 0
+    turned: bool = False
+    frames: int = 1
+    error: str = ""
+
+
+class Measure(NamedTuple):
+    """What is standard: at most so many pixels (0: any), JPEG of that quality.
+
+    `recode`: JPEGs that fit already are written anew too. `whole`: megapixels up to which a picture
+    is decoded in one piece where its kind leaves no other way, at about 4 MB each.
+    """
+
+    pixels: int
+    quality: int
+    recode: bool = False
+    whole: int = 40
+
+
+def standardise(picture: Picture, *, measure: Measure) -> Standard:
+    """Make a picture standard and write it into its folder, under its hash.
+
+    Raises:
+        DataError: it is not a sound image, or too large for its kind.
+    """
+    file = Path(picture.file)
+    with decoding(file, picture.name):
+        image = open_header(file, name=picture.name)
+        if image.width * image.height <= _LARGE:
+            return _standard(image, file, picture, measure)
+        with _ONE_AT_A_TIME:
+            return _standard(image, file, picture, measure)
+
+
+def target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
+    """The size within a budget, aspect kept, never larger, and no side beyond JPEG's."""
+    scale = min(1.0, JPEG_SIDE / max(width, height))
+    if pixels:
+        scale = min(scale, sqrt(pixels / (width * height)))
+    return max(1, floor(width * scale)), max(1, floor(height * scale))
+
+
+def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure) -> Standard:
+    turn = _turn(image)
+    frames = int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
+    image.seek(0)
+    mode, old = image.mode, image.size
+    wanted = target_size(*old, measure.pixels)
+    facts = Standard(
+        form=extension_of(image),
+        mode=mode,
+        old_width=old[1] if turn in _SIDEWAYS else old[0],
+        old_height=old[0] if turn in _SIDEWAYS else old[1],
+        turned=turn != 1,
+        frames=frames,
+    )
+    fits = image.format == "JPEG" and mode in {"RGB", "L"} and turn == 1 and wanted == old
+    if fits and not measure.recode:
+        image.load()
+        size = file.stat().st_size
+        return replace(facts, sha256=sha256_file(file), size=size, width=old[0], height=old[1])
+    profile = image.info.get("icc_profile") if mode in {"RGB", "RGBA"} else None
+    small = _decoded(image, file, wanted, _Limit(picture.name, measure.whole))
+    if small.size != wanted:
+        # What was decoded smaller by a whole number ends where the picture ends, not the pixel.
+        shrunk = round(max(old) / max(small.size))
+        box = (0, 0, min(small.width, old[0] / shrunk), min(small.height, old[1] / shrunk))
+        small = small.resize(wanted, Image.Resampling.LANCZOS, box=box, reducing_gap=3.0)
+    if turn in _TURNS:
+        small = small.transpose(_TURNS[turn])
+    out = io.BytesIO()
+    small.save(out, "JPEG", quality=measure.quality, subsampling=0, icc_profile=profile)
+    data = out.getvalue()
+    name = _kept(Path(picture.folder), data, picture.file)
+    return replace(
+        facts,
+        file=name,
+        sha256=name.removesuffix(".jpg"),
+        size=len(data),
+        width=small.width,
+        height=small.height,
+    )
+
+
+def _turn(image: Image.Image) -> int:
+    """EXIF orientation 1..8. A large PNG says it before its pixels, or is not decoded for it."""
+    large = image.width * image.height > _LARGE
+    if image.format == "PNG" and large and "exif" not in image.info:
+        return 1
+    return orientation_of(image)
+
+
+def _kept(folder: Path, data: bytes, origin: str) -> str:
+    """Write a picture under its hash, only when it is whole; two may be the same picture."""
+    path = folder / f"{sha256_bytes(data)}.jpg"
+    if not path.is_file():
+        partial = path.with_name(f".{path.stem}.{os.getpid()}.{sha256_bytes(origin.encode())[:8]}")
+        partial.write_bytes(data)
+        partial.replace(path)
+    return path.name
+
+
+class _Limit(NamedTuple):
+    """The megapixels that are decoded in one piece; the name is for the error beyond."""
+
+    name: str
+    whole: int
+
+    def check(self, image: Image.Image) -> None:
+        if image.width * image.height > self.whole * 1_000_000:
+            raise DataError(
+                f"{image.width}x{image.height} pixels of {image.format} ({image.mode}) can only be "
+                f"decoded in one piece, and that is beyond {self.whole} megapixels",
+                file=self.name,
+                mend="Save it as baseline JPEG or as TIFF in strips, or raise 'whole'",
+            )
+
+
+def _decoded(image: Image.Image, file: Path, wanted: tuple[int, int], limit: _Limit) -> Image.Image:
+    """The picture as RGB, at least of the wanted size, but not much larger where it was large."""
+    if image.format in {"JPEG", "MPO"}:
+        if image.info.get("progressive"):
+            # Its coefficients are held whole, at whatever scale it is decoded.
+            limit.check(image)
+        image.draft(None, wanted)
+        image.load()
+        return as_rgb(image)
+    if isinstance(image, Jpeg2KImagePlugin.Jpeg2KImageFile):
+        return _wavelets(image, file, wanted, limit)
+    if image.width * image.height > _LARGE and (parts := bands(image, file)) is not None:
+        return _reduced(parts, image.size, wanted)
+    limit.check(image)
+    check_sums(file, image, name=limit.name)
+    image.load()
+    return as_rgb(image)
+
+
+def _wavelets(
+    image: Jpeg2KImagePlugin.Jpeg2KImageFile, file: Path, wanted: tuple[int, int], limit: _Limit
+) -> Image.Image:
+    """A JPEG 2000 at the smallest of its own sizes that is large enough."""
+    most = min(image.width / wanted[0], image.height / wanted[1])
+    for fewer in range(int(log2(most)) if most >= 2 else 0, 0, -1):
+        small = open_header(file, name=limit.name)
+        assert isinstance(small, Jpeg2KImagePlugin.Jpeg2KImageFile)
+        small.reduce = fewer  # so it is set
+        try:
+            small.load()
+        except OSError:
+            # It has not so many sizes, or is damaged: which, the next try tells.
+            continue
+        return as_rgb(small)
+    limit.check(image)
+    image.load()
+    return as_rgb(image)
+
+
+def _reduced(
+    parts: Iterator[Image.Image], size: tuple[int, int], wanted: tuple[int, int]
+) -> Image.Image:
+    """Bands as one picture, each reduced by a whole number that leaves twice what is wanted."""
+    factor = max(1, int(min(size[0] / wanted[0], size[1] / wanted[1]) / 2))
+    small = Image.new("RGB", (-(-size[0] // factor), -(-size[1] // factor)))
+    left: Image.Image | None = None
+    place = 0
+    for part in parts:
+        band = _stacked(left, as_rgb(part))
+        whole = band.height - band.height % factor
+        if whole:
+            small.paste(band.crop((0, 0, band.width, whole)).reduce(factor), (0, place))
+            place += whole // factor
+        left = band.crop((0, whole, band.width, band.height)) if whole < band.height else None
+    if left is not None:
+        small.paste(left.reduce(factor), (0, place))
+    return small
+
+
+def _stacked(upper: Image.Image | None, lower: Image.Image) -> Image.Image:
+    if upper is None:
+        return lower
+    both = Image.new("RGB", (lower.width, upper.height + lower.height))
+    both.paste(upper, (0, 0))
+    both.paste(lower, (0, upper.height))
+    return both

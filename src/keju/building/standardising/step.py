@@ -1,0 +1,168 @@
+"""Step ``standardise``: every picture a JPEG within the budget, boxes and outlines with it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+import PIL
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.building.bench import Bench
+from keju.building.standardising.pictures import Measure, Picture, Standard, standardise
+from keju.building.step import Settings, Step
+from keju.errors import DataError
+from keju.items import Box, ImageRef, Item, Line
+
+MCS_PIXELS = 1_365_984
+"""The budget of MCS-Bench (appendix on data processing): 1,365,984 pixels a picture."""
+
+
+class StandardiseSettings(Settings, frozen=True):
+    """What pictures are made."""
+
+    pixels: Annotated[
+        int, Meta(description="At most so many pixels a picture; 0: as many as it has.", ge=0)
+    ] = MCS_PIXELS
+    quality: Annotated[int, Meta(description="Of the JPEGs, 1 to 95.", ge=1, le=95)] = 90
+    recode: Annotated[
+        bool, Meta(description="Write JPEGs anew that fit already, instead of byte for byte.")
+    ] = False
+    whole: Annotated[
+        int,
+        Meta(
+            description="Megapixels up to which a picture is decoded in one piece where its kind "
+            "leaves no other way; each takes about 4 MB of memory.",
+            ge=1,
+            le=400,
+        ),
+    ] = 40
+
+
+class PictureRow(Struct, frozen=True):
+    """What became of a picture of the input: a row of the table ``pictures``."""
+
+    image: str
+    form: str
+    mode: str
+    old_width: int
+    old_height: int
+    width: int
+    height: int
+    frames: int
+    turned: bool
+    new: bool
+    error: str
+
+
+class Dropped(Struct, frozen=True):
+    """An item that was left out because of a picture of its."""
+
+    item: str
+    image: str
+    error: str
+
+
+def standardise_all(bench: Bench, settings: StandardiseSettings) -> None:
+    """Make every picture standard, and scale what is drawn on it by as much.
+
+    An item with a picture that cannot be made so is left out and listed. Of several pages or
+    frames the first is taken, which is listed too.
+
+    Raises:
+        DataError: no item is left.
+    """
+    items = bench.items()
+    refs = list({ref.path: ref for item in items for ref in item.images}.values())
+    folder = bench.scratch("pictures")
+    rows = [
+        Picture(file=str(bench.image_path(ref)), name=ref.path, folder=str(folder)) for ref in refs
+    ]
+    measure = Measure(settings.pixels, settings.quality, settings.recode, settings.whole)
+    made = bench.engine.map("pictures", rows, partial(standardise, measure=measure), Standard)
+    done = dict(zip((ref.path for ref in refs), made, strict=True))
+    dropped: list[Dropped] = []
+    for item in items:
+        broken = next((ref for ref in item.images if done[ref.path].error), None)
+        if broken:
+            dropped.append(Dropped(item.id, broken.path, done[broken.path].error))
+            continue
+        new = tuple(_stored(bench, ref, done[ref.path]) for ref in item.images)
+        if new == item.images:
+            bench.keep(item)
+        else:
+            note = f"{len(new)} pictures" if len(new) > 1 else _told(done[item.images[0].path])
+            bench.keep(_scaled(item, new), note=note, tool=f"Pillow {PIL.__version__}")
+    if len(dropped) == len(items):
+        raise DataError(f"no item has sound pictures; the first: {dropped[0].error}")
+    bench.table("pictures", [_row(ref, done[ref.path]) for ref in refs], PictureRow)
+    bench.table("dropped", dropped, Dropped)
+    bench.note(
+        f"{sum(bool(each.file) for each in made)} of {len(refs)} pictures made anew, "
+        f"{sum(each.frames > 1 for each in made)} of several pages (the first taken)"
+    )
+    if dropped:
+        bench.note(f"{len(dropped)} items left out: tables/dropped.csv says why")
+
+
+STEP = Step(
+    "standardise",
+    "Make every picture an upright JPEG within a budget of pixels.",
+    StandardiseSettings,
+    standardise_all,
+)
+
+
+def _stored(bench: Bench, ref: ImageRef, made: Standard) -> ImageRef:
+    if not made.file:
+        return ref
+    new = ImageRef(
+        path=f"images/{made.sha256}.jpg",
+        sha256=made.sha256,
+        width=made.width,
+        height=made.height,
+        size=made.size,
+    )
+    if not bench.writer.has_image(new):
+        bench.writer.link_image(bench.scratch("pictures") / made.file, new)
+    return new
+
+
+def _told(made: Standard) -> str:
+    turned = ", turned" if made.turned else ""
+    return (
+        f"{made.form} {made.mode} {made.old_width}x{made.old_height}{turned} to "
+        f"jpg {made.width}x{made.height}"
+    )
+
+
+def _scaled(item: Item, new: tuple[ImageRef, ...]) -> Item:
+    """The item with its pictures, its boxes and outlines scaled as the first of them was."""
+    across, down = new[0].width / item.images[0].width, new[0].height / item.images[0].height
+    boxes = tuple(
+        Box(x0=box.x0 * across, y0=box.y0 * down, x1=box.x1 * across, y1=box.y1 * down)
+        for box in item.boxes
+    )
+    lines = tuple(_line(line, across, down) for line in item.lines)
+    return replace(item, images=new, boxes=boxes, lines=lines)
+
+
+def _line(line: Line, across: float, down: float) -> Line:
+    return replace(line, polygon=tuple((x * across, y * down) for x, y in line.polygon))
+
+
+def _row(ref: ImageRef, made: Standard) -> PictureRow:
+    return PictureRow(
+        image=ref.path,
+        form=made.form,
+        mode=made.mode,
+        old_width=made.old_width or ref.width,
+        old_height=made.old_height or ref.height,
+        width=made.width,
+        height=made.height,
+        frames=made.frames,
+        turned=made.turned,
+        new=bool(made.file),
+        error=made.error,
+    )
