@@ -233,12 +233,12 @@ def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:
     for asked in gathered.asked.values():
         shown.setdefault(name_of_images(asked.item.images), asked.item.benchmark)
     for voice in gathered.voices.values():
-        if voice.run == run.name and (reader := _reader(voice)):
+        if voice.run == run.name and (reader := reader_of_voice(voice)):
             for reading in folder.readings(reader):
                 voice.hear(reading, shown.get(reading.item, ""))
 
 
-def _reader(voice: Voice) -> str:
+def reader_of_voice(voice: Voice) -> str:
     """Who reads the images before a voice answers; empty where nobody does."""
     if voice.setting == "own-ocr":
         return voice.model

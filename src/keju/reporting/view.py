@@ -17,6 +17,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.reading_errors import ErrorRow, error_rows
+from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.strata import Json, strata
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
@@ -77,6 +78,7 @@ class View(NamedTuple):
     grades: Grades
     efforts: list[Effort]
     surest: list[Surest]
+    recitation: Recitation
     task_names: list[dict[str, str]]
     pictures_note: str
 
@@ -118,6 +120,7 @@ def build_view(
         grades=grades(gathered),
         efforts=efforts(gathered),
         surest=surest(gathered),
+        recitation=recitation(gathered),
         task_names=_task_names(gathered),
         pictures_note=(
             f"{left_out} pictures are not in this report: the dataset is not where it was, or they "

@@ -1,0 +1,332 @@
+"""Answers that seem to come from memory and not from the page: suspects, for a person to look at.
+
+Our reading; three signs, all on text as OCR scoring counts it (no punctuation, variants and
+simplified forms folded together):
+
+elsewhere
+    A transcription says eight characters or more in a row that do not stand on its page, and do
+    stand in the text of another picture of the run: another edition's wording where the page
+    differs (the run covers the difference), or a passage that goes on where the page ends.
+withheld
+    A model that was given a reading and no picture (own-ocr, a pipeline) says eight characters or
+    more in a row of the page's true text of which four or more were not in the reading.
+blind
+    A model that was shown no picture says eight characters or more in a row of the true text,
+    and four more than of any other item's true text in its task.
+
+What the question says, and what else is known of the item, is never a sign. None of this is a
+proof: language knows much without having learnt the page by heart. So the same test is made where
+it can't be true: engines, which know no texts, for `elsewhere`; another group's text in the place
+of the true one for `withheld` and `blind`. What is found there is what chance finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from keju.benchmarks import options_of, prompt_of, query_of
+from keju.errors import KejuError
+from keju.items import Item
+from keju.metrics.shared_runs import longest_shared, shared_runs, stands_in
+from keju.reporting.gather import Answer, Asked, Gathered, reader_of_voice
+from keju.reporting.labels import task_name
+from keju.running.reading import name_of_images
+from keju.runs import RunFolder
+from keju.scoring import body_of
+from keju.text import counted
+
+Sign = Literal["elsewhere", "withheld", "blind"]
+
+RUN = 8
+"""Characters; shorter runs are formulas, names and chance."""
+
+BEYOND = 4
+"""Characters by which a run exceeds what was shown, or what is shared with other texts."""
+
+_LONGEST = 6000
+_MOST_TEXTS = 5
+_EXAMPLES = 30
+
+
+class Suspect(NamedTuple):
+    """One answer: the run that it should not know, and where that stands."""
+
+    sign: Sign
+    model: str
+    task: str
+    item: str
+    place: int
+    run: str
+    where: str
+
+
+class SignRow(NamedTuple):
+    """How often a sign is found in a model's answers, and how often where it can't be true.
+
+    `by_chance` is None where there is no such control of its own.
+    """
+
+    sign: Sign
+    model: str
+    task: str
+    role: str
+    answers: int
+    found: int
+    by_chance: int | None
+
+
+class Recitation(NamedTuple):
+    """All signs, and the suspects with the longest runs."""
+
+    rows: list[SignRow]
+    suspects: list[Suspect]
+
+
+class _Known(NamedTuple):
+    """What is known of an item: its true text, and everything that stands in it or was said."""
+
+    asked: Asked
+    place: int
+    truth: str
+    own: tuple[str, ...]
+
+
+class _Hit(NamedTuple):
+    model: str
+    known: _Known
+    sign: Sign
+    run: str
+    where: str
+    control: str
+
+
+def recitation(gathered: Gathered) -> Recitation:
+    """Look for signs in every answer to an open query or a transcription."""
+    known = _known(gathered)
+    index = _index(known)
+    readings = _readings(gathered)
+    hits: list[_Hit] = []
+    counts: dict[tuple[Sign, str, str], int] = {}
+    for place, each in enumerate(known):
+        others = _others(known, place)
+        for answer in each.asked.answers:
+            said = counted(body_of(answer.response.text)[:_LONGEST])
+            if answer.response.status not in ("answered", "truncated") or len(said) < RUN:
+                continue
+            for sign, run, where, control in _signs(
+                gathered, each, answer, said, index, others, readings
+            ):
+                key = (sign, answer.model, _name(each.asked.item))
+                counts[key] = counts.get(key, 0) + 1
+                if run or control:
+                    hits.append(_Hit(answer.model, each, sign, run, where, control))
+    return Recitation(_rows(gathered, counts, hits), _suspects(hits))
+
+
+def _signs(
+    gathered: Gathered,
+    each: _Known,
+    answer: Answer,
+    said: str,
+    index: Mapping[str, list[tuple[int, str, str]]],
+    others: Sequence[str],
+    readings: Mapping[tuple[str, str, int], str],
+) -> Iterator[tuple[Sign, str, str, str]]:
+    """Each sign that can be looked for in an answer, the run found, where, and the control's run.
+
+    The runs are empty where nothing was found.
+    """
+    voice = gathered.voices[answer.model]
+    item = each.asked.item
+    if voice.model.startswith("blind:"):
+        if each.truth and others:
+            yield (
+                "blind",
+                _blind(said, each.truth, each.own, others),
+                "its own true text",
+                (_blind(said, others[0], each.own, [each.truth, *others[1:]])),
+            )
+        return
+    reading = readings.get((answer.model, name_of_images(item.images), answer.response.round))
+    if reading is not None:
+        if each.truth and others:
+            asked = _asked(item)
+            run = _withheld(said, each.truth, reading, asked)
+            yield (
+                "withheld",
+                run,
+                "the true text, not in the reading",
+                (_withheld(said, others[0], reading, (*asked, each.truth))),
+            )
+        return
+    if query_of(item).form == "transcription" and voice.role != "baseline":
+        run, where = _elsewhere(said, each, index)
+        yield "elsewhere", run, where, ""
+
+
+def _elsewhere(
+    said: str, each: _Known, index: Mapping[str, list[tuple[int, str, str]]]
+) -> tuple[str, str]:
+    """The longest run that another picture's text has and this page has not."""
+    best, where = "", ""
+    for start in range(len(said) - RUN + 1):
+        gram = said[start : start + RUN]
+        if gram not in index or stands_in(gram, each.own):
+            continue
+        for place, name, text in index[gram]:
+            if place == each.place:
+                continue
+            runs = (run.text for run in shared_runs(said, text, least=RUN) if gram in run.text)
+            run = max(runs, key=len, default="")
+            if len(run) > len(best):
+                best, where = run, name
+    return best, where
+
+
+def _withheld(said: str, truth: str, reading: str, own: Sequence[str]) -> str:
+    best = ""
+    for run in shared_runs(said, truth, least=RUN):
+        new = len(run.text) - len(longest_shared(run.text, reading)) >= BEYOND
+        if new and not stands_in(run.text, own) and len(run.text) > len(best):
+            best = run.text
+    return best
+
+
+def _blind(said: str, truth: str, own: Sequence[str], others: Sequence[str]) -> str:
+    """The longest run of the true text, if it is longer than of any other text by enough."""
+    asked = [text for text in own if text and text != truth]
+    runs = [r.text for r in shared_runs(said, truth, least=RUN)]
+    best = max((run for run in runs if not stands_in(run, asked)), key=len, default="")
+    if not best:
+        return ""
+    floor = max((len(longest_shared(said, text)) for text in others), default=0)
+    return best if len(best) >= floor + BEYOND else ""
+
+
+def _known(gathered: Gathered) -> list[_Known]:
+    """What is known of every item, with all that other items say of the same pictures."""
+    by_picture: dict[str, list[str]] = {}
+    for asked in gathered.asked.values():
+        for image in asked.item.images:
+            by_picture.setdefault(image.sha256, []).extend(_texts(asked.item))
+    found = []
+    for place, asked in enumerate(gathered.asked.values()):
+        item = asked.item
+        beside = [text for image in item.images for text in by_picture[image.sha256]]
+        own = tuple(dict.fromkeys([*_texts(item), *_asked(item), *beside]))
+        truth = counted(item.transcription or item.answer or item.answer_simplified)
+        found.append(_Known(asked, place, truth if len(truth) >= RUN else "", own))
+    return found
+
+
+def _texts(item: Item) -> list[str]:
+    """What is known to stand on an item's page, or to be its answer."""
+    lines = "".join(line.text for line in item.lines)
+    texts = (item.transcription or "", item.answer, item.answer_simplified, lines)
+    return [said for text in (*texts, *item.also_accepted) if (said := counted(text))]
+
+
+def _asked(item: Item) -> tuple[str, ...]:
+    """What the item itself says to whoever answers."""
+    try:
+        prompt = prompt_of(item)
+    except KejuError:
+        prompt = item.question
+    texts = (prompt, *options_of(item), *item.fields.values(), *item.metadata.values())
+    return tuple(said for text in texts if (said := counted(text)))
+
+
+def _index(known: Sequence[_Known]) -> dict[str, list[tuple[int, str, str]]]:
+    """Where each run of eight stands: the item's place and id, and its text; a few of them."""
+    index: dict[str, list[tuple[int, str, str]]] = {}
+    seen: set[tuple[str, str]] = set()
+    for each in known:
+        item = each.asked.item
+        pictures = ",".join(image.sha256 for image in item.images)
+        if not each.truth or not item.images or (pictures, each.truth) in seen:
+            continue
+        seen.add((pictures, each.truth))
+        for at in range(len(each.truth) - RUN + 1):
+            places = index.setdefault(each.truth[at : at + RUN], [])
+            if len(places) < _MOST_TEXTS:
+                places.append((each.place, item.id, each.truth))
+    return index
+
+
+def _others(known: Sequence[_Known], place: int) -> list[str]:
+    """The true texts of the task's next few items of other groups: what chance is taken from."""
+    own = known[place].asked.item
+    found: list[str] = []
+    for step in range(1, len(known)):
+        other = known[(place + step) % len(known)]
+        item = other.asked.item
+        alike = (item.task, item.query) == (own.task, own.query)
+        apart = (item.group or item.id) != (own.group or own.id)
+        if alike and apart and other.truth:
+            found.append(other.truth)
+        if len(found) == 2 * _MOST_TEXTS or step > 50 * _MOST_TEXTS:
+            break
+    return found
+
+
+def _readings(gathered: Gathered) -> dict[tuple[str, str, int], str]:
+    """What each voice was given in the place of pictures, by its name, the pictures and round."""
+    found: dict[tuple[str, str, int], str] = {}
+    paths = {run.name: run.path for run in gathered.runs}
+    for name, voice in gathered.voices.items():
+        reader = reader_of_voice(voice)
+        if not reader:
+            continue
+        by_pictures: dict[str, dict[int, str]] = {}
+        for reading in RunFolder.open(paths[voice.run]).readings(reader):
+            by_pictures.setdefault(reading.item, {})[reading.round] = counted(reading.text)
+        for pictures, by_round in by_pictures.items():
+            for round_ in range(1, voice.rounds + 1):
+                found[name, pictures, round_] = by_round.get(round_, by_round.get(1, ""))
+    return found
+
+
+def _rows(
+    gathered: Gathered, counts: Mapping[tuple[Sign, str, str], int], hits: Sequence[_Hit]
+) -> list[SignRow]:
+    rows = []
+    for (sign, model, task), answers in counts.items():
+        of_row = [
+            hit
+            for hit in hits
+            if (hit.sign, hit.model, _name(hit.known.asked.item)) == (sign, model, task)
+        ]
+        rows.append(
+            SignRow(
+                sign=sign,
+                model=model,
+                task=task,
+                role=gathered.voices[model].role,
+                answers=answers,
+                found=sum(bool(hit.run) for hit in of_row),
+                by_chance=None if sign == "elsewhere" else sum(bool(hit.control) for hit in of_row),
+            )
+        )
+    return sorted(rows, key=lambda row: (row.sign, row.task))
+
+
+def _suspects(hits: Sequence[_Hit]) -> list[Suspect]:
+    found = [
+        Suspect(
+            sign=hit.sign,
+            model=hit.model,
+            task=_name(hit.known.asked.item),
+            item=hit.known.asked.item.id,
+            place=hit.known.place,
+            run=hit.run,
+            where=hit.where,
+        )
+        for hit in hits
+        if hit.run
+    ]
+    return sorted(found, key=lambda each: (-len(each.run), each.place, each.model))[:_EXAMPLES]
+
+
+def _name(item: Item) -> str:
+    return task_name(item.task, item.query)
