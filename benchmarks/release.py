@@ -80,7 +80,9 @@ def main() -> None:
         pq.write_table(pq.read_table(release.path / "images-00000.parquet"), one)
         table = pq.ParquetFile(one, memory_map=True)
         whole = cost(lambda _: table.read_row_group(0, columns=["image.bytes"]), names[:3])
-        print(f"item {item:.2f} ms + picture {image:.2f} ms = {item + image:.2f} ms of CPU a read (goal: 3)")
+        print(
+            f"item {item:.2f} ms + picture {image:.2f} ms = {item + image:.2f} ms of CPU (goal: 3)"
+        )
         print(f"picture from a file of its own {files:.2f} ms; from one row group {whole:.0f} ms")
 
 

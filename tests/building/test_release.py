@@ -14,7 +14,7 @@ from making import make_dataset, page_item, picture
 from msgspec.structs import replace
 
 from keju.building.engine import Engine
-from keju.building.releasing.facts import table
+from keju.building.markdown import table
 from keju.building.releasing.release import STEP, ReleaseSettings, write_release
 from keju.building.running import Work, run_step
 from keju.datasets import mini

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from keju.benchmarks import task, tasks
-from keju.building.releasing.facts import cell, table
+from keju.building.markdown import cell, table
 from keju.datasets.store import DatasetManifest
 from keju.items import Item
 

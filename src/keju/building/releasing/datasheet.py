@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from keju.building.releasing.facts import Known, cell, facts_of
+from keju.building.markdown import cell
+from keju.building.releasing.facts import Known, facts_of
 from keju.building.settings import unlike
 from keju.errors import UsageError
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
+from keju.building.markdown import NOTHING, cell, table
 from keju.building.releasing.splitting import group_of
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
-from keju.errors import printable
 from keju.items import Item
 
 _MOST = 30
 """Rows of a table of sources or tools; the rest is counted in one."""
-
-NOTHING = "—"
 
 
 class Check(NamedTuple):
@@ -37,21 +35,6 @@ class Known(NamedTuple):
     checks: Sequence[Check]
     files: Mapping[str, int]
     """Name and bytes of each file of the release."""
-
-
-def cell(value: object) -> str:
-    """A value as a Markdown table holds it: one line, without marks that would be obeyed."""
-    text = printable(" ".join(str(value).split()))
-    for mark in "\\|`*_[]<>#":
-        text = text.replace(mark, f"\\{mark}")
-    return text or NOTHING
-
-
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; numbers with their thousands parted."""
-    lines = [heads, ["---"] * len(heads)]
-    lines += [[_number(each) for each in row] for row in rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def facts_of(known: Known) -> dict[str, str]:
@@ -183,10 +166,6 @@ def _largest(counts: Counter[str]) -> list[tuple[str, int]]:
     if len(rows) <= _MOST:
         return rows
     return [*rows[:_MOST], (f"{len(rows) - _MOST} more", sum(count for _, count in rows[_MOST:]))]
-
-
-def _number(value: object) -> str:
-    return f"{value:,}" if isinstance(value, int) else cell(value)
 
 
 def _mean(value: float | None) -> str:

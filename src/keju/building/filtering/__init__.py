@@ -1,0 +1,1 @@
+"""Measuring items, dropping what is not good enough, evening out what is left: nothing silently."""

@@ -1,0 +1,163 @@
+"""Step ``balance``: no stratum larger than it should be, drawn by seed and evenly over groups."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+import numpy as np
+from msgspec import Meta, Struct
+
+from keju.building.bench import Bench
+from keju.building.releasing.splitting import group_of
+from keju.building.settings import unlike
+from keju.building.step import Settings, Step
+from keju.errors import UsageError
+from keju.items import Item
+
+_FIELDS: dict[str, Callable[[Item], str]] = {
+    "task": lambda item: item.task,
+    "query": lambda item: item.query,
+    "benchmark": lambda item: item.benchmark,
+    "group": group_of,
+    "answer": lambda item: item.answer,
+    "split": lambda item: item.split,
+}
+NOT_SAID = "(not said)"
+
+
+class BalanceSettings(Settings, frozen=True):
+    """What is evened out, and how far."""
+
+    by: Annotated[
+        tuple[str, ...],
+        Meta(description="What makes a stratum: task, query, benchmark, group, answer, split, or a "
+             "name in the items' metadata, such as dynasty.", min_length=1),
+    ] = ("task",)  # fmt: skip
+    most: Annotated[int, Meta(description="Items of a stratum at most; 0: no limit.", ge=0)] = 0
+    ratio: Annotated[
+        float,
+        Meta(description="At most so many times the smallest stratum; 0: no limit.", ge=0),
+    ] = 0
+    whole_groups: Annotated[
+        bool, Meta(description="Take groups whole or not at all, rather than some of each.")
+    ] = False
+
+
+class StratumRow(Struct, frozen=True):
+    """A stratum before and after."""
+
+    stratum: str
+    groups: int
+    items: int
+    kept: int
+    allowed: int
+
+
+class LeftOut(Struct, frozen=True):
+    """An item that was left out, and the stratum that was too large."""
+
+    item: str
+    task: str
+    group: str
+    stratum: str
+
+
+def balance(bench: Bench, settings: BalanceSettings) -> None:
+    """Leave items out of strata that are too large.
+
+    Raises:
+        UsageError: nothing limits a stratum, or no item has a field that was named.
+    """
+    if not settings.most and not settings.ratio:
+        raise UsageError("nothing limits a stratum: set most or ratio")
+    if 0 < settings.ratio < 1:
+        raise UsageError(f"ratio must be 1 or more, not {settings.ratio:g}")
+    items = bench.items()
+    _check(items, settings.by)
+    strata: dict[str, list[Item]] = defaultdict(list)
+    for item in items:
+        strata[" / ".join(_value(item, name) for name in settings.by)].append(item)
+    allowed = allowance(list(map(len, strata.values())), settings.most, settings.ratio)
+    kept: set[str] = set()
+    rows, left = [], []
+    for name, some in strata.items():
+        chosen = drawn(some, allowed, bench.rng("draw", name), whole=settings.whole_groups)
+        kept |= chosen
+        groups = len({group_of(item) for item in some})
+        rows.append(StratumRow(name, groups, len(some), len(chosen), allowed))
+        left += [
+            LeftOut(item.id, item.task, group_of(item), name)
+            for item in some
+            if item.id not in chosen
+        ]
+    for item in items:
+        if item.id in kept:
+            bench.keep(item)
+    bench.table("strata", rows, StratumRow)
+    bench.table("dropped", left, LeftOut)
+    counts = [row.kept for row in rows]
+    bench.note(
+        f"{len(kept)} of {len(items)} items kept in {len(rows)} strata by "
+        f"{', '.join(settings.by)}: {min(counts)} to {max(counts)} in each"
+    )
+
+
+STEP = Step("balance", "Even out strata (task, dynasty …), by seed and over groups.",
+            BalanceSettings, balance)  # fmt: skip
+
+
+def allowance(sizes: Sequence[int], most: int, ratio: float) -> int:
+    """How many items a stratum may keep."""
+    limits = [most] if most else []
+    limits += [int(ratio * min(sizes))] if ratio else []
+    return max(1, min(limits))
+
+
+def drawn(
+    items: Sequence[Item], allowed: int, rng: np.random.Generator, *, whole: bool = False
+) -> set[str]:
+    """The ids of at most so many items, drawn evenly over groups.
+
+    Groups come in random order and give one item each in turn, so that no book crowds the others
+    out. Taken whole, each group that still fits is taken, and the first in any case.
+
+    Args:
+        items: of one stratum.
+        allowed: how many of them may be kept.
+        rng: the lot.
+        whole: take groups whole.
+    """
+    if len(items) <= allowed:
+        return {item.id for item in items}
+    groups: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        groups[group_of(item)].append(item.id)
+    names = sorted(groups)
+    order = [names[place] for place in rng.permutation(len(names))]
+    chosen: set[str] = set()
+    if whole:
+        for name in order:
+            if not chosen or len(chosen) + len(groups[name]) <= allowed:
+                chosen.update(groups[name])
+        return chosen
+    queues = [[some[place] for place in rng.permutation(len(some))]
+              for some in (groups[name] for name in order)]  # fmt: skip
+    while len(chosen) < allowed:
+        for queue in queues:
+            if queue and len(chosen) < allowed:
+                chosen.add(queue.pop())
+    return chosen
+
+
+def _check(items: Sequence[Item], names: Sequence[str]) -> None:
+    known = Counter(name for item in items for name in item.metadata)
+    for name in names:
+        if name not in _FIELDS and name not in known:
+            raise UsageError(unlike(name, {*_FIELDS, *known}, "field"))
+
+
+def _value(item: Item, name: str) -> str:
+    read = _FIELDS.get(name)
+    return (read(item) if read else item.metadata.get(name, "")) or NOT_SAID

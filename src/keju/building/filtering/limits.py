@@ -1,0 +1,163 @@
+"""What is measured, which end of it is bad, and the limits that an item must keep to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta, Struct
+
+from keju.building.filtering.pictures import PictureMeasures
+from keju.building.filtering.texts import TextMeasures
+from keju.building.step import Settings
+from keju.items import Item
+
+Worst = Literal["low", "high"]
+
+
+class Measure(NamedTuple):
+    """A measure: whether of pictures or texts, its bad end, and what it says."""
+
+    of: Literal["picture", "text"]
+    worst: Worst
+    what: str
+
+
+MEASURES: Mapping[str, Measure] = {
+    "pixels": Measure("picture", "low", "width times height"),
+    "short_side": Measure("picture", "low", "the shorter side, in pixels"),
+    "aspect": Measure("picture", "high", "longer over shorter side"),
+    "blur": Measure("picture", "high", "0 sharp, 1 without an edge"),
+    "marked": Measure("picture", "low", "share that differs from the paper; 0 is blank"),
+    "contrast": Measure("picture", "low", "between the 1st and 99th percentile of grey"),
+    "brightness": Measure("picture", "low", "median grey, 1 is white"),
+    "burnt": Measure("picture", "high", "share of pure white"),
+    "black": Measure("picture", "high", "share of pure black"),
+    "holes": Measure("picture", "high", "share in patches thicker than strokes"),
+    "dark_edges": Measure("picture", "high", "share of the rim that is dark"),
+    "question": Measure("text", "high", "characters of the question"),
+    "answer": Measure("text", "low", "characters of the answer"),
+    "transcription": Measure("text", "low", "characters of the transcription, where one is known"),
+    "han": Measure("text", "low", "share of Han among the letters"),
+    "modern": Measure("text", "high", "modern particles among modern and classical ones"),
+    "gaps": Measure("text", "high", "share of signs for what is not legible"),
+    "loops": Measure("text", "high", "share that repeats what was said before"),
+}
+"""Every measure by its name; `UNKNOWN` values are left out of distributions and limits."""
+
+UNKNOWN = -1
+"""What a text measure is where it cannot be told."""
+
+_Bound = Annotated[float, Meta(ge=0)]
+Least = Annotated[_Bound | None, Meta(description="At least; unset, it does not count.")]
+Most = Annotated[_Bound | None, Meta(description="At most; unset, it does not count.")]
+
+
+class MeasureSettings(Settings, frozen=True):
+    """What measuring needs to know."""
+
+    words: Annotated[
+        Path | None,
+        Meta(description="A TOML list of words to look at, instead of keju's own short one."),
+    ] = None
+
+
+class FilterSettings(MeasureSettings, frozen=True):
+    """The limits: ``min_`` and ``max_`` before the name of a measure."""
+
+    tasks: Annotated[
+        tuple[str, ...], Meta(description="Only items of these tasks can be dropped.")
+    ] = ()
+    drop_listed: Annotated[
+        bool, Meta(description="Drop items in which a listed word stands, not only report them.")
+    ] = False
+    min_pixels: Least = None
+    min_short_side: Least = 16
+    max_aspect: Most = None
+    max_blur: Most = 0.6
+    min_marked: Least = 0.002
+    min_contrast: Least = 0.12
+    min_brightness: Least = None
+    max_brightness: Most = None
+    max_burnt: Most = None
+    max_black: Most = None
+    max_holes: Most = None
+    max_dark_edges: Most = None
+    min_question: Least = None
+    max_question: Most = None
+    min_answer: Least = None
+    max_answer: Most = None
+    min_transcription: Least = None
+    max_transcription: Most = None
+    min_han: Least = None
+    min_modern: Least = None
+    max_modern: Most = None
+    max_gaps: Most = None
+    max_loops: Most = 0.5
+
+
+class Fault(Struct, frozen=True):
+    """Why an item was dropped: which measure, of which image, against which limit."""
+
+    item: str
+    task: str
+    measure: str
+    value: float
+    limit: str
+    image: str = ""
+    note: str = ""
+
+
+class Limit(NamedTuple):
+    """One limit."""
+
+    measure: str
+    end: Literal["min", "max"]
+    bound: float
+
+    def broken_by(self, value: float) -> bool:
+        """Whether a value is beyond it."""
+        if MEASURES[self.measure].of == "text" and value == UNKNOWN:
+            return False
+        return value < self.bound if self.end == "min" else value > self.bound
+
+    @property
+    def said(self) -> str:
+        """As a table says it."""
+        return f"{'at least' if self.end == 'min' else 'at most'} {self.bound:g}"
+
+
+def limits_of(settings: FilterSettings) -> tuple[Limit, ...]:
+    """The limits that are set, in the order of the settings."""
+    found = []
+    for name in settings.__struct_fields__:
+        end, _, measure = name.partition("_")
+        bound = getattr(settings, name)
+        if measure in MEASURES and bound is not None:
+            found.append(Limit(measure, "min" if end == "min" else "max", float(bound)))
+    return tuple(found)
+
+
+def faults_of(
+    item: Item,
+    limits: Sequence[Limit],
+    pictures: Mapping[str, PictureMeasures],
+    text: TextMeasures,
+) -> Iterator[Fault]:
+    """Every limit that an item breaks; of an item with several images, each counts."""
+    for ref in item.images:
+        seen = pictures[ref.path]
+        if seen.error:
+            yield Fault(item.id, item.task, "unreadable", 0.0, "readable", ref.path, seen.error)
+            continue
+        for limit in limits:
+            if MEASURES[limit.measure].of == "picture":
+                value = float(getattr(seen, limit.measure))
+                if limit.broken_by(value):
+                    yield Fault(item.id, item.task, limit.measure, value, limit.said, ref.path)
+    for limit in limits:
+        if MEASURES[limit.measure].of == "text":
+            value = float(getattr(text, limit.measure))
+            if limit.broken_by(value):
+                yield Fault(item.id, item.task, limit.measure, value, limit.said)

@@ -1,0 +1,161 @@
+"""The quality report: how every measure is distributed, what was dropped why, the worst of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+
+from keju.building.filtering.limits import MEASURES, UNKNOWN, Fault
+from keju.building.filtering.pictures import PictureMeasures
+from keju.building.filtering.texts import TextMeasures
+from keju.building.markdown import table
+from keju.items import Item
+
+FILE = "quality.md"
+
+WORST = 10
+"""Items that the report names for each measure."""
+
+_PLACES = (0, 5, 25, 50, 75, 95, 100)
+
+
+class Spread(Struct, frozen=True):
+    """How a measure is distributed: its least, its percentiles, its most."""
+
+    measure: str
+    of: str
+    what: str
+    counted: int
+    least: float
+    p5: float
+    p25: float
+    median: float
+    p75: float
+    p95: float
+    most: float
+
+
+class Quality(NamedTuple):
+    """What the report is about."""
+
+    items: Sequence[Item]
+    pictures: Sequence[PictureMeasures]
+    texts: Sequence[TextMeasures]
+    faults: Sequence[Fault]
+    dropped: int
+
+
+def spreads(quality: Quality) -> list[Spread]:
+    """A row for each measure that anything has."""
+    found = []
+    for name, measure in MEASURES.items():
+        values = [value for value, _ in _values(quality, name)]
+        if values:
+            cuts = np.percentile(np.array(values, float), _PLACES)
+            rounded = (round(float(cut), 4) for cut in cuts)
+            found.append(Spread(name, measure.of, measure.what, len(values), *rounded))
+    return found
+
+
+def quality_report(quality: Quality, name: str) -> str:
+    """The report as Markdown."""
+    kept = len(quality.items) - quality.dropped
+    lines = [
+        f"# Quality of {name}",
+        "",
+        f"{len(quality.items):,} items over {len(quality.pictures):,} images; {kept:,} kept, "
+        f"{quality.dropped:,} dropped.",
+        "",
+        "## Distributions",
+        "",
+        "Measures of pictures are counted once an image, those of texts once an item.",
+        "",
+        table(
+            ["measure", "", "counted", "least", "5 %", "25 %", "median", "75 %", "95 %", "most"],
+            ((row.measure, row.what, row.counted, *map(_plain, _cuts(row)))
+             for row in spreads(quality)),
+        ),
+        "",
+        *_dropped(quality),
+        *_listed(quality),
+        "## The worst of each measure",
+        "",
+    ]  # fmt: skip
+    for measure in MEASURES:
+        lines += _worst(quality, measure)
+    return "\n".join(lines)
+
+
+def _cuts(row: Spread) -> tuple[float, ...]:
+    return (row.least, row.p5, row.p25, row.median, row.p75, row.p95, row.most)
+
+
+def _values(quality: Quality, measure: str) -> Iterator[tuple[float, str]]:
+    """The values of a measure, each with the item or image that has it."""
+    if MEASURES[measure].of == "picture":
+        for seen in quality.pictures:
+            if not seen.error:
+                yield float(getattr(seen, measure)), seen.path
+        return
+    for text in quality.texts:
+        value = float(getattr(text, measure))
+        if value != UNKNOWN:
+            yield value, text.item
+
+
+def _dropped(quality: Quality) -> list[str]:
+    if not quality.faults:
+        return []
+    by_limit = Counter((fault.measure, fault.limit) for fault in quality.faults)
+    items = {
+        key: len({fault.item for fault in quality.faults if (fault.measure, fault.limit) == key})
+        for key in by_limit
+    }
+    rows = [(measure, limit, items[measure, limit]) for measure, limit in sorted(by_limit)]
+    return [
+        "## Dropped",
+        "",
+        "An item may break several limits; tables/dropped has every one.",
+        "",
+        table(["measure", "limit", "items"], rows),
+        "",
+    ]
+
+
+def _listed(quality: Quality) -> list[str]:
+    """How many items hold listed words, by kind."""
+    kinds: Counter[str] = Counter()
+    for text in quality.texts:
+        kinds.update(part.partition(": ")[0] for part in text.listed.split("; ") if part)
+    if not kinds:
+        return []
+    return [
+        "## Words to look at",
+        "",
+        "That a word is listed is no verdict on the text it stands in; tables/listed names them.",
+        "",
+        table(["kind", "items"], kinds.most_common()),
+        "",
+    ]
+
+
+def _worst(quality: Quality, measure: str) -> list[str]:
+    values = list(_values(quality, measure))
+    if len({value for value, _ in values}) < 2:
+        return []
+    high = MEASURES[measure].worst == "high"
+    shown_by: Mapping[str, str] = {
+        ref.path: item.id for item in reversed(quality.items) for ref in item.images
+    }
+    ranked = sorted(values, key=lambda each: (-each[0] if high else each[0], each[1]))[:WORST]
+    rows = ((_plain(value), shown_by.get(name, name), name if name in shown_by else "")
+            for value, name in ranked)  # fmt: skip
+    return [f"### {measure}", "", table([measure, "item", "image"], rows), ""]
+
+
+def _plain(value: float) -> str:
+    return f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"

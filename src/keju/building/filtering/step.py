@@ -1,0 +1,117 @@
+"""Steps ``measure`` and ``filter``: pictures and texts measured, and dropped beyond limits."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from keju.building.bench import Bench
+from keju.building.filtering.limits import (
+    Fault,
+    FilterSettings,
+    MeasureSettings,
+    faults_of,
+    limits_of,
+)
+from keju.building.filtering.pictures import PictureMeasures, Seen, measure_picture
+from keju.building.filtering.report import FILE, Quality, Spread, quality_report, spreads
+from keju.building.filtering.texts import TextMeasures, measure_texts, read_words, said_by
+from keju.building.markdown import cell
+from keju.building.settings import unlike
+from keju.building.step import Step
+from keju.errors import UsageError
+from keju.files import write_atomic
+
+
+class Listed(Struct, frozen=True):
+    """An item in which listed words stand."""
+
+    item: str
+    task: str
+    words: str
+
+
+class _Measured(NamedTuple):
+    pictures: dict[str, PictureMeasures]
+    texts: dict[str, TextMeasures]
+
+
+def measure(bench: Bench, settings: MeasureSettings) -> None:
+    """Pass every item on, with tables of measures and a report beside them.
+
+    Raises:
+        UsageError: the list of words cannot be read.
+    """
+    found = _measure(bench, settings)
+    for item in bench.items():
+        bench.keep(item)
+    _report(bench, found, [], 0)
+
+
+def filter_(bench: Bench, settings: FilterSettings) -> None:
+    """Drop what breaks a limit, each with the measure, the value and the limit.
+
+    Raises:
+        UsageError: the list of words cannot be read, or no item is of a task that was named.
+        DataError: nothing would be left.
+    """
+    items = bench.items()
+    known = {item.task for item in items}
+    for name in settings.tasks:
+        if name not in known:
+            raise UsageError(unlike(name, known, "task"))
+    found, limits = _measure(bench, settings), limits_of(settings)
+    faults: list[Fault] = []
+    dropped = 0
+    for item in items:
+        text = found.texts[item.id]
+        broken = list(faults_of(item, limits, found.pictures, text))
+        if settings.drop_listed and text.listed:
+            broken.append(Fault(item.id, item.task, "listed", 1.0, "no listed word",
+                                note=text.listed))  # fmt: skip
+        if broken and (not settings.tasks or item.task in settings.tasks):
+            faults += broken
+            dropped += 1
+        else:
+            bench.keep(item)
+    _report(bench, found, faults, dropped)
+
+
+MEASURE = Step("measure", "Measure pictures and texts: tables and a report.", MeasureSettings,
+               measure)  # fmt: skip
+FILTER = Step("filter", "Drop blurred, blank, damaged, looping … items beyond limits.",
+              FilterSettings, filter_)  # fmt: skip
+
+
+def _measure(bench: Bench, settings: MeasureSettings) -> _Measured:
+    items = bench.items()
+    refs = {ref.path: ref for item in items for ref in item.images}
+    rows = [Seen(path, str(bench.image_path(ref))) for path, ref in refs.items()]
+    seen = bench.engine.map("pictures", rows, measure_picture, PictureMeasures)
+    words = partial(measure_texts, words=dict(read_words(settings.words)))
+    texts = bench.engine.map("texts", [said_by(item) for item in items], words, TextMeasures)
+    pictures = {
+        row.path: (measures if measures.path else PictureMeasures(row.path, error=measures.error))
+        for row, measures in zip(rows, seen, strict=True)
+    }
+    return _Measured(pictures, {item.id: text for item, text in zip(items, texts, strict=True)})
+
+
+def _report(bench: Bench, found: _Measured, faults: list[Fault], dropped: int) -> None:
+    pictures, texts = list(found.pictures.values()), list(found.texts.values())
+    quality = Quality(bench.items(), pictures, texts, faults, dropped)
+    listed = [Listed(text.item, text.task, text.listed) for text in texts if text.listed]
+    bench.table("pictures", pictures, PictureMeasures)
+    bench.table("texts", texts, TextMeasures)
+    bench.table("distributions", spreads(quality), Spread)
+    bench.table("dropped", faults, Fault)
+    bench.table("listed", listed, Listed)
+    name = cell(bench.given.manifest.name)
+    write_atomic(bench.out / FILE, quality_report(quality, name) + "\n")
+    bench.note(f"{len(texts)} items and {len(pictures)} images measured, {dropped} items dropped; "
+               f"{FILE} has the distributions and the worst of each")  # fmt: skip
+    if listed:
+        bench.note(f"{len(listed)} items hold listed words (tables/listed): have them looked at")
+    bench.note("image-text match: unscored, no encoder was given")

@@ -1,0 +1,157 @@
+"""What can be measured of an item's texts: length, language, gaps, loops, words to look at."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from keju.errors import UsageError
+from keju.items import Item
+from keju.text import counted, is_han, said_once
+
+_MODERN = frozenset("的了着們这這那嗎吗呢吧啊麼么很還还")
+"""Particles and pronouns that modern prose is full of and classical prose hardly has."""
+
+_CLASSICAL = frozenset("之乎者也矣焉哉兮曰豈耳邪歟")
+_PARTICLES = 5
+"""Fewer of both kinds say nothing about a text."""
+
+_GAPS = re.compile("[□■▢▣〓�\ue000-\uf8ff]")
+
+
+class Said(Struct, frozen=True):
+    """What an item says, to be measured; `known` tells an empty transcription from none."""
+
+    item: str
+    task: str
+    question: str
+    answer: str
+    transcription: str
+    known: bool
+    options: list[str]
+
+
+class TextMeasures(Struct, frozen=True):
+    """What was measured of an item's texts.
+
+    `question`, `answer` and `transcription` are lengths in characters without white space; a
+    transcription that is not known has -1. The rest is of the text that matters (transcription,
+    else answer): `han` is the share of Han among its letters, `modern` the share of modern
+    particles among modern and classical ones (-1 where there are too few to tell), `gaps`
+    the share of signs for what could not be read, `loops` the share that says again what it said
+    before. `listed` names the kinds of listed words that stand in it, with the words.
+    """
+
+    item: str = ""
+    task: str = ""
+    question: int = 0
+    answer: int = 0
+    transcription: int = -1
+    han: float = 1.0
+    modern: float = -1.0
+    gaps: float = 0.0
+    loops: float = 0.0
+    listed: str = ""
+    error: str = ""
+
+
+class _Kind(Struct, frozen=True, forbid_unknown_fields=True):
+    name: str
+    words: tuple[str, ...]
+
+
+class _List(Struct, frozen=True, forbid_unknown_fields=True):
+    kind: tuple[_Kind, ...]
+
+
+Words = Mapping[str, str]
+"""Words as texts are compared, each with its kind."""
+
+
+def read_words(path: Path | None = None) -> Words:
+    """A list of words to look at: the user's, or keju's own.
+
+    Raises:
+        UsageError: the file cannot be read as ``[[kind]]`` with name and words.
+    """
+    if path is None:
+        return _own()
+    try:
+        return _words(path.read_text("utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(
+            f"{path}: no list of words: {error}. Write [[kind]] with name and words"
+        ) from None
+
+
+@cache
+def _own() -> Words:
+    return _words(files(__package__).joinpath("words.toml").read_text("utf-8"))
+
+
+def _words(text: str) -> Words:
+    found = msgspec.convert(tomllib.loads(text), _List)
+    pairs = ((counted(word), kind.name) for kind in found.kind for word in kind.words)
+    return {word: kind for word, kind in pairs if word}
+
+
+def said_by(item: Item) -> Said:
+    """The texts of an item as a row that engines take."""
+    return Said(
+        item=item.id,
+        task=item.task,
+        question=item.question,
+        answer=item.answer,
+        transcription=item.transcription or "",
+        known=item.transcription is not None,
+        options=list(item.options),
+    )
+
+
+def measure_texts(said: Said, words: Words) -> TextMeasures:
+    """Measure the texts of an item.
+
+    Args:
+        said: the texts.
+        words: what `read_words` gives.
+    """
+    text = said.transcription or said.answer
+    letters = [character for character in text if character.isalpha()]
+    modern = sum(character in _MODERN for character in letters)
+    particles = modern + sum(character in _CLASSICAL for character in letters)
+    length = max(1, _length(text))
+    return TextMeasures(
+        item=said.item,
+        task=said.task,
+        question=_length(said.question),
+        answer=_length(said.answer),
+        transcription=_length(said.transcription) if said.known else -1,
+        han=round(sum(map(is_han, letters)) / len(letters), 4) if letters else 1.0,
+        modern=round(modern / particles, 4) if particles >= _PARTICLES else -1.0,
+        gaps=round(len(_GAPS.findall(text)) / length, 4),
+        loops=round(1 - said_once(text), 4),
+        listed=_listed(said, words),
+    )
+
+
+def _listed(said: Said, words: Words) -> str:
+    parts = (said.question, said.answer, said.transcription, *said.options)
+    texts = [counted(part) for part in parts if part]
+    found: dict[str, list[str]] = {}
+    for word, kind in words.items():
+        if any(word in text for text in texts):
+            found.setdefault(kind, []).append(word)
+    return "; ".join(f"{kind}: {' '.join(some)}" for kind, some in found.items())
+
+
+def _length(text: str) -> int:
+    return sum(not character.isspace() for character in text)
