@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeVar
 
 from keju.reporting.labels import NOTHING
+from keju.statistics import Interval
 
 Who = TypeVar("Who")
 
@@ -18,6 +19,14 @@ class Cell(NamedTuple):
     title: str = ""
     best: bool = False
     second: bool = False
+
+
+def correlation_cell(value: float | None, interval: Interval | None) -> Cell:
+    """A correlation from -1 to 1 with its interval."""
+    if value is None:
+        return Cell(title="one side does not vary")
+    note = f"{interval.low:+.2f} to {interval.high:+.2f}" if interval else ""
+    return Cell(f"{value:+.2f}", note=note)
 
 
 def marks(

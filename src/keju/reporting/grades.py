@@ -18,12 +18,12 @@ from keju.judging import (
     judgements_of,
     stored_rubrics,
 )
-from keju.reporting.cells import Cell, marks
+from keju.reporting.cells import Cell, correlation_cell, marks
 from keju.reporting.gather import Gathered, Run
-from keju.reporting.labels import NOTHING, metric_label, percent, task_name
+from keju.reporting.labels import metric_label, percent, task_name
 from keju.runs import RunFolder
 from keju.scoring import PROTOCOLS
-from keju.statistics import Interval, associate
+from keju.statistics import associate
 
 _FEWEST = 10
 """Answers; of fewer a correlation says nothing."""
@@ -176,8 +176,8 @@ def _against_metrics(
                     main=place == 0,
                     answers=len(pairs),
                     models=len(set(models)),
-                    spearman=_measure(found.values["spearman"], found.interval("spearman")),
-                    kendall=_measure(found.values["kendall"], found.interval("kendall")),
+                    spearman=correlation_cell(found.values["spearman"], found.interval("spearman")),
+                    kendall=correlation_cell(found.values["kendall"], found.interval("kendall")),
                 )
 
 
@@ -192,10 +192,3 @@ def _values(gathered: Gathered, run: Run) -> dict[tuple[AnswerId, Protocol, str]
         for score in answer.scores
         if score.value is not None and score.protocol in known
     }
-
-
-def _measure(value: float | None, interval: Interval | None) -> Cell:
-    if value is None:
-        return Cell(NOTHING, title="one side does not vary")
-    note = f"{interval.low:+.2f} to {interval.high:+.2f}" if interval else ""
-    return Cell(f"{value:+.2f}", note=note)

@@ -105,7 +105,7 @@ def recitation(gathered: Gathered) -> Recitation:
     """Look for signs in every answer to an open query or a transcription."""
     known = _known(gathered)
     index = _index(known)
-    readings = _readings(gathered)
+    readings = readings_of(gathered)
     hits: list[_Hit] = []
     counts: dict[tuple[Sign, str, str], int] = {}
     for place, each in enumerate(known):
@@ -270,7 +270,7 @@ def _others(known: Sequence[_Known], place: int) -> list[str]:
     return found
 
 
-def _readings(gathered: Gathered) -> dict[tuple[str, str, int], str]:
+def readings_of(gathered: Gathered) -> dict[tuple[str, str, int], str]:
     """What each voice was given in the place of pictures, by its name, the pictures and round."""
     found: dict[tuple[str, str, int], str] = {}
     paths = {run.name: run.path for run in gathered.runs}

@@ -12,6 +12,7 @@ from keju.reporting.beside import BesideTable, beside_tables, other_data
 from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
+from keju.reporting.downstream import Downstream, downstream
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
@@ -79,6 +80,7 @@ class View(NamedTuple):
     efforts: list[Effort]
     surest: list[Surest]
     recitation: Recitation
+    downstream: list[Downstream]
     task_names: list[dict[str, str]]
     pictures_note: str
 
@@ -121,6 +123,7 @@ def build_view(
         efforts=efforts(gathered),
         surest=surest(gathered),
         recitation=recitation(gathered),
+        downstream=downstream(gathered),
         task_names=_task_names(gathered),
         pictures_note=(
             f"{left_out} pictures are not in this report: the dataset is not where it was, or they "
