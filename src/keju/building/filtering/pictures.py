@@ -25,6 +25,9 @@ _REACH = 9
 _BLOCK = 32
 """Pixels of the squares in which the paper's own grey is looked for."""
 
+_AROUND = 5
+"""Squares, each way, that a patch may cover and still be told from the paper around it."""
+
 _MARK = 0.15
 """How much darker than the paper something must be to be a mark."""
 
@@ -142,12 +145,15 @@ def _grey(image: Image.Image) -> Grey:
 
 def _paper(page: Grey) -> Grey:
     """The grey of the paper at every place: that of the lighter parts of its surroundings."""
+    from scipy.ndimage import maximum_filter  # noqa: PLC0415 - slow to import
+
     height, width = page.shape
     rows, columns = -(-height // _BLOCK), -(-width // _BLOCK)
     padded = np.pad(page, ((0, rows * _BLOCK - height), (0, columns * _BLOCK - width)), mode="edge")
     blocks = padded.reshape(rows, _BLOCK, columns, _BLOCK).swapaxes(1, 2)
     light = np.percentile(blocks.reshape(rows, columns, -1), 90, axis=2).astype(np.float32)
-    smooth = Image.fromarray(light).resize((width, height), Image.Resampling.BILINEAR)
+    around = maximum_filter(light, _AROUND, mode="nearest")
+    smooth = Image.fromarray(around).resize((width, height), Image.Resampling.BILINEAR)
     return np.asarray(smooth)
 
 
