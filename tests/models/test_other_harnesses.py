@@ -93,6 +93,13 @@ def test_an_inspect_log(tmp_path: Path, write: object, name: str):
     assert failure(file, "nothing").kind == "failed-elsewhere"
 
 
+@pytest.mark.parametrize(("write", "name"), [(log, "a.json"), (packed, "a.eval")])
+def test_a_score_that_is_no_number(tmp_path: Path, write: object, name: str):
+    """Inspect writes NaN where a sample has no score, which is no JSON."""
+    file = write(tmp_path / name, sample("x", "天", scores={"s": {"value": float("nan")}}))
+    assert replayed(file, "x").text == "天"
+
+
 def test_epochs_are_rounds(tmp_path: Path):
     file = packed(tmp_path / "a.eval", sample("x", "one"), sample("x", "two", epoch=2))
     assert [replayed(file, "x", round=number).text for number in (1, 2)] == ["one", "two"]

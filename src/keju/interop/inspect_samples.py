@@ -77,6 +77,7 @@ def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
     from inspect_ai.log import EvalSample  # noqa: PLC0415
 
     wrong = response.error
+    said = f"{wrong.kind}: {wrong.message}" if wrong else ""
     output = _output(response)
     kept = msgspec.to_builtins(replace(response, text="", thinking=""))
     return EvalSample(
@@ -90,9 +91,7 @@ def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
         model_usage={response.model: output.usage} if output.usage else {},
         total_time=response.seconds,
         uuid=_name(response, "sample"),
-        error=EvalError(message=f"{wrong.kind}: {wrong.message}", traceback="", traceback_ansi="")
-        if wrong
-        else None,
+        error=EvalError(message=said, traceback=said, traceback_ansi=said) if wrong else None,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import zipfile
 from collections.abc import Iterator
@@ -121,8 +122,8 @@ class LmmsSample(Struct):
 def inspect_log(data: bytes) -> list[Told] | None:
     """The samples of an Inspect log in JSON; None if it is none."""
     try:
-        return _inspect_told(msgspec.json.decode(data, type=_Log).samples)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _inspect_told(_decoded(data, _Log).samples)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
 
 
@@ -295,4 +296,10 @@ def _said(sample: _Sample, part: dict[str, Any], name: str) -> str:
 
 
 def _decoded(data: bytes, shape: type[_T]) -> _T:
-    return msgspec.json.decode(data, type=shape)
+    """JSON as Inspect writes it: ``NaN`` stands for what has no score."""
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError:
+        return msgspec.convert(json.loads(data), shape)

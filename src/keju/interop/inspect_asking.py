@@ -1,0 +1,182 @@
+"""A task of Inspect's made of keju's items: keju's prompts, the pictures as stored, keju's scores.
+
+A failure is an error of its sample and has no score; the task then ends with the status `error`
+and what failed is asked again by ``inspect eval-retry``.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Mapping
+from logging import getLogger
+from pathlib import Path
+
+from inspect_ai import Task
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessageUser, Content, ContentImage, ContentText
+from inspect_ai.scorer import Metric, Score, Scorer, Target, grouped, mean, scorer, stderr
+from inspect_ai.solver import TaskState, generate
+
+import keju.benchmarks
+from keju.benchmarks import query_of
+from keju.datasets import mini
+from keju.datasets.store import Dataset
+from keju.errors import UsageError
+from keju.interop.inspect_scores import score_of
+from keju.items import Failure, ImageRef, Item, Response, Setting
+from keju.models import AskError
+from keju.models.data_urls import mime_of
+from keju.models.inspect_answers import answer_of
+from keju.running.requests import request_for
+from keju.running.selecting import Selection, Way, refusal, select
+from keju.scoring import PROTOCOLS, score_answer
+
+Names = str | list[str]
+"""Ids of tasks: several with commas between them, or as a list."""
+
+logger = getLogger(__name__)
+
+
+def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: str) -> Task:
+    """The items of a benchmark, or of some of its tasks, as a task of Inspect's.
+
+    Raises:
+        UsageError: there are no such items, or a task asks about pairs.
+        DataError: the dataset is damaged, or an item lacks what the setting shows.
+    """
+    if setting == "own-ocr":
+        raise UsageError("own-ocr asks twice, which is no task of Inspect's: use keju run")
+    opened = Dataset.open(_path(dataset))
+    chosen = _tasks(benchmark, opened, names)
+    selection = Selection(tasks=chosen, settings=(setting,), wording=script)  # type: ignore[arg-type]
+    (way,) = selection.ways
+    items = [
+        item
+        for item in select(opened.items(), selection, opened.path)
+        if not refusal(item, way.setting)
+    ]
+    if not items:
+        raise UsageError(f"{dataset}: nothing of {', '.join(chosen)} is asked with {setting}")
+    several = len(set(map(_asked, items))) > 1
+    return Task(
+        dataset=MemoryDataset(
+            [_sample(item, way, opened) for item in items], name=opened.manifest.name
+        ),
+        solver=generate(),
+        scorer=_scorer({item.id: item for item in items}, way.setting, several=several),
+        # Goes on past a failure, and does not call a task with failures a success.
+        continue_on_fail=True,
+        version=opened.manifest.version,
+        metadata={"dataset_hash": opened.manifest.hash, "setting": setting, "script": script},
+    )
+
+
+def _path(dataset: str) -> Path:
+    """``mini`` is the bundled set, unless a folder of that name is here."""
+    here = Path(dataset)
+    return mini.path() if dataset == "mini" and not here.exists() else here
+
+
+def _tasks(benchmark: str, opened: Dataset, names: Names) -> tuple[str, ...]:
+    wanted = names.split(",") if isinstance(names, str) else names
+    given = [name.strip() for name in wanted if name.strip()]
+    known = [keju.benchmarks.task(name) for name in given or opened.manifest.tasks]
+    if strangers := [each.id for each in known if each.benchmark != benchmark and given]:
+        raise UsageError(f"{', '.join(strangers)}: no task of {benchmark}")
+    own = [each for each in known if each.benchmark == benchmark]
+    pairs = [each.id for each in own if each.of_pairs]
+    if pairs:
+        said = (
+            f"{', '.join(pairs)}: ranks pairs of pictures, which Inspect has no scores for; "
+            "use: keju run, keju score, keju export inspect"
+        )
+        if given:
+            raise UsageError(said)
+        logger.warning(said)
+    if not (chosen := tuple(each.id for each in own if not each.of_pairs)):
+        raise UsageError(f"{opened.path}: no items of {benchmark}")
+    return chosen
+
+
+def _sample(item: Item, way: Way, opened: Dataset) -> Sample:
+    request = request_for(item, way)
+    pictures: list[Content] = [ContentImage(image=_picture(ref, opened)) for ref in request.images]
+    message = ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
+    return Sample(
+        id=item.id,
+        input=[message],
+        target=item.answer,
+        metadata={"task": _asked(item), "group": item.group or item.id},
+    )
+
+
+def _asked(item: Item) -> str:
+    """The task, with its query where it has several."""
+    return "/".join(filter(None, (item.task, item.query)))
+
+
+def _picture(ref: ImageRef, opened: Dataset) -> str:
+    """Where the picture lies, of which Inspect reads the bytes; its URL where it is in a table."""
+    if ref.path not in opened.packed:
+        return str(opened.image_path(ref).resolve())
+    data = base64.b64encode(opened.image_bytes(ref)).decode()
+    return f"data:{mime_of(ref)};base64,{data}"
+
+
+def _scorer(items: Mapping[str, Item], setting: Setting, *, several: bool) -> Scorer:
+    """Both protocols' main metrics of each item, with errors of the mean by group."""
+    summed: list[Metric] = [mean(), stderr(cluster="group")]
+    if several:
+        summed.append(grouped(mean(), "task", all=False))
+
+    @scorer(metrics=dict.fromkeys(PROTOCOLS, summed))  # type: ignore[untyped-decorator]
+    def both_protocols() -> Scorer:
+        async def score(state: TaskState, target: Target) -> Score:
+            del target
+            item = items[str(state.sample_id)]
+            return _both(item, _response(item, setting, state))
+
+        return score
+
+    return both_protocols()
+
+
+def _both(item: Item, response: Response) -> Score:
+    scores = score_answer(item, response)
+    values: dict[str, float] = {}
+    words, about = [], {}
+    for protocol in PROTOCOLS:
+        own = [each for each in scores if each.protocol == protocol]
+        if not own:
+            continue
+        main = own[0].value
+        values[protocol] = math.nan if main is None else main
+        told = score_of(own, item, response.text)
+        words.append(f"{protocol}\n\n{told.explanation}")
+        about[protocol] = {"values": told.value, **(told.metadata or {})}
+    strict = [each for each in scores if each.protocol == "strict"]
+    answer = next((each.extracted for each in strict if each.extracted), response.text)
+    return Score(value=values, answer=answer, explanation="\n\n".join(words), metadata=about)
+
+
+def _response(item: Item, setting: Setting, state: TaskState) -> Response:
+    def made(**fields: object) -> Response:
+        return Response(
+            key="",
+            item=item.id,
+            model=str(state.model),
+            benchmark=item.benchmark,
+            task=item.task,
+            query=item.query,
+            setting=setting,
+            box_convention=query_of(item).box_convention,
+            **fields,  # type: ignore[arg-type]
+        )
+
+    try:
+        answer = answer_of(state.output)
+    except AskError as error:
+        failure = Failure(kind=error.kind, message=str(error))
+        return made(status="filtered" if error.kind == "refused" else "failed", error=failure)
+    return made(text=answer.text, thinking=answer.thinking, status=answer.status)
