@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import jinja2
 import msgspec
@@ -22,6 +22,9 @@ from keju.reporting.gather import Gathered, gather
 from keju.reporting.view import View, build_view
 from keju.reporting.words import Words
 from keju.running.prices import Prices
+
+if TYPE_CHECKING:
+    from keju.reporting.figures.in_report import Shown
 
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
@@ -85,12 +88,25 @@ def write_report(
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)
-    write_atomic(page, render(view, browser, words, single=single))
+    figures = _figures(gathered, view, words, published=published, prices=prices)
+    write_atomic(page, render(view, browser, words, single=single, figures=figures))
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
     return Report(gathered, view, page, sum(path.stat().st_size for path in written))
 
 
-def render(view: View, browser: Browser, words: Words, *, single: bool) -> Iterator[bytes]:
+def _figures(
+    gathered: Gathered, view: View, words: Words, *, published: bool, prices: Prices | None
+) -> Sequence[Shown]:
+    from keju.reporting.figures import OfRun  # noqa: PLC0415  altair: a third of a second
+    from keju.reporting.figures.in_report import report_figures  # noqa: PLC0415
+
+    source = OfRun(gathered, view.boards, published=published, prices=prices)
+    return list(report_figures(source, words))
+
+
+def render(
+    view: View, browser: Browser, words: Words, *, single: bool, figures: Sequence[Shown] = ()
+) -> Iterator[bytes]:
     """The page in pieces. Everything from models and datasets is escaped, or data and never markup.
 
     The content security policy allows this page's own style and script by their hashes, and files
@@ -103,6 +119,7 @@ def render(view: View, browser: Browser, words: Words, *, single: bool) -> Itera
     template = environment.from_string(_asset("report.html.j2"))
     stream = template.stream(
         report=view,
+        figures=figures,
         _=words,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,

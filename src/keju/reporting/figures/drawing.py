@@ -68,27 +68,31 @@ def _smaller(png: bytes) -> bytes:
     return stream.getvalue()
 
 
-def svg(figure: Figure, words: Words) -> str:
+def svg(figure: Figure, words: Words, *, titled: bool = True) -> str:
     """The figure as SVG. Names and answers come into it as text, never as markup."""
     use_fonts()
-    return vl_convert.vegalite_to_svg(_spec(figure, words), vl_version=_LANGUAGE_OF_CHARTS)
+    chart = figure.draw([_shown(row) for row in figure.rows], words)
+    lines = list(wrapped(caption(figure, words), _LINE))
+    spec = themed(chart, words(figure.title), lines) if titled else themed(chart)
+    return vl_convert.vegalite_to_svg(spec, vl_version=_LANGUAGE_OF_CHARTS)
+
+
+def caption(figure: Figure, words: Words) -> str:
+    """What a figure's caption says, in one line."""
+    return words(figure.caption).replace("\n", "" if words.language == "zh" else " ").strip()
 
 
 def embedded(figure: Figure, words: Words) -> str:
-    """The figure as SVG inside a page: in the page's colours and letters, light or dark."""
-    drawing = _INSIDE.sub("", svg(figure, words))
+    """The figure as SVG inside a page, which says title and caption itself.
+
+    It takes the page's letters, and of its colours those that are not data's, light or dark.
+    """
+    drawing = _INSIDE.sub("", svg(figure, words, titled=False))
     for colour, of_page in DARK.items():
         drawing = drawing.replace(f'"{colour}"', f'"{of_page}"')
-    drawing = drawing.replace('fill="white"', 'fill="none"', 1)
     drawing = _OWN_NAMES.sub(rf"\g<1>{figure.name}-", drawing)
     label = escape(words(figure.title), quote=True)
     return drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
-
-
-def _spec(figure: Figure, words: Words) -> dict[str, object]:
-    rows = [_shown(row) for row in figure.rows]
-    lines = list(wrapped(words(figure.caption).replace("\n", " "), _LINE))
-    return themed(figure.draw(rows, words), words(figure.title), lines)
 
 
 def _shown(row: Row) -> Row:
@@ -108,6 +112,6 @@ def _plain(row: Row) -> Row:
 
 def _texts(figure: Figure, words: Words) -> Iterator[str]:
     yield words(figure.title)
-    yield words(figure.caption)
+    yield caption(figure, words)
     for row in figure.rows:
         yield from (value for value in _plain(_shown(row)).values() if isinstance(value, str))

@@ -159,10 +159,10 @@ def _titled(judge: str, statistics: Sequence[str]) -> alt.TitleParams:
     title = heading(judge.replace(" ", "\u00a0"), 10 * _SIDE)
     lines, line = [], ""
     for each in statistics:
-        if line and len(line) + len(each) > 30:
+        if line and len(line) + len(each) > 32:
             lines.append(line)
             line = ""
-        line = f"{line}  {each}".strip()
+        line = f"{line} · {each}" if line else each
     title.subtitle = [*lines, line]
     title.subtitleFontSize, title.subtitleColor = 9, SOFT
     return title

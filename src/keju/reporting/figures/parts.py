@@ -11,7 +11,7 @@ import altair as alt
 from keju.benchmarks import task
 from keju.reporting.beside import Source
 from keju.reporting.figures.figure import AnyChart, Row
-from keju.reporting.figures.theme import OWN, PAPER, PAPERS, PAPERS_MARK
+from keju.reporting.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
 from keju.reporting.gather import Gathered
 from keju.reporting.leaderboard import Leaderboard
 from keju.running.prices import Prices
@@ -53,6 +53,16 @@ def said(value: float | None, digits: int = 1) -> str:
 def distinct(rows: Iterable[Row], key: str) -> list[Any]:
     """The values of a key, in the rows' order."""
     return list(dict.fromkeys(row[key] for row in rows))
+
+
+def models_axis(rows: Sequence[Row]) -> alt.Axis:
+    """The models' names at the left; a run's stand out from those of a paper beside them."""
+    axis = alt.Axis(domain=False, ticks=False)
+    if {PAPER_SOURCE, OWN_SOURCE} <= {row.get("source") for row in rows}:
+        of_paper = f"indexof(datum.label, '{PAPERS_MARK}') >= 0"
+        axis.labelColor = alt.condition(of_paper, alt.value(INK), alt.value(OWN))
+        axis.labelFontWeight = alt.condition(of_paper, alt.value("normal"), alt.value("bold"))
+    return axis
 
 
 def data(rows: Iterable[Row]) -> alt.InlineData:

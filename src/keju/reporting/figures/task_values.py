@@ -22,6 +22,7 @@ from keju.reporting.figures.parts import (
     data,
     distinct,
     heading,
+    models_axis,
     named,
     points,
     said,
@@ -227,7 +228,7 @@ def _heatmap_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
 
     def part(of_domain: Sequence[Row], first: bool) -> alt.LayerChart:
         columns = _in_order(of_domain)
-        axis = alt.Axis(domain=False, ticks=False) if first else None
+        axis = models_axis(rows) if first else None
         base = alt.Chart(data(of_domain)).encode(
             x=alt.X("column:N", sort=columns, title=None, axis=_columns_axis(of_domain, words)),
             y=alt.Y("model:N", scale=alt.Scale(domain=models), title=None, axis=axis),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -52,15 +53,18 @@ PAPERS_MARK = " †"
 """After the name of a model whose numbers a paper printed."""
 
 
-def themed(chart: AnyChart, title: str, lines: list[str]) -> dict[str, Any]:
-    """The chart as a Vega-Lite specification in this look, with a title and lines below it."""
-    heading = alt.TitleParams(
-        text=title, subtitle=lines, anchor="start", frame="group", fontSize=LARGE,
-        fontWeight="normal", color=INK, subtitleColor=SOFT, subtitleFontSize=SMALL + 1, offset=12,
-        subtitlePadding=6, subtitleLineHeight=14,
-    )  # fmt: skip
-    spec: dict[str, Any] = chart.properties(title=heading).to_dict()
-    return spec | {"config": _CONFIG, "background": PAPER, "padding": 14}
+def themed(chart: AnyChart, title: str = "", lines: Sequence[str] = ()) -> dict[str, Any]:
+    """The chart as a Vega-Lite specification in this look; with a title and lines, if given."""
+    if title:
+        chart = chart.properties(
+            title=alt.TitleParams(
+                text=title, subtitle=list(lines), anchor="start", frame="group", fontSize=LARGE,
+                fontWeight="normal", color=INK, subtitleColor=SOFT, subtitleFontSize=SMALL + 1,
+                offset=12, subtitlePadding=6, subtitleLineHeight=14,
+            )
+        )  # fmt: skip
+    spec: dict[str, Any] = chart.to_dict()
+    return spec | {"config": _CONFIG, "background": PAPER, "padding": 14 if title else 4}
 
 
 _LABELS = {"labelColor": INK, "titleColor": SOFT, "labelFontSize": PLAIN, "titleFontSize": PLAIN,

@@ -1,0 +1,42 @@
+"""The figures that stand in the report itself, as SVG in the page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from keju.reporting.figures.catalogue import of_run
+from keju.reporting.figures.drawing import caption, embedded
+from keju.reporting.figures.figure import Undrawn
+from keju.reporting.figures.parts import OfRun
+from keju.reporting.words import Words
+
+_SHOWN = ("standings", "differences", "heatmap", "settings", "costs")
+_LEFT_OUT = "-official"
+"""Figures of both protocols are shown under strict."""
+_MOST_MODELS = 24
+
+
+class Shown(NamedTuple):
+    """A figure of the report, in its language."""
+
+    name: str
+    title: str
+    caption: str
+    drawing: Markup
+
+
+def report_figures(source: OfRun, words: Words) -> Iterator[Shown]:
+    """Those that compare models; none of a single one, nor of more than a page can hold."""
+    if not 2 <= len(source.gathered.voices) <= _MOST_MODELS:
+        return
+    for figure in of_run(source, _SHOWN):
+        if not isinstance(figure, Undrawn) and not figure.name.endswith(_LEFT_OUT):
+            yield Shown(
+                figure.name,
+                words(figure.title),
+                caption(figure, words),
+                Markup(embedded(figure, words)),  # noqa: S704 - its texts are escaped by the drawer
+            )
