@@ -110,6 +110,7 @@ def heading(text: str, width: float) -> alt.TitleParams:
         anchor="start",
         frame="group",
         baseline="bottom",
+        color=INK,
         offset=4,
     )
 

@@ -20,7 +20,18 @@ from keju.reporting.figures.parts import (
     points,
     said,
 )
-from keju.reporting.figures.theme import INK, LESS_TO_MORE, NUMBERS, OWN, PAPER, PAPERS, RULE, SOFT
+from keju.reporting.figures.theme import (
+    INK,
+    LESS_TO_MORE,
+    NUMBERS,
+    ON_DARK,
+    ON_LIGHT,
+    OWN,
+    PAPER,
+    PAPERS,
+    RULE,
+    SOFT,
+)
 from keju.reporting.latex import slug
 from keju.reporting.leaderboard import Leaderboard
 from keju.reporting.words import Words
@@ -172,7 +183,7 @@ def _ranks_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
         .encode(x=alt.X("start:Q", title=words("rank"), axis=axis, scale=scale), x2="end:Q")
     )
     marks = base.mark_point(size=190, filled=True, color=OWN, opacity=1).encode(x="rank:Q")
-    text = base.mark_text(color=PAPER, fontSize=10).encode(x="rank:Q", text="label:N")
+    text = base.mark_text(color=ON_DARK, fontSize=10).encode(x="rank:Q", text="label:N")
     width = max(160, min(640, 42 * len(rows)))
     return alt.layer(bars, marks, text).properties(width=width, height=alt.Step(21))
 
@@ -239,7 +250,8 @@ def _differences_chart(rows: Sequence[Row], _words: Words) -> alt.LayerChart:
         color=alt.Color("share:Q", scale=scale, legend=None),
         stroke=alt.condition(alt.datum.sure, alt.value(INK), alt.value(PAPER)),
     )
-    ink = alt.condition("abs(datum.share - 50) > 30", alt.value(PAPER), alt.value(INK))
+    far = "abs(datum.share - 50) > 30"
+    ink = alt.condition(far, alt.value(ON_DARK), alt.value(ON_LIGHT))
     text = base.mark_text(fontSize=9, font=NUMBERS).encode(text="label:N", color=ink)
     return alt.layer(cells, text).properties(width=alt.Step(_SIDE), height=alt.Step(22))
 

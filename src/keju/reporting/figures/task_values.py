@@ -27,7 +27,18 @@ from keju.reporting.figures.parts import (
     points,
     said,
 )
-from keju.reporting.figures.theme import FILL, INK, LOW_TO_HIGH, NUMBERS, OWN, PAPER, PAPERS, SOFT
+from keju.reporting.figures.theme import (
+    FILL,
+    INK,
+    LOW_TO_HIGH,
+    NUMBERS,
+    ON_DARK,
+    ON_LIGHT,
+    OWN,
+    PAPER,
+    PAPERS,
+    SOFT,
+)
 from keju.reporting.labels import higher_is_better, task_name
 from keju.reporting.latex import slug
 from keju.reporting.words import Words
@@ -240,7 +251,7 @@ def _heatmap_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
                 alt.value(LOW_TO_HIGH[0]),
             )
         )
-        ink = alt.condition("datum.scaled > 0.6", alt.value(PAPER), alt.value(INK))
+        ink = alt.condition("datum.scaled > 0.6", alt.value(ON_DARK), alt.value(ON_LIGHT))
         numbers = base.mark_text(fontSize=8, font=NUMBERS).encode(text="label:N", color=ink)
         title = heading(words(str(of_domain[0]["domain"])), _CELL * len(columns))
         return alt.layer(cells, numbers, title=title).properties(

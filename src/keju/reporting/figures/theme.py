@@ -19,6 +19,9 @@ NUMBERS = "Liberation Sans, Arial, Helvetica, DejaVu Sans, sans-serif"
 """For numbers by the hundred: a face without Han glyphs is laid out several times as quickly."""
 
 PAPER, INK, SOFT, RULE = "#ffffff", "#221d18", "#6d6459", "#ddd4c4"
+ON_DARK, ON_LIGHT = "#fefefe", "#221d19"
+"""Letters on a coloured cell; unlike ink they are the same on a page's dark side."""
+
 OWN, PAPERS = "#a62b1f", "#56707f"
 """A run's marks, filled, and those of a paper, hollow."""
 
