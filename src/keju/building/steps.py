@@ -43,6 +43,8 @@ STEPS: Mapping[str, Step[Any]] = _Steps(
         "set-type": "typesetting:STEP",
         "controls": "controls:STEP",
         "tear": "bones.tear:STEP",
+        "composites": "bones.composites:STEP",
+        "galleries": "bones.galleries:STEP",
         "dedup-texts": "dedup.texts:STEP",
     }
 )

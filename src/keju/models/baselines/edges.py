@@ -82,6 +82,22 @@ def outline(grey: Grey) -> Curve:
     Its points are about a pixel apart, as x + iy, or further where there would be too many to keep.
     None where nothing stands out.
     """
+    contour = largest_contour(grey)
+    if contour is None:
+        return np.zeros(0, dtype=np.complex128)
+    points = contour.astype(np.float64)
+    # A chain of pixels is longer at a slant, so that two copies at different angles would differ.
+    wave = np.fft.fftfreq(len(points))
+    blur = np.exp(-2 * (np.pi * wave * _SMOOTHING) ** 2)
+    smooth: Curve = np.fft.ifft(np.fft.fft(points[:, 0] + 1j * points[:, 1]) * blur)
+    return smooth if len(smooth) <= _MOST else _even(smooth, length(smooth) / _MOST)
+
+
+def largest_contour(grey: Grey) -> NDArray[np.int32] | None:
+    """The pixels around the largest thing that stands out from the ground, n × (x, y), in order.
+
+    It may reach a little beyond the picture. None where nothing stands out.
+    """
     apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
     level, _ = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     mask = np.where(apart > max(1, _FADED * level), 255, 0).astype(np.uint8)
@@ -90,13 +106,9 @@ def outline(grey: Grey) -> Curve:
     closed = cv2.morphologyEx(np.pad(mask, side), cv2.MORPH_CLOSE, brush)
     found, _ = cv2.findContours(closed, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
     if not found:
-        return np.zeros(0, dtype=np.complex128)
-    points = max(found, key=cv2.contourArea)[:, 0, :].astype(np.float64)
-    # A chain of pixels is longer at a slant, so that two copies at different angles would differ.
-    wave = np.fft.fftfreq(len(points))
-    blur = np.exp(-2 * (np.pi * wave * _SMOOTHING) ** 2)
-    smooth: Curve = np.fft.ifft(np.fft.fft(points[:, 0] + 1j * points[:, 1]) * blur)
-    return smooth if len(smooth) <= _MOST else _even(smooth, length(smooth) / _MOST)
+        return None
+    contour: NDArray[np.int32] = max(found, key=cv2.contourArea)[:, 0, :] - side
+    return contour
 
 
 def evidence(one: Curve, other: Curve) -> float:

@@ -1,0 +1,75 @@
+"""Labelled crops of characters, by class: what composites and galleries are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from keju.errors import DataError, UsageError
+from keju.items import ImageRef, Item
+
+
+class Crop(NamedTuple):
+    """A crop of one character: its class, its picture and the item that it comes from."""
+
+    name: str
+    ref: ImageRef
+    item: Item
+
+
+Classes = dict[str, list[Crop]]
+
+
+def classes_of(items: Iterable[Item]) -> Classes:
+    """Every labelled crop by class, in order of name; the same picture once.
+
+    A crop is the picture of an item of the reference split with its class for an answer, or the
+    picture asked about in a gallery whose metadata name its class.
+
+    Raises:
+        DataError: there are fewer than two classes, or one picture has two.
+    """
+    found: Classes = {}
+    owners: dict[str, str] = {}
+    for item in items:
+        name = _class(item)
+        if not name or not item.images:
+            continue
+        ref = item.images[0]
+        owner = owners.get(ref.sha256)
+        if owner is None:
+            owners[ref.sha256] = name
+            found.setdefault(name, []).append(Crop(name, ref, item))
+        elif owner != name:
+            raise DataError(
+                f"its picture is of class {name}, and elsewhere of class {owner}",
+                item=item.id,
+                mend="Take it out of one of the two",
+            )
+    if len(found) < 2:
+        raise DataError(
+            f"{len(found)} classes of crops: two or more are needed",
+            mend="Import crops with: keju data import idx, obi-classification or obi-retrieval",
+        )
+    return dict(sorted(found.items()))
+
+
+def _class(item: Item) -> str:
+    if item.split == "reference" and len(item.images) == 1 and item.answer:
+        return item.answer
+    return item.metadata.get("class_name") or item.metadata.get("class", "")
+
+
+def sampled(classes: Classes, count: int, rng: np.random.Generator) -> Classes:
+    """So many classes by lot, in order of name; 0 for all.
+
+    Raises:
+        UsageError: there are fewer.
+    """
+    if count > len(classes):
+        raise UsageError(f"classes: {count}, but there are {len(classes)}")
+    names = list(classes)
+    chosen = [names[int(at)] for at in rng.permutation(len(names))[: count or len(names)]]
+    return {name: classes[name] for name in sorted(chosen)}

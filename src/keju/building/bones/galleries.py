@@ -1,0 +1,107 @@
+"""Step ``galleries``: crops of characters asked against each other, with distractors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.building.bench import Bench
+from keju.building.bones.crops import Classes, Crop, classes_of, sampled
+from keju.building.step import Settings, Step
+from keju.errors import DataError
+from keju.synthesis.bones.asking import ranking
+
+
+class GallerySettings(Settings, frozen=True):
+    """Which gallery, of how many classes and crops."""
+
+    task: Annotated[
+        Literal["classification", "retrieval"],
+        Meta(description="classification: a few references a class; retrieval: all that belong."),
+    ] = "classification"
+    classes: Annotated[int, Meta(description="Classes asked about, by lot; 0: all.", ge=0)] = 0
+    references: Annotated[
+        int, Meta(description="Crops of each class in the gallery.", ge=1, le=50)
+    ] = 1
+    queries: Annotated[int, Meta(description="Crops of each class asked about.", ge=1)] = 4
+    distractors: Annotated[
+        int, Meta(description="Crops of classes that nobody asks about.", ge=0)
+    ] = 0
+
+
+class LeftOut(Struct, frozen=True):
+    """A class that was left out, and why."""
+
+    name: str
+    why: str
+
+
+def make_galleries(bench: Bench, settings: GallerySettings) -> None:
+    """Ask crops of each class against references of all classes, and distractors of others.
+
+    Raises:
+        UsageError: more classes are wanted than there are.
+        DataError: fewer than two classes have crops enough, or there are too few distractors.
+    """
+    every = classes_of(bench.items())
+    needed = settings.references + settings.queries
+    enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
+    if len(enough) < 2:
+        raise DataError(
+            f"{len(enough)} classes have {needed} crops or more: two are needed",
+            mend="Lower references or queries",
+        )
+    asked = sampled(enough, settings.classes, bench.rng("classes"))
+    parts = {name: _shuffled(bench, name, crops) for name, crops in asked.items()}
+    references = [crop for crops in parts.values() for crop in crops[: settings.references]]
+    gallery = references + _distractors(bench, settings, every, asked)
+    order = bench.rng("order").permutation(len(gallery))
+    gallery = [gallery[int(place)] for place in order]
+    queries = [crop for crops in parts.values() for crop in crops[settings.references : needed]]
+    for query in queries:
+        _ask(bench, settings, query, gallery)
+    left = [LeftOut(name, f"fewer than {needed} crops") for name in every if name not in enough]
+    bench.table("left-out", left, LeftOut)
+    strangers = len(gallery) - len(references)
+    bench.note(f"{len(queries)} queries of {len(asked)} classes against {len(gallery)} crops, "
+               f"{strangers} of them distractors")  # fmt: skip
+
+
+STEP = Step(
+    "galleries",
+    "Ask crops of characters against each other: classification or retrieval.",
+    GallerySettings,
+    make_galleries,
+)
+
+
+def _shuffled(bench: Bench, name: str, crops: Sequence[Crop]) -> list[Crop]:
+    return [crops[int(place)] for place in bench.rng("crops", name).permutation(len(crops))]
+
+
+def _distractors(
+    bench: Bench, settings: GallerySettings, every: Classes, asked: Classes
+) -> list[Crop]:
+    others = [crop for name, crops in every.items() if name not in asked for crop in crops]
+    if len(others) < settings.distractors:
+        raise DataError(
+            f"{settings.distractors} distractors are wanted, but the classes that are not asked "
+            f"about have {len(others)} crops",
+            mend="Lower distractors, or ask about fewer classes",
+        )
+    return _shuffled(bench, "distractors", others)[: settings.distractors]
+
+
+def _ask(bench: Bench, settings: GallerySettings, query: Crop, gallery: Sequence[Crop]) -> None:
+    for item in ranking(
+        query.item.id,
+        settings.task,
+        (query.ref, [crop.ref for crop in gallery]),
+        [place for place, crop in enumerate(gallery, 1) if crop.name == query.name],
+        group=query.name,
+        metadata={"source": "crops", **query.item.metadata, "class": query.name},
+    ):
+        bench.keep(replace(item, provenance=query.item.provenance), note=f"of class {query.name}")
