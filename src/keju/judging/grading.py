@@ -10,12 +10,12 @@ from msgspec import field
 
 from keju.items import Record, Request
 from keju.judging.answers import EMPTY, NO_ANSWER, AnswerId, Chosen, Judged, answers_of
-from keju.judging.asking import replies_of
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import LEAST, grade_in
 from keju.judging.prompting import grading_request
 from keju.judging.rubrics import Rubrics
 from keju.metrics.base import UndefinedMetricError
+from keju.running.questions import replies_of
 from keju.runs import RunFolder
 from keju.statistics import group_bootstrap, krippendorff_alpha
 

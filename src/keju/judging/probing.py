@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from keju.items import Record
 from keju.judging.answers import AnswerId
-from keju.judging.asking import replies_of
 from keju.judging.folder import JudgementFolder
 from keju.judging.grades import Grade, grade_in
 from keju.judging.probes import Probe, Probing, declared_probes
+from keju.running.questions import replies_of
 from keju.statistics import group_bootstrap
 
 MOVES = 0.5

@@ -8,16 +8,14 @@ turned into others inside the answer, so that it cannot close what it stands in.
 from __future__ import annotations
 
 import re
-from itertools import count
 
 from keju.benchmarks import prompt_of
-from keju.files import sha256_bytes
 from keju.items import Item, Request
 from keju.judging.answers import AnswerId
 from keju.judging.rubrics import Rubrics
+from keju.running.sealing import seal_of, without_marks
 
 _BLANK = re.compile(r"\{([a-z]+)\}")
-_OTHER_BRACKETS = str.maketrans("⟦⟧", "〔〕")
 
 
 def grading_request(
@@ -51,14 +49,14 @@ def grading_request(
         raise ValueError(f"no rubric for {item.task}")
     question, reference = prompt_of(item), _reference(item)
     source = "" if item.transcription in (None, item.answer) else item.transcription or ""
-    seal = _seal(rubrics.id, question, reference, text)
+    seal = seal_of(rubrics.id, question, reference, text)
     fill = {
         "rubric": rubric.says.strip(),
         "question": question,
         "source": rubrics.source.replace("{text}", source) if source else "",
         "reference": reference,
         "author": rubrics.author.replace("{name}", author) if author else "",
-        "answer": text.translate(_OTHER_BRACKETS),
+        "answer": without_marks(text),
         "opening": f"⟦答卷 {seal}⟧",
         "closing": f"⟦答卷完 {seal}⟧",
     }
@@ -76,14 +74,3 @@ def grading_request(
 
 def _reference(item: Item) -> str:
     return "\n或：".join((item.answer, *item.also_accepted))
-
-
-def _seal(*shown: str) -> str:
-    """A number of 16 digits that stands nowhere in what is shown."""
-    whole = "\0".join(shown)
-    data = whole.encode("utf-8", "replace")
-    for attempt in count():
-        seal = sha256_bytes(b"%d\0%s" % (attempt, data))[:16]
-        if seal not in whole:
-            return seal
-    raise AssertionError("unreachable")

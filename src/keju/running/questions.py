@@ -1,0 +1,173 @@
+"""Asking requests that are there already, such as those to a judge or to a drafter.
+
+A run makes its requests of a dataset's items; here they are given. The rest is the same: stored as
+they come, throttled, within a budget, never asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from rich.console import Console
+
+from keju.datasets.store import Dataset
+from keju.items import Request, Response
+from keju.models import Model
+from keju.running.ask import Asker, Job, Lane, Policy
+from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
+from keju.running.keys import request_key
+from keju.running.run import RunSummary, ask_all
+from keju.running.session import summary_of
+from keju.running.store import ResponseStore, Slot, Stored
+from keju.runs import RunFolder
+
+Questions = Callable[[Model], Iterable[Request]]
+"""The requests to a model; called several times."""
+
+
+class Replies(NamedTuple):
+    """A model's stored replies by their place, where they answer what would be asked now."""
+
+    model: str
+    of: dict[Slot, Response]
+
+    def to(self, request: Request) -> Response | None:
+        """The reply to a request, or None."""
+        return self.of.get(slot_of(request))
+
+
+def ask_questions(
+    store: ResponseStore,
+    models: Sequence[Model],
+    questions: Questions,
+    *,
+    policy: Policy,
+    dataset: Dataset | None = None,
+    identities: Mapping[str, Mapping[str, str]] | None = None,
+    console: Console | None = None,
+) -> RunSummary:
+    """Ask what has no reply yet; what is stored is not asked again.
+
+    A stored reply to another prompt, or of a model that is set otherwise, is asked for again.
+
+    Args:
+        store: where replies are kept; open.
+        models: who is asked; they are closed afterwards.
+        questions: the requests to a model; called several times.
+        policy: how many at once, how long and how often.
+        dataset: where the images lie that requests show, if they do.
+        identities: of all whose replies are stored there and were paid for; these models' if None.
+        console: where progress is shown; None shows none.
+
+    Raises:
+        UsageError: a limit or the budget makes no sense.
+        DataError: a stored reply is damaged, or the disk is full.
+    """
+    policy.limits.check()
+    policy.budget.check()
+    lanes: list[Lane] = []
+    standing: list[list[Stored]] = []
+    for model in models:
+        known = store.known(model.name)
+        found = [stored for _, stored in jobs_of(model, questions(model), known, policy)]
+        standing.append([stored for stored in found if stored is not None])
+        lanes.append(
+            Lane(
+                model,
+                _missing(model, questions(model), known, policy),
+                total=found.count(None),
+                ceiling=policy.concurrency or model.concurrency,
+                policy=policy,
+            )
+        )
+    paid = identities or {model.name: model.identity for model in models}
+    purse = _purse(store.folder, models, paid, policy.budget)
+    interrupted = asyncio.run(_go(dataset, lanes, store, policy, purse, console))
+    prices = policy.budget.prices
+    return RunSummary(
+        out=str(store.folder.path),
+        items=sum(lane.total for lane in lanes),
+        models=tuple(
+            summary_of(lane, there, lane.total + len(there))
+            for lane, there in zip(lanes, standing, strict=True)
+        ),
+        interrupted=interrupted,
+        used_up=purse.used_up,
+        cost=purse.spent if prices else None,
+        currency=prices.currency if prices else "",
+    )
+
+
+def replies_of(
+    folder: RunFolder, model: str, identity: Mapping[str, str], questions: Iterable[Request]
+) -> Replies:
+    """A model's stored replies to these requests; replies to other prompts are left out."""
+    stored = {
+        Slot(each.item, each.query, each.setting, each.round, each.candidate): each
+        for each in folder.responses(model)
+    }
+    found = {}
+    for request in questions:
+        reply = stored.get(slot_of(request))
+        if reply is not None and reply.key == request_key(request, identity):
+            found[slot_of(request)] = reply
+    return Replies(model, found)
+
+
+def jobs_of(
+    model: Model, requests: Iterable[Request], known: Mapping[Slot, Stored], policy: Policy
+) -> Iterator[tuple[Job, Stored | None]]:
+    """Each request, with what is stored for it, unless that is to be asked for again."""
+    identity = model.identity
+    for request in requests:
+        key = request_key(request, identity)
+        stored = known.get(slot_of(request))
+        again = policy.retry_failed and stored is not None and stored.status == "failed"
+        if stored is not None and (stored.key != key or again):
+            stored = None
+        yield Job(request, key), stored
+
+
+def slot_of(request: Request) -> Slot:
+    """The place of a request's reply."""
+    return Slot(request.item, request.query, request.setting, request.round, request.candidate)
+
+
+def _missing(
+    model: Model, requests: Iterable[Request], known: Mapping[Slot, Stored], policy: Policy
+) -> Iterator[Job]:
+    """What is still to be asked; made when it is its turn."""
+    for job, stored in jobs_of(model, requests, known, policy):
+        if stored is None:
+            yield job
+
+
+def _purse(
+    folder: RunFolder,
+    models: Sequence[Model],
+    identities: Mapping[str, Mapping[str, str]],
+    budget: Budget,
+) -> Purse:
+    """What is left of a budget after the stored replies were paid for."""
+    if budget.prices is None:
+        return Purse(budget)
+    meters = ((model.name, Meter(model.identity, budget.prices)) for model in models)
+    check_priced(meters, budget)
+    return Purse(budget, spent_so_far(folder, identities, budget.prices))
+
+
+async def _go(
+    dataset: Dataset | None,
+    lanes: Sequence[Lane],
+    store: ResponseStore,
+    policy: Policy,
+    purse: Purse,
+    console: Console | None,
+) -> bool:
+    try:
+        return await ask_all(Asker(dataset, lanes, store.append, policy, purse), console)
+    finally:
+        for lane in lanes:
+            await lane.model.close()
