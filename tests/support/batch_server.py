@@ -10,7 +10,7 @@ import asyncio
 import json
 
 from aiohttp import web
-from chat_server import ITEM, ChatServer, serve
+from chat_server import ITEM, ChatServer, failure, serve
 
 
 class BatchServer(ChatServer):
@@ -22,6 +22,9 @@ class BatchServer(ChatServer):
 
     async def upload(self, request: web.Request) -> web.Response:
         form = await request.post()
+        if status := self.plan["refuse"]:
+            self.plan["refuse"] = 0
+            return failure(status, "no file today")
         assert form["purpose"] == "batch"
         name = f"file-{len(self.files)}"
         self.files[name] = form["file"].file.read()

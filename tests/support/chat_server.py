@@ -34,6 +34,7 @@ DEFAULTS = {
     "hang": 30.0,  # seconds that a hang takes
     "images": False,  # look at the images and note their hashes
     "says": "",  # what it says to all, if anything
+    "refuse": 0,  # the HTTP status by which the next file for a batch is refused
     "lose": False,  # create a batch, and drop the connection before saying so
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }

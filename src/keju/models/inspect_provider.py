@@ -18,11 +18,12 @@ from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.inspect_answers import answer_of
+from keju.models.inspect_batches import Workers, batch_config, check_provider, work_in
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, hidden, opened
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessageUser, Model
+    from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
 
 _ON_THIS_MACHINE = frozenset({"hf", "mockllm", "nnterp", "none", "transformer_lens"})
 
@@ -42,8 +43,8 @@ class InspectModel:
     """
 
     def __init__(self, spec: str, options: ModelOptions) -> None:
-        self._provider, slash, model = spec.partition("/")
-        if not (self._provider and slash and model):
+        self.provider, slash, model = spec.partition("/")
+        if not (self.provider and slash and model):
             raise UsageError(
                 f"inspect:{spec} needs a provider and a model, as in inspect:anthropic/MODEL"
             )
@@ -52,6 +53,8 @@ class InspectModel:
         self._options = replace(options, reference=(), shown=(), images_of=None)
         self._address = address_of(spec, options)
         self._model: Model | None = None
+        self._batches: GenerateConfig | None = None
+        self._workers = Workers()
         if options.asking:
             self._model = opened(spec, self._address, self._options)
 
@@ -65,10 +68,10 @@ class InspectModel:
         """Endpoint, model, decoding, limits on pictures, and Inspect's version."""
         from inspect_ai import __version__  # noqa: PLC0415
 
-        elsewhere = self._provider not in _ON_THIS_MACHINE
+        elsewhere = self.provider not in _ON_THIS_MACHINE
         return {
             "kind": "inspect",
-            **({"endpoint": self._address or self._provider} if elsewhere else {}),
+            **({"endpoint": self._address or self.provider} if elsewhere else {}),
             "model": self._spec,
             "inspect_ai": __version__,
             **{name: str(value) for name, value in self._options.decoding.given.items()},
@@ -103,13 +106,26 @@ class InspectModel:
         raise AskError(
             failure.kind,
             hidden(str(failure)),
-            retryable=failure.retryable,
+            # What a batch brought back is asked again by the user: it may have been paid for.
+            retryable=failure.retryable and self._batches is None,
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
         )
 
+    def in_batches(self) -> None:
+        """Ask in batches from now on; an answer then takes up to a day.
+
+        Raises:
+            UsageError: Inspect has no batches of this provider.
+        """
+        check_provider(self.name, self.provider)
+        self._batches = batch_config()
+        if self._model is not None:
+            self._model.config.attempt_timeout = None
+
     async def close(self) -> None:
         """Close the connections."""
+        self._workers.stop()
         if self._model is not None:
             await self._model.api.aclose()
 
@@ -120,7 +136,10 @@ class InspectModel:
             raise AskError("engine", f"{self.name} was opened for a plan and cannot be asked")
         # What Inspect notes of each call, its pictures included, else stays until the process ends.
         init_transcript(Transcript())
-        return answer_of(await self._model.generate([message]))
+        if self._batches is None:
+            return answer_of(await self._model.generate([message]))
+        work_in(self._workers)
+        return answer_of(await self._model.generate([message], config=self._batches))
 
     async def _message(self, request: Request, images: Sequence[bytes]) -> ChatMessageUser:
         """The pictures as they are stored, in order, then the text."""

@@ -9,7 +9,7 @@ model is asked directly, so that a wrong key or parameter is seen at once and no
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,8 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.models import AskError
+from keju.models.inspect_batches import MOST, check_provider
+from keju.models.inspect_provider import InspectModel
 from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
 from keju.models.openai_compatible import OpenAICompatible
 from keju.running.ask import Asker, Images, Job, Lane, Policy, response_of
@@ -27,6 +29,8 @@ from keju.runs import RunFolder
 
 if TYPE_CHECKING:
     from keju.models import Model
+
+_MORE_THAN_A_DAY = 26 * 3600.0
 
 
 class Submitted(Record, frozen=True, kw_only=True):
@@ -49,8 +53,12 @@ def check_batchable(models: Iterable[Model], policy: Policy) -> None:
         UsageError: a model has no batch endpoints, or a budget or a limit a minute is set.
     """
     for model in models:
-        if not isinstance(model, OpenAICompatible):
-            raise UsageError(f"--batch: {model.name} has no batch endpoints; openai: models have")
+        if isinstance(model, InspectModel):
+            check_provider(model.name, model.provider)
+        elif not isinstance(model, OpenAICompatible):
+            raise UsageError(
+                f"--batch: {model.name} has no batch endpoints; openai: and inspect: models have"
+            )
     if any(msgspec.structs.astuple(policy.limits)) or policy.budget.limited:
         raise UsageError(
             "--batch: budgets and limits a minute are not kept in batches; use --limit"
@@ -160,9 +168,7 @@ class BatchLane:
 
     async def _ask_directly(self, job: Job) -> bool:
         """Whether a request that is asked at once gets a response that is no failure."""
-        there: list[Response] = []
-        alone = Lane(self._model, iter([job]), total=1, ceiling=1)
-        await Asker(self._dataset, [alone], there.append, self._policy).run()
+        there = await _asked_alone(self._model, job, self._dataset, self._policy)
         for response in there:
             self._keep_it(response)
         return bool(there) and there[0].status != "failed"
@@ -220,6 +226,69 @@ class BatchLane:
 
     def _path(self, tag: str) -> Path:
         return self._folder / f"{tag}.json"
+
+
+class HeldLane:
+    """One model's way through a run by batches that Inspect submits, waited for here.
+
+    Args:
+        lane: what is left to ask it.
+        dataset: where the images lie.
+        keep: stores a response.
+        policy: how the one request is asked that goes directly.
+    """
+
+    def __init__(
+        self,
+        lane: Lane,
+        dataset: Dataset,
+        keep: Callable[[Response], None],
+        policy: Policy,
+    ) -> None:
+        if not isinstance(lane.model, InspectModel):
+            raise TypeError(lane.model.name)
+        self.lane = lane
+        self._model = lane.model
+        self._dataset = dataset
+        self._keep = keep
+        self._policy = policy
+
+    async def run(self, go: Callable[[Asker], Awaitable[bool]]) -> bool:
+        """Ask one request directly, then the others in batches.
+
+        Args:
+            go: runs what asks them, and says whether it was interrupted.
+        """
+        job = next(self.lane.jobs, None)
+        if job is None:
+            return False
+        there = await _asked_alone(self._model, job, self._dataset, self._policy)
+        for response in there:
+            self._keep(response)
+            self.lane.note(response, self._policy.dead_after)
+        if not there or there[0].status == "failed":
+            return False
+        self._model.in_batches()
+        return await go(Asker(self._dataset, [self.lane], self._keep, held(self._policy)))
+
+
+def held(policy: Policy) -> Policy:
+    """The policy for requests that wait in batches: sent once, and given more than a day."""
+    return msgspec.structs.replace(
+        policy,
+        concurrency=policy.concurrency or MOST,
+        attempts=1,
+        timeout=_MORE_THAN_A_DAY,
+        deadline=_MORE_THAN_A_DAY,
+    )
+
+
+async def _asked_alone(model: Model, job: Job, dataset: Dataset, policy: Policy) -> list[Response]:
+    """The response to one request that is asked directly; none if the run was stopped."""
+    there: list[Response] = []
+    alone = Lane(model, iter([job]), total=1, ceiling=1)
+    await Asker(dataset, [alone], there.append, policy).run()
+    return there
 
 
 def _name(job: Job) -> str:

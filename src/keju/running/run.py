@@ -123,8 +123,7 @@ def run(
         purse = session.purse(policy.budget)
         waiting = 0
         if policy.batch:
-            waiting, lanes = _by_batches(session, policy)
-            interrupted = False
+            waiting, interrupted, lanes = _by_batches(session, policy, console)
         else:
             _check_no_batches(store.folder)
             session.begin()
@@ -167,39 +166,55 @@ async def _go(
     return interrupted, lanes
 
 
-def _by_batches(session: Session, policy: Policy) -> tuple[int, list[Lane]]:
-    """Collect from the vendors' batches and submit to them.
+def _by_batches(
+    session: Session, policy: Policy, console: Console | None
+) -> tuple[int, bool, list[Lane]]:
+    """Collect from the vendors' batches and submit to them, or wait for those of Inspect's.
 
     Returns:
-        How many requests are waited for, and how it went with each model.
+        How many requests are waited for, whether it was interrupted, and how it went with each
+        model.
 
     Raises:
         UsageError: a model has no batches, or images are to be read first.
     """
     # Imported only now: this brings the HTTP client.
-    from keju.running.batching import BatchLane, check_batchable  # noqa: PLC0415
+    from keju.models.inspect_provider import InspectModel  # noqa: PLC0415
+    from keju.running.batching import (  # noqa: PLC0415
+        BatchLane,
+        HeldLane,
+        check_batchable,
+        held,
+    )
 
     check_batchable(session.models, policy)
     if any(reader_of(m, way.setting) for m in session.models for way in session.selection.ways):
         raise UsageError("--batch: images cannot be read first in batches. Use --setting image")
     session.begin()
-    lanes = [session.lane(model, policy) for model in session.models]
+    lanes = [
+        session.lane(model, held(policy) if isinstance(model, InspectModel) else policy)
+        for model in session.models
+    ]
     session.note_declined()
+    dataset, store = session.dataset, session.store
 
-    async def go() -> int:
-        waiting = 0
+    async def go() -> tuple[int, bool]:
+        waiting, interrupted = 0, False
         try:
             for lane in lanes:
-                store = session.store
-                batched = BatchLane(lane, session.dataset, store.folder, store.append, policy)
+                if isinstance(lane.model, InspectModel):
+                    waited = HeldLane(lane, dataset, store.append, policy)
+                    interrupted |= await waited.run(lambda asker: ask_all(asker, console))
+                    continue
+                batched = BatchLane(lane, dataset, store.folder, store.append, policy)
                 await batched.run()
                 waiting += batched.waiting
         finally:
             for model in session.models:
                 await model.close()
-        return waiting
+        return waiting, interrupted
 
-    return asyncio.run(go()), lanes
+    return *asyncio.run(go()), lanes
 
 
 def _check_no_batches(folder: RunFolder) -> None:

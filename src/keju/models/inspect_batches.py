@@ -1,0 +1,121 @@
+"""Batches through Inspect, made safe to wait for.
+
+Inspect's batcher lives in this process: it gathers requests, submits them, asks after them and
+hands out what came back. Of version 0.3.285 three things are set right here:
+
+- a submission that the server refuses ends its worker, and whoever asks after that waits for ever:
+  the worker is started again;
+- a line of OpenAI's results that holds an error makes the whole batch fail, with the answers that
+  were paid for: such a line is the failure of its own request;
+- it prints what it does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from keju.errors import UsageError
+from keju.models.base import AskError
+from keju.models.openai_errors import error_of_status, excerpt
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig
+
+PROVIDERS = ("anthropic", "google", "grok", "openai", "together")
+"""Those whose batches Inspect can use; it asks any other one directly, at the full price."""
+
+SIZE, MOST = 100, 1000
+"""Requests in a batch, and in all batches together: their pictures are in memory till the end."""
+
+TICK = 15.0
+"""Seconds between two looks at what is under way, and before a batch that is not full goes out."""
+
+_LINES = "_parse_jsonl_line"
+
+
+class Workers:
+    """Stands for the task group in which Inspect runs its batcher, and starts it again."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start_soon(self, work: Callable[..., Awaitable[None]], *arguments: object) -> None:
+        """Run it until it comes to its end, however often it breaks off."""
+        task = asyncio.get_running_loop().create_task(_again(work, *arguments))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def stop(self) -> None:
+        """Leave what is under way."""
+        for task in self._tasks:
+            task.cancel()
+
+
+async def _again(work: Callable[..., Awaitable[None]], *arguments: object) -> None:
+    while True:
+        try:
+            await work(*arguments)
+        except Exception:  # noqa: BLE001  those that wait for this batch have been told
+            await asyncio.sleep(TICK)
+        else:
+            return
+
+
+def check_provider(name: str, provider: str) -> None:
+    """Refuse a provider that has no batches.
+
+    Raises:
+        UsageError: Inspect would ask it directly.
+    """
+    if provider not in PROVIDERS:
+        raise UsageError(
+            f"--batch: {name}: Inspect has batches of {', '.join(PROVIDERS)} only. "
+            "Leave --batch out, or use openai: for a server with batch endpoints of its own"
+        )
+
+
+def batch_config() -> GenerateConfig:
+    """What makes a request wait for a batch; Inspect submits and looks again twice on trouble."""
+    from inspect_ai.model import BatchConfig, GenerateConfig  # noqa: PLC0415
+
+    _mended()
+    batch = BatchConfig(size=SIZE, max_size=SIZE, max_batches=MOST, send_delay=TICK, tick=TICK)
+    return GenerateConfig(batch=batch, max_retries=2)
+
+
+def work_in(workers: Workers) -> None:
+    """Have Inspect run its batcher there, in this task's context."""
+    from inspect_ai._util.background import set_background_task_group  # noqa: PLC0415
+
+    set_background_task_group(workers)
+
+
+@cache
+def _mended() -> None:
+    from inspect_ai.model._providers import _openai_batch  # noqa: PLC0415
+    from inspect_ai.model._providers.util import batch_log  # noqa: PLC0415
+
+    batch_log.set_batch_log_callback(str)  # which takes it and says nothing
+    batcher = _openai_batch.OpenAIBatcher
+    parse = getattr(batcher, _LINES)
+
+    def parsed(self: object, line: dict[str, Any]) -> tuple[str, object]:
+        wrong = _error_of(line)
+        return parse(self, line) if wrong is None else (str(line.get("custom_id", "")), wrong)
+
+    setattr(batcher, _LINES, parsed)
+
+
+def _error_of(line: dict[str, Any]) -> AskError | None:
+    """What is wrong with a line of results, or None."""
+    reply, error = line.get("response") or {}, line.get("error")
+    status = reply.get("status_code", 200) if isinstance(reply, dict) else 0
+    if error:
+        said = error.get("message") if isinstance(error, dict) else error
+        return AskError("server", excerpt(str(said or "the batch gave no reply")))
+    if status == 200:
+        return None
+    return error_of_status(status, reply.get("body"), {})
