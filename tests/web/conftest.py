@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from urllib.parse import quote, urlencode
@@ -87,7 +88,9 @@ def answered(tmp_path: Path) -> Path:
         lines = [json.dumps({"item": name, "text": text}) for name, text in texts.items()]
         (tmp_path / f"{model}.jsonl").write_text("\n".join(lines), "utf-8")
     models = [f"replay:{tmp_path}/{name}.jsonl" for name in ("one", "two")]
-    run(path, models, tmp_path / "run", selection=Selection())
+    # In a thread: Playwright has a loop running in this one.
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(run, path, models, tmp_path / "run", selection=Selection()).result()
     return tmp_path / "run"
 
 
@@ -173,9 +176,9 @@ def _without(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator:
-    """Debian's Chromium, driven by Playwright."""
+    """Debian's Chromium, driven by Playwright, whose loop must not run on into other tests."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

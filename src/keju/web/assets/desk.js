@@ -148,7 +148,7 @@ function press(element) {
     element.checked = true;
     element.focus();
     element.dispatchEvent(new Event("change", { bubbles: true }));
-  } else if (element.matches("button") && element.form === form && form) {
+  } else if (form && element.form === form && element.type === "submit") {
     if (!element.disabled) form.requestSubmit(element);
   } else element.click();
 }
