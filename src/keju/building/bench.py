@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from keju.building.engine import Engine
+from keju.building.tables import write_table
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.files import write_atomic
 from keju.items import ImageRef, Item, Provenance
@@ -100,31 +100,7 @@ class Bench:
                 what its columns are.
             shape: the type of the rows.
         """
-        import polars as pl  # noqa: PLC0415 - heavy
-        from polars.datatypes import List  # noqa: PLC0415 - heavy
-
-        from keju.building.columns import table_of  # noqa: PLC0415 - heavy
-
-        shape = shape or (type(rows[0]) if rows else None)
-        if shape is None:
-            return
-        frame = pl.DataFrame(pl.from_arrow(table_of(rows, shape)))
-        folder = self.out / TABLES
-        folder.mkdir(exist_ok=True)
-        buffer = io.BytesIO()
-        frame.write_parquet(buffer, compression="zstd", statistics=False)
-        write_atomic(folder / f"{name}.parquet", buffer.getvalue())
-        nested = [column for column, kind in frame.schema.items() if isinstance(kind, List)]
-        as_text = frame.with_columns(
-            pl.Series(
-                column,
-                [json.dumps(row[column], ensure_ascii=False) for row in map(asdict, rows)],
-                dtype=pl.String,
-            )
-            for column in nested
-        )
-        # The mark at its head tells spreadsheets that the file is UTF-8.
-        write_atomic(folder / f"{name}.csv", as_text.write_csv(include_bom=True))
+        write_table(self.out / TABLES, name, rows, shape)
 
     def note(self, line: str) -> None:
         """Say a line of the step's summary, which is printed and kept in step.json."""

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from msgspec import field
 
 from keju import __version__
+from keju.building.bench import SCRATCH
 from keju.building.engine import Engine
 from keju.building.joining import Part, join
 from keju.building.recipe import PlannedSource, Recipe
@@ -35,6 +36,7 @@ from keju.building.running import (
     shown,
 )
 from keju.building.settings import fingerprint
+from keju.building.sources.base import Site
 from keju.datasets.store import Dataset, DatasetManifest
 from keju.errors import DataError, UsageError
 from keju.files import write_json
@@ -99,7 +101,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
     with _locked(out):
         parts, sources = [], []
         for planned in recipe.sources:
-            done = _source(planned, out)
+            done = _source(planned, out, engine)
             sources.append(_told(planned.folder, planned.form.name, "sources", done, say))
             name = getattr(planned.settings, "name", "") or planned.folder
             folder = out / "sources" / planned.folder
@@ -155,16 +157,17 @@ def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
         last = folder
 
 
-def _source(planned: PlannedSource, out: Path) -> Done:
+def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
     folder = out / "sources" / planned.folder
     mark = _source_mark(planned)
     if done := finished(folder, mark):
         return done
-    # A source is read anew after a kill; what it fetched lies in `fetched`.
+    # A source is read anew after a kill; what it fetched, and rows that were done, are kept.
     shutil.rmtree(folder, ignore_errors=True)
-    cache = out / "fetched"
+    scratch = out / SCRATCH / mark
+    site = Site(folder, out / "fetched", engine.within(scratch))
     try:
-        notes = list(planned.form.make(planned.settings, folder, cache))
+        notes = list(planned.form.make(planned.settings, site))
     except UsageError as error:
         raise UsageError(f"source {planned.number} ({planned.form.name}): {error}") from None
     manifest = Dataset.open(folder).manifest
@@ -178,6 +181,7 @@ def _source(planned: PlannedSource, out: Path) -> Done:
         notes=notes,
     )
     write_json(folder / RECORD, record)
+    shutil.rmtree(scratch, ignore_errors=True)
     return Done(record, manifest, anew=True)
 
 

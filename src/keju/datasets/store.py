@@ -344,10 +344,11 @@ class DatasetWriter:
         """Whether this image was added."""
         return self._refs.get(ref.sha256) == ref
 
-    def link_image(self, path: Path, ref: ImageRef) -> ImageRef:
+    def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> ImageRef:
         """Take over a sound image that lies elsewhere on this disk, without decoding it again.
 
-        The file is linked where the disk can do so, else copied: nobody may change it in place.
+        The file is linked where the disk can do so, so that nobody may change it in place; what
+        others may change is copied.
 
         Raises:
             DataError: it is missing, or of another size than `ref` says.
@@ -360,6 +361,8 @@ class DatasetWriter:
             target.parent.mkdir(exist_ok=True)
             target.unlink(missing_ok=True)
             try:
+                if copy:
+                    raise OSError
                 target.hardlink_to(path)
             except OSError:
                 _store(target, path.read_bytes())

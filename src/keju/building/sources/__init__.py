@@ -14,6 +14,10 @@ from keju.errors import UsageError
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form"]
 
 _OWN = {
+    "images": "images:SOURCE",
+    "rows": "rows:SOURCE",
+    "web": "web:SOURCE",
+    "iiif": "iiif:SOURCE",
     "synth": "ready:SYNTH",
     "dataset": "ready:DATASET",
 }

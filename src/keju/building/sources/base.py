@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, NamedTuple, TypeVar
 
 from msgspec import Meta
 
+from keju.building.engine import Engine
 from keju.building.step import Settings
 from keju.datasets.store import DatasetWriter
 
@@ -27,9 +28,20 @@ class SourceSettings(Settings, frozen=True):
 
 S = TypeVar("S", bound=Settings)
 
-Make = Callable[[S, Path, Path], Iterable[str]]
-"""Makes a dataset of a source: its settings, the dataset's folder, and a folder that lasts, for
-what was fetched. Gives back notes for the user."""
+
+class Site(NamedTuple):
+    """Where a source becomes a dataset.
+
+    `out` is the dataset's folder, `fetched` one that lasts, for what came over the network.
+    """
+
+    out: Path
+    fetched: Path
+    engine: Engine
+
+
+Make = Callable[[S, Site], Iterable[str]]
+"""Makes a dataset of a source; gives back notes for the user, a line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +64,8 @@ class SourceForm(Generic[S]):
 
 
 @contextmanager
-def writing(settings: SourceSettings, out: Path, form: str) -> Iterator[DatasetWriter]:
+def writing(out: Path, form: str, *, licence: str, source: str) -> Iterator[DatasetWriter]:
     """A writer of a source's dataset, closed when all went well."""
-    with DatasetWriter(
-        out, name=form, version="1", licence=settings.licence, source=settings.source
-    ) as writer:
+    with DatasetWriter(out, name=form, version="1", licence=licence, source=source) as writer:
         writer.declare(format=form)
         yield writer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import field
 
-from keju.building.sources.base import SourceForm, SourceSettings, writing
+from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.store import Dataset
@@ -38,13 +38,12 @@ class DatasetSettings(SynthSettings, frozen=True):
 def format_source(name: str) -> SourceForm[FormatSettings]:
     """The source that reads a format of ``data import``."""
 
-    def make(settings: FormatSettings, out: Path, cache: Path) -> Iterable[str]:
-        del cache
+    def make(settings: FormatSettings, site: Site) -> Iterable[str]:
         options = {key: _said(value) for key, value in settings.options.items()}
         return import_dataset(
             name,
             settings.path,
-            out,
+            site.out,
             name=name,
             version="1",
             licence=settings.licence,
@@ -59,21 +58,18 @@ def _said(value: str | int | bool) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _synth(settings: SynthSettings, out: Path, cache: Path) -> Iterable[str]:
-    del cache
-    build_synth(settings.path, out)
+def _synth(settings: SynthSettings, site: Site) -> Iterable[str]:
+    build_synth(settings.path, site.out)
     return ()
 
 
-def _dataset(settings: DatasetSettings, out: Path, cache: Path) -> Iterable[str]:
-    del cache
+def _dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     given = Dataset.open(settings.path)
-    if out.resolve().is_relative_to(given.path.resolve()):
-        raise UsageError(f"{out}: the build would lie inside its own source")
+    if site.out.resolve().is_relative_to(given.path.resolve()):
+        raise UsageError(f"{site.out}: the build would lie inside its own source")
     licence = settings.licence or given.manifest.licence
     source = settings.source or given.manifest.source
-    said = SourceSettings(licence=licence, source=source)
-    with writing(said, out, "dataset") as writer:
+    with writing(site.out, "dataset", licence=licence, source=source) as writer:
         for item in given.items():
             for ref in item.images:
                 if writer.has_image(ref):

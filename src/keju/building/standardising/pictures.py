@@ -26,6 +26,9 @@ from keju.images import as_rgb, check_sums, decoding, extension_of, open_header,
 JPEG_SIDE = 65_500
 """The longest side that a JPEG can have, in pixels."""
 
+WHOLE = 40
+"""Megapixels up to which a picture is decoded in one piece, if nobody says otherwise."""
+
 _LARGE = 8_000_000
 _ONE_AT_A_TIME = Lock()
 _TURNS = {
@@ -79,7 +82,7 @@ class Measure(NamedTuple):
     pixels: int
     quality: int
     recode: bool = False
-    whole: int = 40
+    whole: int = WHOLE
 
 
 def standardise(picture: Picture, *, measure: Measure) -> Standard:
@@ -97,6 +100,31 @@ def standardise(picture: Picture, *, measure: Measure) -> Standard:
             return _standard(image, file, picture, measure)
 
 
+def probe(picture: Picture) -> Standard:
+    """Decode a picture once, in little memory, and say what it is; nothing is written.
+
+    Raises:
+        DataError: as `standardise`.
+    """
+    file = Path(picture.file)
+    with decoding(file, picture.name):
+        image = open_header(file, name=picture.name)
+        facts = _facts(image)
+        limit = _Limit(picture.name, WHOLE)
+        if image.width * image.height <= _LARGE:
+            _decoded(image, file, image.size, limit)
+        else:
+            with _ONE_AT_A_TIME:
+                _decoded(image, file, target_size(*image.size, _LARGE), limit)
+    return replace(
+        facts,
+        sha256=sha256_file(file),
+        size=file.stat().st_size,
+        width=facts.old_width,
+        height=facts.old_height,
+    )
+
+
 def target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
     """The size within a budget, aspect kept, never larger, and no side beyond JPEG's."""
     scale = min(1.0, JPEG_SIDE / max(width, height))
@@ -106,19 +134,9 @@ def target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
 
 
 def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure) -> Standard:
-    turn = _turn(image)
-    frames = int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
-    image.seek(0)
-    mode, old = image.mode, image.size
+    facts = _facts(image)
+    turn, mode, old = _turn(image), image.mode, image.size
     wanted = target_size(*old, measure.pixels)
-    facts = Standard(
-        form=extension_of(image),
-        mode=mode,
-        old_width=old[1] if turn in _SIDEWAYS else old[0],
-        old_height=old[0] if turn in _SIDEWAYS else old[1],
-        turned=turn != 1,
-        frames=frames,
-    )
     fits = image.format == "JPEG" and mode in {"RGB", "L"} and turn == 1 and wanted == old
     if fits and not measure.recode:
         image.load()
@@ -144,6 +162,21 @@ def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure
         size=len(data),
         width=small.width,
         height=small.height,
+    )
+
+
+def _facts(image: Image.Image) -> Standard:
+    turn = _turn(image)
+    frames = int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
+    image.seek(0)
+    width, height = image.size[::-1] if turn in _SIDEWAYS else image.size
+    return Standard(
+        form=extension_of(image),
+        mode=image.mode,
+        old_width=width,
+        old_height=height,
+        turned=turn != 1,
+        frames=frames,
     )
 
 

@@ -1,0 +1,160 @@
+"""Fetching from a server that the user named: politely, once, and nothing from anywhere else."""
+
+from __future__ import annotations
+
+import http.client
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Collection
+from datetime import UTC, datetime
+from email.message import Message
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import IO
+from urllib.parse import urlsplit
+
+from keju import __version__
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes, write_atomic
+
+AGENT = f"keju/{__version__} (dataset building; one connection; respects Retry-After)"
+
+_ATTEMPTS = 5
+_LONGEST_WAIT = 600.0
+_LATER = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT}
+_FEWEST_SERVER_ERROR = 500
+
+
+class NotNowError(DataError):
+    """A server that failed again and again, but may answer another day."""
+
+
+class Fetcher:
+    """Fetches addresses one after the other, and keeps what came for ever.
+
+    Args:
+        folder: where what was fetched lies, by the hash of its address.
+        hosts: the hosts that may be asked, with their port where it is not the usual one; what is
+            kept already needs none.
+        pause: seconds between two requests.
+        most: bytes of the largest answer that is taken.
+    """
+
+    def __init__(
+        self, folder: Path, hosts: Collection[str], *, pause: float = 1.0, most: int = 100_000_000
+    ) -> None:
+        self._folder = folder
+        self._hosts = frozenset(hosts)
+        self._pause = pause
+        self._most = most
+        self._next = 0.0
+        self._opener = urllib.request.build_opener(_SameHosts(self._hosts))
+        self._opener.addheaders = [("User-Agent", AGENT)]
+
+    def get(self, url: str) -> Path:
+        """The file with what lies at an address; asked for only if it was never fetched.
+
+        Raises:
+            UsageError: the address is on a host that was not allowed.
+            DataError: it cannot be had: the server refuses it, or it is too large.
+            NotNowError: the server failed or broke off again and again.
+        """
+        name = sha256_bytes(url.encode())
+        kept = self._folder / name[:2] / name
+        if kept.is_file():
+            return kept
+        check_host(url, self._hosts)
+        data = self._asked(url)
+        write_atomic(kept.with_name(f"{name}.url"), f"{url}\n")
+        write_atomic(kept, data)
+        return kept
+
+    def _asked(self, url: str) -> bytes:
+        wait, reason = 0.0, ""
+        for attempt in range(_ATTEMPTS):
+            time.sleep(max(wait, self._next - time.monotonic(), 0.0))
+            self._next = time.monotonic() + self._pause
+            try:
+                return self._read(url)
+            except urllib.error.HTTPError as error:
+                status = error.code
+                reason = f"HTTP {status} {error.reason}"
+                if status not in _LATER and status < _FEWEST_SERVER_ERROR:
+                    raise DataError(f"refused: {reason}", file=url) from None
+                wait = _retry_after(error.headers, 2.0**attempt * self._pause)
+            except (OSError, http.client.HTTPException) as error:
+                reason = str(error) or type(error).__name__
+                wait = 2.0**attempt * self._pause
+        raise NotNowError(f"no answer: {reason}", file=url, mend="Build again later to go on")
+
+    def _read(self, url: str) -> bytes:
+        with self._opener.open(url, timeout=60) as reply:
+            declared = reply.headers.get("Content-Length", "")
+            if declared.isdigit() and int(declared) > self._most:
+                raise self._too_large(url)
+            data: bytes = reply.read(self._most + 1)
+        if len(data) > self._most:
+            raise self._too_large(url)
+        if declared.isdigit() and len(data) < int(declared):
+            raise http.client.IncompleteRead(data, int(declared) - len(data))
+        return data
+
+    def _too_large(self, url: str) -> DataError:
+        return DataError(f"larger than {self._most:,} bytes", file=url, mend="Raise 'most_bytes'")
+
+
+class _SameHosts(urllib.request.HTTPRedirectHandler):
+    """Follows a redirection only to a host that was allowed."""
+
+    def __init__(self, hosts: Collection[str]) -> None:
+        self._hosts = hosts
+
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: Message,
+        newurl: str,
+    ) -> urllib.request.Request | None:
+        check_host(newurl, self._hosts)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
+
+
+def host_of(url: str) -> str:
+    """The host of an address, with its port where one is given; empty where it has none."""
+    parts = urlsplit(url)
+    return parts.netloc.rpartition("@")[2].casefold() if parts.scheme in {"http", "https"} else ""
+
+
+def check_host(url: str, hosts: Collection[str]) -> None:
+    """Refuse an address on a host that was not allowed.
+
+    Raises:
+        UsageError: it is on another host, or no address of the web.
+    """
+    host = host_of(url)
+    if not host:
+        raise UsageError(f"{url[:200]}: no address that begins with http:// or https://")
+    if host not in hosts:
+        allowed = ", ".join(sorted(hosts)) or "none"
+        raise UsageError(
+            f"{url[:200]} is on the host {host}, which the recipe does not allow "
+            f"(hosts: {allowed}). If it may be asked, add it to hosts"
+        )
+
+
+def _retry_after(headers: Message, otherwise: float) -> float:
+    """Seconds that a server asks to wait, as a number or a date; never more than ten minutes."""
+    said = (headers.get("Retry-After") or "").strip()
+    if said.isdigit():
+        return min(float(said), _LONGEST_WAIT)
+    try:
+        until = parsedate_to_datetime(said)
+    except (TypeError, ValueError):
+        return min(otherwise, _LONGEST_WAIT)
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return min(max(0.0, (until - datetime.now(UTC)).total_seconds()), _LONGEST_WAIT)

@@ -1,0 +1,205 @@
+"""Source ``iiif``: the pages of IIIF manifests, from disk or from a server that the user names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+
+from keju.benchmarks import Task, task
+from keju.building.bench import TABLES
+from keju.building.sources.base import Site, SourceForm, writing
+from keju.building.sources.fetching import Fetcher, NotNowError, host_of
+from keju.building.sources.manifests import Manifest, Page, manifests_in, read_manifest
+from keju.building.standardising.step import MCS_PIXELS
+from keju.building.step import Settings
+from keju.building.tables import write_table
+from keju.datasets.readers.base import files_under
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.files import read_json
+from keju.items import Item, Provenance
+
+_PLAIN = re.compile(r"[^\w.-]+")
+
+
+class IiifSettings(Settings, frozen=True, kw_only=True):
+    """Manifests, and how their pictures are fetched."""
+
+    source: Annotated[str, Meta(min_length=1, description="Whose collection it is.")]
+    path: Annotated[
+        Path | None, Meta(description="A manifest or collection on disk, or a folder of them.")
+    ] = None
+    url: Annotated[str, Meta(description="A manifest or collection on a server.")] = ""
+    hosts: Annotated[
+        tuple[str, ...], Meta(description="Hosts that may be asked; the one of url always may.")
+    ] = ()
+    licence: Annotated[
+        str, Meta(description="Where a manifest says nothing of rights; else what it says counts.")
+    ] = ""
+    accept: Annotated[
+        tuple[str, ...], Meta(description="Only rights that hold one of these words.")
+    ] = ()
+    pixels: Annotated[int, Meta(description="Of the pictures asked for; 0: all.", ge=0)] = (
+        MCS_PIXELS
+    )
+    limit: Annotated[int, Meta(description="At most so many pages a manifest; 0: all.", ge=0)] = 0
+    pause: Annotated[float, Meta(description="Seconds between two requests.", ge=0)] = 1.0
+    most_bytes: Annotated[int, Meta(description="Of one answer.", ge=1)] = 100_000_000
+    task: Annotated[str, Meta(description="What is to be asked about the pages.")] = (
+        "page_level_ocr"
+    )
+    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
+
+
+class LeftOut(Struct, frozen=True):
+    """A manifest or a page that became no item, and why."""
+
+    manifest: str
+    page: str
+    why: str
+
+
+def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
+    """Fetch the pages of manifests and make an item of each; what has no licence is refused.
+
+    What was fetched once is never fetched again. The items are drafts: they have no answer yet.
+
+    Raises:
+        UsageError: neither path nor url, or an address on a host that was not allowed.
+        DataError: no page can be had; or the server fails, and building again later goes on.
+    """
+    kind = task(settings.task)
+    if bool(settings.path) == bool(settings.url):
+        raise UsageError("give either path (manifests on disk) or url (on a server)")
+    hosts = {host.casefold() for host in settings.hosts} | {host_of(settings.url)} - {""}
+    fetcher = Fetcher(site.fetched, hosts, pause=settings.pause, most=settings.most_bytes)
+    left: list[LeftOut] = []
+    books = list(_books(settings, fetcher, left))
+    if not books:
+        why = left[0].why if left else "there are no manifests"
+        raise DataError(f"no page: {why}", file=settings.url or settings.path)
+    licence = " AND ".join(dict.fromkeys(book.rights for book in books))
+    with writing(site.out, "iiif", licence=licence, source=settings.source) as writer:
+        shelf = _Shelf(settings, kind, fetcher, writer)
+        for book in books:
+            for page in book.manifest.pages[: settings.limit or None]:
+                try:
+                    shelf.add(page, book)
+                except NotNowError:
+                    raise
+                except DataError as error:
+                    left.append(LeftOut(book.place, f"{page.number} {page.label}", str(error)))
+        write_table(site.out / TABLES, "left-out", left, LeftOut)
+        if not shelf.count:
+            raise DataError(f"no page: {left[0].why if left else 'the manifests show none'}")
+    return [f"{len(left)} manifests or pages left out: tables/left-out.csv"] if left else []
+
+
+SOURCE = SourceForm("iiif", "the pages of IIIF manifests", IiifSettings, read_iiif)
+
+
+class _Book(NamedTuple):
+    """A manifest, whence it came, and the rights that hold for its pages."""
+
+    place: str
+    manifest: Manifest
+    rights: str
+
+    @property
+    def name(self) -> str:
+        """What its items are called after: the last part of its address that names something."""
+        parts = [part for part in self.manifest.id.split("/") if part and "manifest" not in part]
+        return _PLAIN.sub("-", parts[-1] if parts else Path(self.place).stem).strip("-") or "book"
+
+
+class _Shelf:
+    """Where pages become items."""
+
+    def __init__(
+        self, settings: IiifSettings, kind: Task, fetcher: Fetcher, writer: DatasetWriter
+    ) -> None:
+        self._settings = settings
+        self._task = kind
+        self._fetcher = fetcher
+        self._writer = writer
+        self.count = 0
+
+    def add(self, page: Page, book: _Book) -> None:
+        """Fetch a page's picture and add its item.
+
+        Raises:
+            UsageError: it is on a host that was not allowed.
+            DataError: it cannot be had, or is no sound picture.
+        """
+        url = page.address(self._settings.pixels)
+        if not url:
+            raise DataError("the canvas shows no image")
+        ref = self._writer.add_image(self._fetcher.get(url).read_bytes(), url)
+        manifest = book.manifest
+        said = {
+            "title": manifest.label,
+            "page": page.label,
+            "address": url,
+            "attribution": manifest.attribution,
+        }
+        whence = Provenance(
+            step="iiif", source=manifest.id or self._settings.source, licence=book.rights
+        )
+        self._writer.add(
+            Item(
+                id=f"{book.name}/{page.number:04}",
+                benchmark=self._task.benchmark,
+                task=self._task.id,
+                query=self._task.queries[0].name,
+                images=(ref,),
+                group=manifest.label or manifest.id,
+                metadata={key: value for key, value in said.items() if value},
+                provenance=(whence,),
+                draft=True,
+            )
+        )
+        self.count += 1
+
+
+def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Iterator[_Book]:
+    """The manifests whose rights are known and accepted; the others are listed."""
+    for place, content in _contents(settings, fetcher):
+        try:
+            manifest = read_manifest(content)
+        except DataError as error:
+            left.append(LeftOut(place, "", error.problem))
+            continue
+        rights = manifest.rights or settings.licence
+        if not rights:
+            why = "the manifest states no rights; give a licence in the recipe if you know it"
+            left.append(LeftOut(place, "", why))
+        elif settings.accept and not any(word in rights for word in settings.accept):
+            left.append(LeftOut(place, "", f"rights that are not accepted: {rights}"))
+        else:
+            yield _Book(place, manifest, rights)
+
+
+def _contents(settings: IiifSettings, fetcher: Fetcher) -> Iterator[tuple[str, object]]:
+    """Every manifest's JSON with its place; collections are gone through."""
+    if settings.path is not None:
+        files = [settings.path]
+        if settings.path.is_dir():
+            files = list(files_under(settings.path, {"json"}))
+        waiting = [(str(file), file) for file in files]
+    else:
+        waiting = [(settings.url, fetcher.get(settings.url))]
+    seen = {place for place, _ in waiting}
+    while waiting:
+        place, file = waiting.pop(0)
+        content = read_json(file, object)
+        listed = manifests_in(content)
+        if not listed:
+            yield place, content
+        for url in listed:
+            if url not in seen:
+                seen.add(url)
+                waiting.append((url, fetcher.get(url)))

@@ -1,0 +1,101 @@
+"""Source ``images``: folders of pictures without text, each an item that waits for its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from keju.benchmarks import task
+from keju.building.bench import TABLES
+from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
+from keju.building.standardising.pictures import Picture, Standard, probe
+from keju.building.tables import write_table
+from keju.datasets.readers.base import image_files
+from keju.errors import DataError
+from keju.items import ImageRef, Item
+
+
+class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
+    """A folder of pictures, with folders in it as deep as you like; each folder is a group."""
+
+    path: Annotated[Path, Meta(description="The folder.")]
+    task: Annotated[str, Meta(description="What is to be asked about the pictures.")] = (
+        "page_level_ocr"
+    )
+
+
+class Refused(Struct, frozen=True):
+    """A file of a source that is no sound picture, and why."""
+
+    file: str
+    error: str
+
+
+def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
+    """Take every sound picture of a folder in; list what is none.
+
+    The items are drafts: they have no answer yet.
+
+    Raises:
+        UsageError: there is no such task.
+        DataError: there are no pictures, or none is sound.
+    """
+    kind = task(settings.task)
+    files = list(image_files(settings.path)) if settings.path.is_dir() else []
+    if not files:
+        raise DataError("expected a folder of images", file=settings.path)
+    rows = [Picture(str(file), str(file), "") for file in files]
+    facts = site.engine.map("probe", rows, probe, Standard)
+    if all(each.error for each in facts):
+        raise DataError(f"no file is a sound image; the first: {facts[0].error}")
+    seen: set[str] = set()
+    told = settings
+    with writing(site.out, "images", licence=told.licence, source=told.source) as writer:
+        for file, found in zip(files, facts, strict=True):
+            if found.error:
+                continue
+            ref = ImageRef(
+                path=f"images/{found.sha256}.{found.form}",
+                sha256=found.sha256,
+                width=found.width,
+                height=found.height,
+                size=found.size,
+            )
+            if not writer.has_image(ref):
+                writer.link_image(file, ref, copy=True)
+            page = file.relative_to(settings.path)
+            name = page.with_suffix("").as_posix()
+            name = page.as_posix() if name in seen else name
+            seen.add(name)
+            writer.add(
+                Item(
+                    id=name,
+                    benchmark=kind.benchmark,
+                    task=kind.id,
+                    query=kind.queries[0].name,
+                    images=(ref,),
+                    group=page.parent.as_posix() if page.parent.parts else settings.path.name,
+                    metadata={"file": page.as_posix()},
+                    draft=True,
+                )
+            )
+        refused = [
+            Refused(file.relative_to(settings.path).as_posix(), found.error)
+            for file, found in zip(files, facts, strict=True)
+            if found.error
+        ]
+        write_table(site.out / TABLES, "refused", refused, Refused)
+    return list(_notes(len(refused), facts))
+
+
+SOURCE = SourceForm("images", "folders of pictures without text", ImagesSettings, read_images)
+
+
+def _notes(refused: int, facts: list[Standard]) -> Iterator[str]:
+    if refused:
+        yield f"{refused} files are no sound images: tables/refused.csv says why"
+    if pages := sum(each.frames > 1 for each in facts):
+        yield f"{pages} files have several pages or frames, of which the first is used"

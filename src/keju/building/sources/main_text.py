@@ -1,0 +1,112 @@
+"""The main text of a web page: what it tells, without menus, small print and links to others."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from lxml import etree
+from lxml import html as lxml_html
+
+from keju.errors import DataError
+
+_DROPPED = (
+    "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button",
+    "select", "iframe", "svg", "figure", "sup",
+)  # fmt: skip
+_BLOCKS = frozenset({
+    "p", "div", "section", "article", "main", "li", "dd", "dt", "tr", "blockquote", "pre", "h1",
+    "h2", "h3", "h4", "h5", "h6", "br", "ul", "ol", "table", "body", "td",
+})  # fmt: skip
+_PARAGRAPHS = ("p", "li", "dd", "blockquote", "pre", "td", "h2", "h3", "h4")
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
+_WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs"}
+"""Encodings that pages name, and those that they are written in."""
+_SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
+
+
+class WebText(NamedTuple):
+    """A page's title and its main text, a paragraph a line."""
+
+    title: str
+    text: str
+
+
+def page_text(data: bytes, *, name: str) -> WebText:
+    """The title and main text of a page.
+
+    The main text is that of the element whose own paragraphs hold most characters outside links;
+    an ``article`` or ``main`` that holds half of the page's is taken before others.
+
+    Raises:
+        DataError: it is empty, or not in the encoding that it names.
+    """
+    text = _decoded(data, name)
+    # A declaration of encoding inside is no longer true of what was decoded.
+    parser = lxml_html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = lxml_html.document_fromstring(text.encode(), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError):
+        raise DataError("the page is empty", file=name) from None
+    title = " ".join(str(root.xpath("string(//title)")).split())
+    for element in list(root.iter(*_DROPPED)):
+        if isinstance(element, lxml_html.HtmlElement):
+            element.drop_tree()
+    return WebText(title, _lines(_main(root)))
+
+
+def _decoded(data: bytes, name: str) -> str:
+    """The page's characters, by the mark at its head, the encoding that it names, or UTF-8."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    else:
+        named = _CHARSET.search(data[:4096])
+        encoding = named[1].decode("ascii").casefold() if named else "utf-8"
+        encoding = "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else encoding
+    try:
+        return data.decode(_WIDER.get(encoding, encoding))
+    except (UnicodeDecodeError, LookupError):
+        raise DataError(f"not in the encoding that it names, {encoding}", file=name) from None
+
+
+def _main(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
+    """The element that tells most: its paragraphs' characters, less those of links twice."""
+    scores: dict[lxml_html.HtmlElement, float] = {}
+    for paragraph in root.iter(*_PARAGRAPHS):
+        worth = _length(paragraph) - 2 * sum(_length(link) for link in paragraph.iter("a"))
+        for share, element in zip((1.0, 0.5, 0.25), paragraph.iterancestors(), strict=False):
+            scores[element] = scores.get(element, 0.0) + share * max(0, worth)
+    body = root.find("body")
+    whole = body if body is not None else root
+    for element in root.iter("article", "main"):
+        if _length(element) * 2 >= _length(whole):
+            return element
+    # Of equals the outermost stands first in the document and is taken.
+    return max(scores, key=lambda element: scores[element]) if any(scores.values()) else whole
+
+
+def _length(element: lxml_html.HtmlElement) -> int:
+    return sum(not char.isspace() for char in str(element.text_content()))
+
+
+def _lines(element: lxml_html.HtmlElement) -> str:
+    """The text of an element, each block on a line of its own."""
+    parts: list[str] = []
+    for event, each in etree.iterwalk(element, events=("start", "end")):
+        if each.tag in _BLOCKS:
+            parts.append("\n")
+        if event == "start":
+            parts.append(_flowing(each.text))
+        elif each is not element:
+            parts.append(_flowing(each.tail))
+    lines = (_SPACE.sub(" ", line).strip() for line in "".join(parts).split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
+def _flowing(text: str | None) -> str:
+    """Text as it flows in a page, where a line's end is a space, and none between Chinese."""
+    return re.sub(r"(?<=[\u2e80-\uffef])\s*\n\s*(?=[\u2e80-\uffef])", "", text or "").replace(
+        "\n", " "
+    )

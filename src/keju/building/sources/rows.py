@@ -1,0 +1,229 @@
+"""Source ``rows``: a table of texts or of questions, its columns mapped to what items hold.
+
+So is an existing set of questions turned into items of a benchmark's tasks (MCS-Bench's dataset
+conversion): by a mapping of columns, of kinds to tasks and of options, which the recipe declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Annotated, Literal, NamedTuple
+
+from msgspec import Meta, Struct, field
+
+from keju.benchmarks import Task, prompt_of, task
+from keju.building.bench import TABLES
+from keju.building.settings import unlike
+from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
+from keju.building.tables import write_table
+from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
+from keju.datasets.readers.tables import Row, read_table
+from keju.errors import DataError, UsageError
+from keju.items import Item, Provenance
+
+AnswerIs = Literal["text", "letter", "option", "from-0", "from-1"]
+
+Role = Literal[
+    "id", "question", "answer", "answer_simplified", "transcription", "group", "image",
+    "licence", "source",
+]  # fmt: skip
+"""What a column can be; licence and source are the row's own, where it has some."""
+
+
+class RowsSettings(SourceSettings, frozen=True, kw_only=True):
+    """A CSV, TSV, JSON or JSON-lines file, and what its columns are."""
+
+    path: Annotated[Path, Meta(description="The file.")]
+    task: Annotated[str, Meta(description="The task of all rows …")] = ""
+    kind: Annotated[str, Meta(description="… or the column that tells a row's kind, and")] = ""
+    tasks: Annotated[
+        dict[str, str], Meta(description="the task of each kind; rows of other kinds are left out.")
+    ] = field(default_factory=dict)
+    columns: Annotated[dict[Role, str], Meta(description="The column of each part of an item.")] = (
+        field(default_factory=dict)
+    )
+    fields: Annotated[
+        dict[str, str], Meta(description="The column that fills each blank of the task's prompt.")
+    ] = field(default_factory=dict)
+    options: Annotated[
+        tuple[str, ...], Meta(description="The options' columns, or one that holds a list.")
+    ] = ()
+    answer_is: Annotated[
+        AnswerIs,
+        Meta(description="Of questions with options: letter, option (its text), from-0 or from-1."),
+    ] = "text"
+    metadata: Annotated[tuple[str, ...], Meta(description="Columns that are kept.")] = ()
+    images: Annotated[Path | None, Meta(description="Where images lie; else beside the file.")] = (
+        None
+    )
+
+
+class LeftOut(Struct, frozen=True):
+    """A row that became no item, and why."""
+
+    row: str
+    why: str
+
+
+def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
+    """Turn the rows of a table into items; list those that do not fit.
+
+    Raises:
+        UsageError: no task is given, an unknown one, or a column that the table lacks.
+        DataError: the table is not readable, or no row fits.
+    """
+    told, rows = settings, read_table(settings.path)
+    tasks = _tasks(settings)
+    _check_columns(settings, rows)
+    left: list[LeftOut] = []
+    with writing(site.out, "rows", licence=told.licence, source=told.source) as writer:
+        taken: dict[str, Place] = {}
+        roots = [settings.images or settings.path.parent]
+        maker = _Maker(settings, tasks, Pictures(writer, roots))
+        for number, row in enumerate(rows, start=1):
+            try:
+                item = maker.item(row, number)
+                prompt_of(item)
+                _refuse_twin(item, taken)
+            except DataError as error:
+                left.append(LeftOut(row.place.item, error.problem))
+                continue
+            taken[item.id] = row.place
+            writer.add(item)
+        if not taken:
+            raise DataError(f"no row becomes an item; the first: {left[0].why}", file=settings.path)
+        write_table(site.out / TABLES, "left-out", left, LeftOut)
+    return [f"{len(left)} of {len(rows)} rows left out: tables/left-out.csv"] if left else []
+
+
+SOURCE = SourceForm(
+    "rows", "a table of texts or questions, mapped to items", RowsSettings, read_rows
+)
+
+
+class _Maker(NamedTuple):
+    """Makes items of rows."""
+
+    settings: RowsSettings
+    tasks: dict[str, Task]
+    pictures: Pictures
+
+    def item(self, row: Row, number: int) -> Item:
+        """The item of a row.
+
+        Raises:
+            DataError: it is of no task, lacks its answer or picture, or its options do not fit.
+        """
+        told, place = self.settings, row.place
+        kind = self._task(row)
+        cells = {role: self._cell(row, role) for role in told.columns}
+        options = self._options(row)
+        image = cells.get("image", "")
+        ref = self.pictures.store(image, place) if image else None
+        if image and ref is None:
+            raise DataError(f"no image {image!r}")
+        if "image" in told.columns and not image:
+            raise DataError("it names no image")
+        answer = cells.get("answer", "")
+        own = (cells.get("licence", ""), cells.get("source", ""))
+        provenance = Provenance(
+            step="rows", licence=own[0] or told.licence, source=own[1] or told.source
+        )
+        return Item(
+            id=cells.get("id", "") or f"{told.path.stem}-{number:06}",
+            benchmark=kind.benchmark,
+            task=kind.id,
+            query=kind.queries[0].name,
+            images=(ref,) if ref else (),
+            question=cells.get("question", ""),
+            fields={
+                blank: _text(row.cells, column, place) for blank, column in told.fields.items()
+            },
+            options=options,
+            answer=_letter(answer, options, told.answer_is) if options else answer,
+            answer_simplified="" if options else cells.get("answer_simplified", ""),
+            transcription=cells.get("transcription") or None,
+            group=cells.get("group", ""),
+            metadata={
+                column: value
+                for column in told.metadata
+                if (value := _text(row.cells, column, place))
+            },
+            provenance=(provenance,) if any(own) else (),
+            draft=not answer,
+        )
+
+    def _task(self, row: Row) -> Task:
+        if not self.settings.kind:
+            return self.tasks[""]
+        kind = _text(row.cells, self.settings.kind, row.place)
+        if kind not in self.tasks:
+            raise DataError(f"no task is declared for the kind {kind!r}")
+        return self.tasks[kind]
+
+    def _cell(self, row: Row, role: Role) -> str:
+        return _text(row.cells, self.settings.columns[role], row.place)
+
+    def _options(self, row: Row) -> tuple[str, ...]:
+        names = self.settings.options
+        if len(names) == 1:
+            return tuple(text.strip() for text in texts_of(row.cells, names[0], row.place))
+        options = [_text(row.cells, name, row.place) for name in names]
+        while options and not options[-1]:
+            options.pop()
+        if not all(options):
+            # Leaving it out would move the letters of those after it.
+            raise DataError("an option between others is empty")
+        return tuple(options)
+
+
+def _refuse_twin(item: Item, taken: dict[str, Place]) -> None:
+    if first := taken.get(item.id):
+        raise DataError(f"the id {item.id!r} stands at {first.item} already")
+
+
+def _text(cells: JsonObject, column: str, place: Place) -> str:
+    return text_of(cells, column, place).strip()
+
+
+def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
+    """The letter of the right option, from what the source says of it."""
+    letters = ascii_uppercase[: len(options)]
+    if not answer:
+        return ""
+    if said == "option":
+        same = [letter for letter, text in zip(letters, options, strict=False) if text == answer]
+        if len(same) == 1:
+            return same[0]
+        raise DataError(
+            f"the answer {answer[:20]!r} is {'several' if same else 'none'} of the options"
+        )
+    if said in {"from-0", "from-1"}:
+        place = int(answer) - (said == "from-1") if answer.isascii() and answer.isdigit() else -1
+        if 0 <= place < len(letters):
+            return letters[place]
+    elif len(answer) == 1 and answer.upper() in letters:
+        return answer.upper()
+    raise DataError(f"the answer {answer[:20]!r} names none of {len(options)} options")
+
+
+def _tasks(settings: RowsSettings) -> dict[str, Task]:
+    if bool(settings.task) == bool(settings.kind):
+        raise UsageError("give either task, or kind with tasks")
+    if settings.task:
+        return {"": task(settings.task)}
+    if not settings.tasks:
+        raise UsageError("kind needs tasks: which task each kind becomes")
+    return {kind: task(name) for kind, name in settings.tasks.items()}
+
+
+def _check_columns(settings: RowsSettings, rows: list[Row]) -> None:
+    known = {name for row in rows for name in row.cells}
+    wanted = [*settings.columns.values(), *settings.fields.values(), *settings.options]
+    for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]:
+        if name not in known:
+            raise UsageError(f"{settings.path}: {unlike(name, known, 'column')}")
+    if settings.options and settings.answer_is == "text":
+        raise UsageError("options need answer_is: letter, option, from-0 or from-1")

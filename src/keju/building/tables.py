@@ -1,0 +1,52 @@
+"""The tables beside a build's datasets: what was dropped for what, refused, made anew."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+
+from keju.building.columns import table_of
+from keju.files import write_atomic
+
+
+def write_table(
+    folder: Path, name: str, rows: Sequence[Struct], shape: type[Struct] | None = None
+) -> None:
+    """Write rows as FOLDER/NAME.parquet, exact, and .csv, for spreadsheets.
+
+    Lists stand in the CSV as JSON.
+
+    Args:
+        folder: of the tables; it is made.
+        name: of the table.
+        rows: flat records, all of one type.
+        shape: that type; without it, of no rows no table is written.
+    """
+    import polars as pl  # noqa: PLC0415 - heavy
+
+    shape = shape or (type(rows[0]) if rows else None)
+    if shape is None:
+        return
+    frame = pl.DataFrame(pl.from_arrow(table_of(rows, shape)))
+    buffer = io.BytesIO()
+    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    write_atomic(folder / f"{name}.parquet", buffer.getvalue())
+    lists = [column for column, kind in frame.schema.items() if isinstance(kind, pl.List)]
+    as_text = frame.with_columns(
+        pl.Series(
+            column,
+            [
+                json.dumps(msgspec.to_builtins(getattr(row, column)), ensure_ascii=False)
+                for row in rows
+            ],
+            dtype=pl.String,
+        )
+        for column in lists
+    )
+    # The mark at its head tells spreadsheets that the file is UTF-8.
+    write_atomic(folder / f"{name}.csv", as_text.write_csv(include_bom=True))

@@ -1,0 +1,333 @@
+"""IIIF manifests from disk and from a real server: polite, resumable, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from keju.building import pipeline
+from keju.building.engine import Engine
+from keju.building.recipe import read_recipe
+from keju.building.sources.fetching import AGENT, Fetcher
+from keju.building.sources.manifests import read_manifest
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+CC0 = "https://creativecommons.org/publicdomain/zero/1.0/"
+
+
+class Library:
+    """A server of manifests and images that can be told to misbehave, and remembers what it saw."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, float, str]] = []
+        self.manifests: dict[str, object] = {}
+        self.ills: dict[str, list[object]] = {}
+        self.at_once = self.most_at_once = 0
+        library = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                library.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        self.host = f"127.0.0.1:{self.server.server_port}"
+        self.url = f"http://{self.host}"
+
+    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        try:
+            path = handler.path
+            self.seen.append((path, time.monotonic(), handler.headers["User-Agent"]))
+            ill = self.ills.get(path, [])
+            kind = ill.pop(0) if ill else None
+            if isinstance(kind, tuple):
+                status, headers = kind
+                handler.send_response(status)
+                for name, value in headers.items():
+                    handler.send_header(name, value)
+                handler.send_header("Content-Length", "0")
+                handler.end_headers()
+                return
+            body = self.body(path)
+            handler.send_response(200 if body else 404)
+            handler.send_header("Content-Length", str(len(body)))
+            handler.end_headers()
+            handler.wfile.write(body[: len(body) // 2] if kind == "cut" else body)
+        finally:
+            self.at_once -= 1
+
+    def body(self, path: str) -> bytes:
+        if path in self.manifests:
+            return json.dumps(self.manifests[path]).encode()
+        if not path.startswith("/image/"):
+            return b""
+        _, _, name, _, size, *_ = path.split("/")
+        width = 400 if size in {"full", "max"} else int(size.rstrip(","))
+        out = io.BytesIO()
+        shade = 40 + 10 * int(name.lstrip("p"))
+        Image.new("RGB", (width, width * 3 // 2), (shade,) * 3).save(out, "JPEG")
+        return out.getvalue()
+
+    def asked(self) -> Counter[str]:
+        return Counter(path for path, _, _ in self.seen)
+
+
+@pytest.fixture
+def library() -> Iterator[Library]:
+    made = Library()
+    yield made
+    made.server.shutdown()
+
+
+def version_2(url: str, pages: int = 3, **more: object) -> dict[str, object]:
+    canvases = [
+        {
+            "@type": "sc:Canvas", "label": f"葉{n}", "width": 400, "height": 600,
+            "images": [{"resource": {
+                "@id": f"{url}/image/p{n}/full/full/0/default.jpg", "width": 400, "height": 600,
+                "service": {"@context": "http://iiif.io/api/image/2/context.json",
+                            "@id": f"{url}/image/p{n}",
+                            "profile": "http://iiif.io/api/image/2/level2.json"},
+            }}],
+        }
+        for n in range(1, pages + 1)
+    ]  # fmt: skip
+    return {
+        "@context": "http://iiif.io/api/presentation/2/context.json", "@type": "sc:Manifest",
+        "@id": f"{url}/books/b1/manifest", "label": [{"@value": "論語", "@language": "zh"}],
+        "license": CC0, "attribution": "A Library", "sequences": [{"canvases": canvases}], **more,
+    }  # fmt: skip
+
+
+def version_3(url: str, pages: int = 3, **more: object) -> dict[str, object]:
+    canvases = [
+        {
+            "type": "Canvas", "label": {"zh": [f"葉{n}"]}, "width": 400, "height": 600,
+            "items": [{"type": "AnnotationPage", "items": [{"type": "Annotation", "body": {
+                "id": f"{url}/image/p{n}/full/max/0/default.jpg", "type": "Image",
+                "width": 400, "height": 600,
+                "service": [{"id": f"{url}/image/p{n}", "type": "ImageService3",
+                             "profile": "level1"}],
+            }}]}],
+        }
+        for n in range(1, pages + 1)
+    ]  # fmt: skip
+    return {
+        "@context": "http://iiif.io/api/presentation/3/context.json", "type": "Manifest",
+        "id": f"{url}/books/b1/manifest", "label": {"en": ["Analects"], "zh": ["論語"]},
+        "rights": CC0, "requiredStatement": {"value": {"en": ["A Library"]}},
+        "items": canvases, **more,
+    }  # fmt: skip
+
+
+def recipe(folder: Path, lines: str) -> Path:
+    file = folder / "recipe.toml"
+    head = 'name = "t"\n[[source]]\nform = "iiif"\nsource = "A Library"\npause = 0.0\n'
+    file.write_text(head + lines, "utf-8")
+    return file
+
+
+def built(folder: Path, lines: str) -> list[Item]:
+    pipeline.build(read_recipe(recipe(folder, lines)), folder / "build", engine=Engine())
+    return Dataset.open(folder / "build" / "dataset").items()
+
+
+def left(folder: Path) -> list[dict[str, str]]:
+    file = folder / "build" / "sources" / "01-iiif" / "tables" / "left-out.csv"
+    return list(csv.DictReader(file.read_text("utf-8-sig").splitlines()))
+
+
+@pytest.mark.parametrize("version", [version_2, version_3])
+def test_both_versions_become_drafts_with_their_rights(library, tmp_path, version):
+    library.manifests["/b1"] = version(library.url)
+    items = built(tmp_path, f'url = "{library.url}/b1"\npixels = 60000')
+    assert [item.id for item in items] == ["b1/0001", "b1/0002", "b1/0003"]
+    first = items[0]
+    assert (first.group, first.metadata["page"], first.draft) == ("論語", "葉1", True)
+    assert first.metadata["attribution"] == "A Library"
+    assert first.provenance[0].licence == CC0
+    assert first.provenance[0].source == f"{library.url}/books/b1/manifest"
+    assert (first.images[0].width, first.images[0].height) == (200, 300), "size by the Image API"
+    assert Dataset.open(tmp_path / "build" / "dataset").manifest.licence == CC0
+    assert all(agent == AGENT for _, _, agent in library.seen)
+    assert library.most_at_once == 1
+
+
+@pytest.mark.parametrize(("version", "size"), [(version_2, "full"), (version_3, "max")])
+def test_pictures_within_the_budget_are_asked_for_whole(library, tmp_path, version, size):
+    library.manifests["/b1"] = version(library.url, 1)
+    built(tmp_path, f'url = "{library.url}/b1"')
+    assert library.seen[1][0] == f"/image/p1/full/{size}/0/default.jpg"
+
+
+def test_what_was_fetched_is_never_fetched_again(library, tmp_path):
+    library.manifests["/b1"] = version_3(library.url)
+    broken = "/image/p3/full/max/0/default.jpg"
+    library.ills[broken] = [(500, {})] * 5
+    with pytest.raises(DataError, match=r"HTTP 500.*Build again later"):
+        built(tmp_path, f'url = "{library.url}/b1"')
+    assert len(built(tmp_path, f'url = "{library.url}/b1"')) == 3
+    asked = library.asked()
+    assert asked.pop(broken) == 6
+    assert set(asked.values()) == {1}
+    library.server.shutdown()
+    assert len(built(tmp_path, f'url = "{library.url}/b1"\nlimit = 2')) == 2, "even without it"
+
+
+def test_a_page_that_the_server_refuses_is_listed(library, tmp_path):
+    library.manifests["/b1"] = version_3(library.url)
+    library.ills["/image/p2/full/max/0/default.jpg"] = [(403, {})]
+    items = built(tmp_path, f'url = "{library.url}/b1"')
+    assert [item.id for item in items] == ["b1/0001", "b1/0003"]
+    (row,) = left(tmp_path)
+    assert (row["page"], "HTTP 403" in row["why"]) == ("2 葉2", True)
+
+
+def test_a_manifest_without_rights_is_refused_by_name(library, tmp_path):
+    bare = version_2(library.url)
+    del bare["license"]
+    library.manifests["/b1"] = bare
+    with pytest.raises(DataError, match="states no rights"):
+        built(tmp_path, f'url = "{library.url}/b1"')
+    assert len(library.seen) == 1, "no picture was asked for"
+    items = built(tmp_path, f'url = "{library.url}/b1"\nlicence = "PDM-1.0"')
+    assert items[0].provenance[0].licence == "PDM-1.0"
+
+
+def test_rights_that_are_not_accepted_are_refused(library, tmp_path):
+    library.manifests["/b1"] = version_3(library.url, rights="https://example.org/all-reserved")
+    with pytest.raises(DataError, match=r"not accepted: https://example\.org/all"):
+        built(tmp_path, f'url = "{library.url}/b1"\naccept = ["creativecommons.org"]')
+
+
+def test_other_hosts_are_not_asked_unless_allowed(library, tmp_path):
+    other = Library()
+    library.manifests["/b1"] = version_3(other.url)
+    with pytest.raises(UsageError, match="which the recipe does not allow"):
+        built(tmp_path, f'url = "{library.url}/b1"')
+    assert other.seen == []
+    items = built(tmp_path, f'url = "{library.url}/b1"\nhosts = ["{other.host}"]')
+    assert len(items) == 3
+    other.server.shutdown()
+
+
+def test_a_redirection_to_another_host_is_refused(library, tmp_path):
+    other = Library()
+    library.manifests["/b1"] = version_3(library.url, 1)
+    path = "/image/p1/full/max/0/default.jpg"
+    library.ills[path] = [(302, {"Location": other.url + path})]
+    with pytest.raises(UsageError, match=other.host):
+        built(tmp_path, f'url = "{library.url}/b1"')
+    assert other.seen == []
+    other.server.shutdown()
+
+
+def test_manifests_on_disk_need_their_hosts_named(library, tmp_path):
+    (tmp_path / "books").mkdir()
+    (tmp_path / "books" / "a.json").write_text(json.dumps(version_2(library.url, 1)))
+    (tmp_path / "books" / "b.json").write_text('{"type": "Thing"}')
+    with pytest.raises(UsageError, match=r"hosts: none"):
+        built(tmp_path, 'path = "books"')
+    items = built(tmp_path, f'path = "books"\nhosts = ["{library.host}"]')
+    assert len(items) == 1
+    assert "no IIIF manifest" in left(tmp_path)[0]["why"]
+
+
+def test_a_collection_leads_to_its_manifests(library, tmp_path):
+    for name in ("b1", "b2"):
+        book = version_3(library.url, 1, id=f"{library.url}/books/{name}/manifest")
+        library.manifests[f"/{name}"] = book
+    listed = [{"type": "Manifest", "id": f"{library.url}/{name}"} for name in ("b1", "b2")]
+    inner = {"type": "Collection", "id": f"{library.url}/inner", "items": listed}
+    library.manifests["/inner"] = inner
+    circle = [{"type": "Collection", "id": f"{library.url}/{name}"} for name in ("inner", "top")]
+    library.manifests["/top"] = {"type": "Collection", "items": circle}
+    items = built(tmp_path, f'url = "{library.url}/top"')
+    assert [item.id for item in items] == ["b1/0001", "b2/0001"]
+
+
+def test_a_server_that_asks_for_patience_gets_it(library, tmp_path):
+    fetcher = Fetcher(tmp_path, [library.host], pause=0.0)
+    library.manifests["/b1"] = version_2(library.url)
+    library.ills["/b1"] = [(429, {"Retry-After": "1"}), (503, {}), "cut"]
+    assert json.loads(fetcher.get(f"{library.url}/b1").read_bytes())["label"]
+    times = [at for _, at, _ in library.seen]
+    assert len(times) == 4
+    assert times[1] - times[0] >= 0.99
+
+
+def test_requests_keep_their_distance(library, tmp_path):
+    fetcher = Fetcher(tmp_path, [library.host], pause=0.2)
+    for n in range(1, 4):
+        fetcher.get(f"{library.url}/image/p{n}/full/max/0/default.jpg")
+    first, second, third = (at for _, at, _ in library.seen)
+    assert second - first >= 0.19
+    assert third - second >= 0.19
+
+
+def test_what_is_not_there_is_asked_for_once(library, tmp_path):
+    fetcher = Fetcher(tmp_path, [library.host], pause=0.0)
+    with pytest.raises(DataError, match="HTTP 404"):
+        fetcher.get(f"{library.url}/nothing")
+    assert len(library.seen) == 1
+
+
+def test_answers_have_a_largest_size(library, tmp_path):
+    fetcher = Fetcher(tmp_path, [library.host], pause=0.0, most=1000)
+    with pytest.raises(DataError, match="larger than 1,000 bytes"):
+        fetcher.get(f"{library.url}/image/p1/full/max/0/default.jpg")
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://x/y", "no address", "http://"])
+def test_only_addresses_of_the_web_are_fetched(url, tmp_path):
+    with pytest.raises(UsageError, match="no address"):
+        Fetcher(tmp_path, ["x"]).get(url)
+
+
+def test_a_level_0_server_is_asked_for_what_the_manifest_names():
+    book = version_3("http://x")
+    body = book["items"][0]["items"][0]["items"][0]["body"]
+    body["service"][0]["profile"] = "level0"
+    manifest = read_manifest(book)
+    assert manifest.pages[0].address(1000) == "http://x/image/p1/full/max/0/default.jpg"
+    assert manifest.pages[1].address(1000) == "http://x/image/p2/full/25,/0/default.jpg"
+
+
+def test_a_choice_of_pictures_gives_the_first():
+    book = version_3("http://x", 1)
+    annotation = book["items"][0]["items"][0]["items"][0]
+    annotation["body"] = {"type": "Choice", "items": [annotation["body"], {"id": "other"}]}
+    assert read_manifest(book).pages[0].service == "http://x/image/p1"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None, [], "x", {}, {"type": "Manifest"},
+        {"type": "Manifest", "items": 3}, {"type": "Manifest", "items": [None, 1, {}]},
+        {"sequences": [None]}, {"sequences": [{"canvases": [None, {"images": [{}]}]}]},
+        {"sequences": {}, "label": {}, "license": [1, None], "@id": 7},
+    ],
+)  # fmt: skip
+def test_odd_manifests_have_no_pages_or_are_refused(content):
+    with suppress(DataError):
+        assert read_manifest(content).pages == ()
