@@ -34,6 +34,7 @@ class _Steps(Mapping[str, Step[Any]]):
 STEPS: Mapping[str, Step[Any]] = _Steps(
     {
         "select": "selecting:STEP",
+        "draft": "drafting.step:STEP",
         "measure": "filtering.step:MEASURE",
         "filter": "filtering.step:FILTER",
         "balance": "filtering.balancing:STEP",
@@ -45,6 +46,7 @@ STEPS: Mapping[str, Step[Any]] = _Steps(
         "tear": "bones.tear:STEP",
         "composites": "bones.composites:STEP",
         "galleries": "bones.galleries:STEP",
+        "dedup-images": "dedup.pictures:STEP",
         "dedup-texts": "dedup.texts:STEP",
     }
 )

@@ -1,0 +1,100 @@
+"""A picture encoder: CLIP's vectors, whose cosine says how alike two pictures are in kind."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from keju.encoders.folder import INSTALL, model_config, packages_missing, weight_files
+from keju.encoders.loading import best_device, check_whole, loading
+from keju.errors import PrerequisiteError
+from keju.files import read_json, sha256_file
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+CLIP_KINDS = ("clip", "chinese_clip")
+"""Types of model, as transformers names them, that encode pictures here."""
+
+_BATCH = 16
+
+
+class _Preparation(msgspec.Struct):
+    """What preprocessor_config.json says of colours; by default OpenAI's CLIP."""
+
+    image_mean: tuple[float, float, float] = (0.48145466, 0.4578275, 0.40821073)
+    image_std: tuple[float, float, float] = (0.26862954, 0.26130258, 0.27577711)
+
+
+class PictureEncoder:
+    """CLIP weights from a folder; nothing is fetched and no pickle is read.
+
+    Args:
+        folder: config.json and model.safetensors, and preprocessor_config.json where it has one.
+
+    Raises:
+        PrerequisiteError: torch or transformers is not installed.
+        DataError: the folder doesn't hold such an encoder whole.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if missing := packages_missing():
+            raise PrerequisiteError(f"a picture encoder (package {missing})", INSTALL)
+        import torch  # noqa: PLC0415 - seconds to import, and absent from the base
+        import transformers  # noqa: PLC0415 - as above
+
+        self.folder = folder
+        config = model_config(folder, CLIP_KINDS)
+        lines = "".join(f"{path.name} {sha256_file(path)}\n" for path in weight_files(folder))
+        self.weights_hash = hashlib.sha256(lines.encode()).hexdigest()
+        prepared = folder / "preprocessor_config.json"
+        self._prepare = read_json(prepared, _Preparation) if prepared.exists() else _Preparation()
+        self._device = best_device(torch)
+        with loading(folder):
+            self._side = int(config["vision_config"].get("image_size", 224))
+            self._model, report = transformers.AutoModel.from_pretrained(
+                str(folder),
+                local_files_only=True,
+                trust_remote_code=False,
+                use_safetensors=True,
+                output_loading_info=True,
+                dtype=torch.float32,
+            )
+        check_whole(report, folder, "encoder")
+        self._model.to(self._device).eval()
+
+    def vectors(self, pictures: Iterable[Image]) -> Iterator[NDArray[np.float32]]:
+        """One vector of length 1 for each picture, in order."""
+        waiting = iter(pictures)
+        while batch := list(islice(waiting, _BATCH)):
+            yield from self._encoded([self._pixels(each) for each in batch])
+
+    def _encoded(self, pixels: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        import torch  # noqa: PLC0415
+
+        with torch.inference_mode():
+            given = torch.from_numpy(np.stack(pixels)).to(self._device)
+            found: Any = self._model.get_image_features(pixel_values=given)
+            rows = np.asarray(getattr(found, "pooler_output", found).cpu().numpy(), np.float32)
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.asarray(rows / np.maximum(lengths, 1e-12), np.float32)
+
+    def _pixels(self, picture: Image) -> NDArray[np.float32]:
+        """As CLIP prepares it: the shorter side to size, the middle, each channel scaled."""
+        from PIL.Image import Resampling  # noqa: PLC0415
+
+        scale = self._side / min(picture.size)
+        size = [max(self._side, round(edge * scale)) for edge in picture.size]
+        left, top = ((edge - self._side) // 2 for edge in size)
+        square = picture.convert("RGB").resize((size[0], size[1]), Resampling.BICUBIC)
+        square = square.crop((left, top, left + self._side, top + self._side))
+        values = np.asarray(square, np.float32) / 255.0
+        scaled = (values - np.array(self._prepare.image_mean)) / np.array(self._prepare.image_std)
+        return np.ascontiguousarray(scaled.transpose(2, 0, 1), np.float32)

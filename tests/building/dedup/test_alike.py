@@ -1,0 +1,111 @@
+"""Copies are told from other pages of the same layout, drawn and real ones."""
+
+from __future__ import annotations
+
+import io
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from planted import COPIES, book_page, jpeg
+
+from keju.building.dedup.alike import ALIKE, likeness
+from keju.building.dedup.renderings import Picture, hashes_of, near_hashes, rendering
+
+
+def grey(data: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(data)).convert("L"), np.float32)
+
+
+def filed(path: Path, data: bytes) -> Picture:
+    path.write_bytes(data)
+    with Image.open(path) as image:
+        return Picture(str(path), *image.size)
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_is_alike_and_its_hashes_bring_it_up(name, tmp_path):
+    for seed in (1, 2):
+        page = book_page(seed)
+        one = filed(tmp_path / "one.jpg", jpeg(page))
+        other = filed(tmp_path / "other.jpg", COPIES[name](page))
+        found = likeness(*(np.asarray(rendering(each), np.float32) for each in (one, other)))
+        assert found >= ALIKE + 0.05
+        assert any(
+            pairs.size for pairs, _ in near_hashes([hashes_of(one).bits, hashes_of(other).bits])
+        )
+
+
+def test_other_pages_of_the_same_layout_are_not_alike():
+    pages = [grey(jpeg(book_page(seed))) for seed in range(6)]
+    assert max(likeness(*pair) for pair in combinations(pages, 2)) < ALIKE - 0.1
+
+
+def test_a_page_turned_or_cropped_is_not_alike_to_another():
+    page = grey(jpeg(book_page(1)))
+    for name in ("turned by 1°", "cropped 3 % on every side"):
+        assert likeness(page, grey(COPIES[name](book_page(2)))) < ALIKE - 0.1
+
+
+def test_real_pages_of_one_book_are_told_apart_and_a_recoded_one_is_known(shared):
+    folder = shared / "data/open-guji"
+    pages = {
+        path.name: np.asarray(rendering(_picture(path)), np.float32)
+        for path in [
+            *sorted(folder.glob("*.png")),
+            shared / "data/real-pages/r01_jianmingmulu_ms.jpg",
+        ]
+    }
+    alike = {
+        pair for pair in combinations(sorted(pages), 2)
+        if likeness(pages[pair[0]], pages[pair[1]]) >= ALIKE
+    }  # fmt: skip
+    assert alike == {("3.png", "r01_jianmingmulu_ms.jpg")}
+
+
+def _picture(path: Path) -> Picture:
+    with Image.open(path) as image:
+        return Picture(str(path), *image.size)
+
+
+def test_blank_pages_and_odd_shapes_are_not_joined():
+    blank = np.full((300, 200), 240, np.float32)
+    assert likeness(blank, blank) == -1
+    page = grey(jpeg(book_page(1)))
+    assert likeness(page, page[: page.shape[0] // 2]) == -1
+    assert likeness(np.zeros((1, 1), np.float32), page) == -1
+
+
+def test_small_pictures_are_compared_enlarged():
+    draw = np.random.default_rng(1)
+    marks = [
+        np.kron(draw.integers(0, 2, (7, 7)), np.ones((4, 4))).astype(np.float32) * 200
+        for _ in range(2)
+    ]
+    assert likeness(marks[0], marks[0]) > 0.99
+    assert likeness(*marks) < ALIKE
+
+
+def test_all_pairs_of_hashes_are_looked_at_across_blocks(monkeypatch):
+    monkeypatch.setattr("keju.building.dedup.renderings._BLOCK", 7)
+    draw = np.random.default_rng(2)
+    bits = [draw.bytes(48) for _ in range(30)]
+    bits += [bits[3], bits[29]]
+    found = sorted(
+        tuple(pair) for pairs, _ in near_hashes(bits, (0, 0, 0)) for pair in pairs.T.tolist()
+    )
+    assert found == [(3, 30), (29, 31)]
+
+
+def test_a_long_scroll_keeps_its_strokes(tmp_path):
+    scroll = Image.fromarray(np.random.default_rng(3).integers(0, 255, (60, 2400), dtype=np.uint8))
+    small = rendering(filed(tmp_path / "scroll.png", _png(scroll)))
+    assert small.height >= 50
+
+
+def _png(image: Image.Image) -> bytes:
+    data = io.BytesIO()
+    image.save(data, "PNG")
+    return data.getvalue()
