@@ -17,22 +17,30 @@ from keju.items import Item, Score
 from keju.published import Column, PrintedTable, published_model, published_tables
 from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered
-from keju.reporting.labels import NOTHING
+from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Results
 from keju.scoring import MetricResult, TaskResult
 from keju.scoring.aggregate import domain_means, mean_over_domains, task_value
 
 _FORMS: Mapping[str, Sequence[str]] = {
-    "MCS-Bench": [f"Table {n}" for n in (3, *range(15, 21), *range(25, 29))],
+    "MCS-Bench": [f"Table {n}" for n in (3, 4, 7, *range(9, 13), *range(15, 21), *range(25, 29))],
     "AncientDoc": [f"Table {n}" for n in (*range(2, 7), *range(8, 13))],
     "OBI-Bench": [f"Table {n}" for n in range(2, 7)],
 }
+_SUPPLEMENTS = {"Table 7", "Table 10", "Table 11", "Table 12"}
+"""Nothing but other models' OverAll: of use only with the paper's rows."""
 _FORMATS = {"MCQ", "QA"}
+_OCR = "OCR"
+"""The column of Table 4 that is a mean over the tasks of transcription."""
 _NOT_IN_QA = "T39"
 """Left out of the printed QA columns."""
 _AVERAGE = "Average"
 _UNRANKED = {"baseline", "human"}
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
+
+_JUDGED = "GPT4oScore"
+"""The column of a judge's grades, 0 to 10."""
+Given = Mapping[tuple[str, str], Mapping[str, float]]
 
 Source = Literal["this run", "paper"]
 Who = tuple[Source, str]
@@ -74,56 +82,30 @@ class _Part(NamedTuple):
 
 
 def beside_tables(
-    gathered: Gathered, results: Results, *, published: bool
+    gathered: Gathered, results: Results, *, published: bool, given: Given | None = None
 ) -> Iterator[BesideTable]:
-    """The papers' tables as far as the run has tasks of them, with the papers' rows if asked."""
+    """The papers' tables as far as the run has tasks of them, with the papers' rows if asked.
+
+    `given` are judges' mean grades by model and task; they stand in a judge's column where one
+    judge alone graded the task.
+    """
     for benchmark, names in _FORMS.items():
-        own = _Own(gathered, results, benchmark)
+        own = _Own(gathered, results, benchmark, given or {})
         printed = published_tables(benchmark)
         for name in names if own.asked else ():
             parts = list(_parts(own, printed, printed[name], published=published))
-            if parts:
-                yield _table(own, printed[name], parts)
-
-
-def other_data(gathered: Gathered) -> list[str]:
-    """What a reader must know before laying a run beside a paper, one line a dataset."""
-    lines = []
-    for run in gathered.runs:
-        data = f"{run.manifest.dataset} {run.manifest.dataset_version}"
-        counts: dict[str, set[str]] = {}
-        for asked in gathered.asked.values():
-            if asked.run is run:
-                counts.setdefault(asked.item.task, set()).add(asked.item.id)
-        if not counts:  # another run of the same dataset, which was spoken of
-            continue
-        short = [
-            f"{each.id} {len(counts[each.id]):,} of {each.count:,}"
-            for each in tasks()
-            if each.id in counts and len(counts[each.id]) != each.count
-        ]
-        if run.manifest.synthetic:
-            lines.append(
-                f"{data} was drawn by keju: it is not the benchmark's own data, and a difference "
-                "from a printed row says nothing about a model."
-            )
-        elif short:
-            lines.append(
-                f"{data} has other items than the benchmark ({', '.join(short)}): a difference "
-                "from a printed row may be the data's."
-            )
-        else:
-            lines.append(
-                f"{data} has as many items of each task as the benchmark; whether they are its "
-                "own, keju can't know."
-            )
-    return lines
+            if not parts:
+                continue
+            table = _table(own, printed[name], parts)
+            if name not in _SUPPLEMENTS or any(row.source == "paper" for row in table.rows):
+                yield table
 
 
 class _Own:
     """What the run has of one benchmark."""
 
-    def __init__(self, gathered: Gathered, results: Results, benchmark: str) -> None:
+    def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
+        self._given = given
         self.voices = gathered.voices
         self._results = results
         self._items: dict[tuple[str, str, str], Item] = {
@@ -149,6 +131,9 @@ class _Own:
 
     def value(self, model: str, column: Column, subset: str) -> float | None:
         """A model's value of the column's metric over the items of a subset; "" is all."""
+        if column.metric == _JUDGED:
+            grades = self._given.get((model, task_name(column.task, column.query)), {})
+            return next(iter(grades.values())) / 10 if len(grades) == 1 and not subset else None
         scores = self._scores.get((model, column.task, column.query, column.metric), ())
         kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
         return task_value(column.metric, kept)
@@ -194,6 +179,8 @@ def _parts(
     for column in table.columns.values():
         if column.metric == "mean":
             yield from _of_mean(own, printed, table, column, published=published)
+        elif column.task == _OCR:
+            yield from _of_ocr(own, table, column, published=published)
 
 
 def _of_task(own: _Own, column: Column, alike: Sequence[Column], *, published: bool) -> _Part:
@@ -264,6 +251,32 @@ def _of_mean(
         "" if whole else f"over {len(shared)} of {len(declared)} tasks",
     )
     yield _part(column, heading, values, theirs, notes)
+
+
+def _of_ocr(own: _Own, table: PrintedTable, column: Column, *, published: bool) -> Iterator[_Part]:
+    """The mean of one metric over the tasks of transcription that the run has values of."""
+    parts = [
+        each
+        for each in table.columns.values()
+        if each.metric == column.metric and each.task != _OCR
+    ]
+    shared = [each for each in parts if any(own.value(m, each, "") is not None for m in own.voices)]
+    if not shared:
+        return
+    values: dict[Who, float] = {}
+    for model in own.voices:
+        found = [own.value(model, each, "") for each in shared]
+        there = [value for value in found if value is not None]
+        if len(there) == len(shared):
+            values["this run", model] = fmean(there) * column.how.scale
+    theirs = _printed(column, published)
+    if len(shared) < len(parts) and published:
+        rows = [row for row in column.cells if published_model(own.benchmark, row)]
+        kept = [row for row in rows if all(row in each.values for each in shared)]
+        theirs = {("paper", row): (fmean(e.values[row] for e in shared), "") for row in kept}
+    note = "" if len(shared) == len(parts) else f"over {len(shared)} of {len(parts)} tasks"
+    heading = Heading(column.name, _OCR, f"{column.metric} {_ARROWS[column.how.better]}", note)
+    yield _part(column, heading, values, theirs)
 
 
 def _declared(own: _Own, table: PrintedTable, column: Column) -> list[Task]:

@@ -69,18 +69,26 @@ class Grades(NamedTuple):
 
     tables: list[GradeTable]
     metrics: list[MetricJudge]
+    means: dict[tuple[str, str], dict[str, float]]
+    """Each judge's mean grade, by the model's name in this report and the task."""
 
 
 def grades(gathered: Gathered) -> Grades:
     """The grades that lie beside the runs' responses, and the metrics against them."""
-    found = Grades([], [])
+    found = Grades([], [], {})
     for run in gathered.runs:
         folder = RunFolder.open(run.path)
         for rubrics in stored_rubrics(folder):
             judgements = _judgements(folder, rubrics)
             if judgements:
                 judged = JudgementFolder(folder, rubrics)
-                rows = _rows(gathered, run, grades_of(judgements, judged, {}).tasks)
+                given = grades_of(judgements, judged, {}).tasks
+                rows = _rows(gathered, run, given)
+                for grade in given:
+                    who = _name(gathered, run, grade)
+                    if who and grade.mean is not None:
+                        place = (who, task_name(grade.task, grade.query))
+                        found.means.setdefault(place, {})[grade.judge] = grade.mean
                 found.tables.append(GradeTable(run.name, rubrics.id, list(rows)))
                 found.metrics.extend(_against_metrics(gathered, run, judgements))
     return found
@@ -92,14 +100,9 @@ def _judgements(folder: RunFolder, rubrics: Rubrics) -> list[Judgement]:
 
 
 def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator[GradeRow]:
-    names = {
-        (voice.model, voice.setting): name
-        for name, voice in gathered.voices.items()
-        if voice.run == run.name
-    }
     by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = {}
     for each in grades:
-        who = next((n for (m, s), n in names.items() if (m, s) == (each.model, each.setting)), "")
+        who = _name(gathered, run, each)
         if each.graded and who:
             by_place.setdefault((each.task, each.query, each.judge), {})[who] = each
     for (name, query, judge), found in by_place.items():
@@ -119,6 +122,14 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
         yield GradeRow(
             task_name(name, query), f"{known.name_zh} {known.name_en}", judge, metric, cells
         )
+
+
+def _name(gathered: Gathered, run: Run, grade: TaskGrade) -> str:
+    """What the graded model is called in this report; empty where it is not in it."""
+    wanted = (run.name, grade.model, grade.setting)
+    return next(
+        (name for name, v in gathered.voices.items() if (v.run, v.model, v.setting) == wanted), ""
+    )
 
 
 def _cell(grade: TaskGrade, strict: str | None) -> Cell:

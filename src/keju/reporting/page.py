@@ -15,11 +15,11 @@ from markupsafe import Markup
 
 from keju.errors import UsageError
 from keju.files import write_atomic
-from keju.reporting.beside import BesideTable, beside_tables
+from keju.reporting.beside import BesideTable
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
 from keju.reporting.gather import Gathered, gather
-from keju.reporting.view import View, build_view
+from keju.reporting.view import View, build_view, papers_tables
 from keju.reporting.words import Words
 from keju.running.prices import Prices
 
@@ -45,7 +45,8 @@ class Report(NamedTuple):
     def beside(self) -> list[BesideTable]:
         """The tables in the papers' forms; without the papers' rows unless they were asked for."""
         results = self.gathered.results
-        return self.view.beside or list(beside_tables(self.gathered, results, published=False))
+        given = self.view.grades.means
+        return self.view.beside or papers_tables(self.gathered, results, given, published=False)
 
 
 def write_report(

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
-from keju.reporting.beside import BesideTable, beside_tables, other_data
+from keju.reporting.beside import BesideTable, Given, beside_tables
+from keju.reporting.beside_data import data_tables
+from keju.reporting.beside_inputs import input_table
 from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
@@ -17,6 +19,7 @@ from keju.reporting.gather import Gathered, Voice
 from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
+from keju.reporting.other_data import other_data
 from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.steps import StepTable, step_tables
@@ -91,6 +94,7 @@ def build_view(
     """Everything but the items; with the papers' tables, and the run in them, if `published`."""
     results = gathered.results
     hard, spreads = hardest(gathered)
+    judged = grades(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
     return View(
         title=title,
@@ -108,7 +112,7 @@ def build_view(
         models=[_model_row(gathered, model) for model in gathered.models],
         boards=leaderboards(gathered, results, prices),
         missing=list(_missing_lines(results)),
-        beside=list(beside_tables(gathered, results, published=True)) if published else [],
+        beside=papers_tables(gathered, results, judged.means, published=True) if published else [],
         other_data=other_data(gathered) if published else [],
         steps=list(step_tables(gathered)),
         tables=task_tables(gathered, results),
@@ -119,7 +123,7 @@ def build_view(
         spreads=spreads,
         strata=strata(gathered),
         options=option_errors(gathered),
-        grades=grades(gathered),
+        grades=judged,
         efforts=efforts(gathered),
         surest=surest(gathered),
         recitation=recitation(gathered),
@@ -132,6 +136,17 @@ def build_view(
             else ""
         ),
     )
+
+
+def papers_tables(
+    gathered: Gathered, results: Results, given: Given, *, published: bool
+) -> list[BesideTable]:
+    """The run in all of the papers' forms, with the papers' own rows if asked."""
+    return [
+        *beside_tables(gathered, results, published=published, given=given),
+        *input_table(gathered, published=published),
+        *data_tables(gathered, published=published),
+    ]
 
 
 def _model_row(gathered: Gathered, name: str) -> ModelRow:

@@ -1,0 +1,95 @@
+"""The papers' tables of their data (MCS-Bench 2 and 5, OBI-Bench 1), from a run's dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import polars as pl
+
+from keju.benchmarks import task
+from keju.datasets.stats import OVERALL, Stats, stats
+from keju.errors import KejuError
+from keju.published import PrintedTable, published_tables
+from keju.reporting.beside import BesideRow, BesideTable, Heading
+from keju.reporting.cells import Cell
+from keju.reporting.gather import Gathered, Run
+
+_NAMES = {"n_questions": "n_q", "avg_q_len": "avg_q", "avg_a_len": "avg_a"}
+"""Table 5's columns that keju's statistics call otherwise."""
+
+
+def data_tables(gathered: Gathered, *, published: bool) -> Iterator[BesideTable]:
+    """For each run whose dataset is where it was, the tables that it has rows of.
+
+    Lengths are in characters without white space, sizes in pixels; nothing is best.
+    """
+    several = len({run.manifest.dataset_hash for run in gathered.runs}) > 1
+    seen = set()
+    for run in gathered.runs:
+        path = run.path / run.manifest.dataset_path
+        if not run.manifest.dataset_path or run.manifest.dataset_hash in seen:
+            continue
+        seen.add(run.manifest.dataset_hash)
+        try:
+            found = stats(path)
+        except KejuError:
+            continue  # the dataset is not where it was; the report says so of its pictures
+        label = f" ({run.manifest.dataset})" if several else ""
+        yield from _of_dataset(gathered, run, found, label, published=published)
+
+
+def _of_dataset(
+    gathered: Gathered, run: Run, found: Stats, label: str, *, published: bool
+) -> Iterator[BesideTable]:
+    asked = {each.item.benchmark for each in gathered.asked.values() if each.run.path == run.path}
+    if "MCS-Bench" in asked:
+        printed = published_tables("MCS-Bench")
+        for name, frame, key in (
+            ("Table 2", found.domains, "domain"),
+            ("Table 5", found.tasks, "task"),
+        ):
+            yield _table("MCS-Bench", name + label, printed[name], frame, key, published=published)
+    if "OBI-Bench" in asked and found.sources.height:
+        printed = published_tables("OBI-Bench")
+        yield _table(
+            "OBI-Bench", f"Table 1{label}", printed["Table 1"], found.sources, "source",
+            published=published,
+        )  # fmt: skip
+
+
+def _table(
+    benchmark: str, name: str, printed: PrintedTable, frame: pl.DataFrame, key: str, *,
+    published: bool,
+) -> BesideTable:  # fmt: skip
+    columns = [each for each in printed.columns if each != key]
+    kept = [each for each in columns if _NAMES.get(each, each) in frame.columns]
+    mixed = "benchmark" in frame.columns and frame["benchmark"].drop_nulls().n_unique() > 1
+    rows = [
+        BesideRow(str(row[key]), "this run", [_cell(printed, each, row) for each in kept])
+        for row in frame.iter_rows(named=True)
+        if _belongs(row, benchmark, key, printed) and not (mixed and row[key] == OVERALL)
+    ]
+    if published:
+        rows += [
+            BesideRow(row, "paper", [Cell(cells[each].text) if each in cells else Cell()
+                                     for each in kept])
+            for row, cells in printed.rows.items()
+        ]  # fmt: skip
+    return BesideTable(benchmark, name, [Heading(each, each) for each in kept], rows)
+
+
+def _belongs(row: Mapping[str, object], benchmark: str, key: str, printed: PrintedTable) -> bool:
+    """Whether a row is of the paper's table: one of its rows, or a source of one of its tasks."""
+    if key == "source":
+        return task(str(row["task"])).benchmark == benchmark
+    return str(row[key]) in printed.rows
+
+
+def _cell(printed: PrintedTable, column: str, row: Mapping[str, object]) -> Cell:
+    value = row[_NAMES.get(column, column)]
+    if value is None:
+        return Cell()
+    if not isinstance(value, (int, float)):
+        return Cell(str(value))
+    digits = max(each.decimals for each in printed.columns[column].cells.values())
+    return Cell(f"{value:.{digits}f}")
