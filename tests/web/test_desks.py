@@ -13,6 +13,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.judging import answers_of, code_of, read_ratings, read_rubrics
 from keju.runs import RunFolder
+from keju.scoring import ModelScores, read_decisions, score_models
 from keju.web import Hall
 
 RATERS = {"Li": 7.0, "王": 4.5, "Zhao": 10.0}
@@ -131,6 +132,12 @@ def test_unclear_answers_are_settled_without_key_or_model(serving, sit, answered
     assert sorted(row["letter"] for row in rows) == ["A", "C", "none", "none"]
     stored = {(r.model, r.item): r.text for r in RunFolder.open(answered).responses()}
     assert all(stored[row["model"], row["item"]] == row["answer"] for row in rows)
+    scored = list(score_models(RunFolder.open(answered), settled, decisions=read_decisions(path)))
+    assert sorted(letter for letters in scored for letter in letters) == ["", "", "A", "C"]
+
+
+def settled(found: ModelScores) -> list[str]:
+    return [score.extracted for score in found.variants if score.metric == "Acc_adjudicated"]
 
 
 def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit, dataset, tmp_path):

@@ -48,6 +48,14 @@ def score(
             "something else; they stand beside, in no mean.",
         ),
     ] = False,
+    adjudicated: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.csv",
+            help="What people said of unclear answers (keju serve): an accuracy beside, in no "
+            "mean.",
+        ),
+    ] = None,
 ) -> None:
     """Score responses, as often as you like: no model, key or network is needed.
 
@@ -66,6 +74,7 @@ def score(
     from keju.scoring import (
         PROTOCOLS,
         pieces,
+        read_decisions,
         score_file,
         score_models,
         summarise,
@@ -78,7 +87,12 @@ def score(
     found: Iterable[Summary]
     if what.is_dir():
         run, cores = RunFolder.open(what), os.cpu_count() or 1
-        found = score_models(run, sum_up, protocols, encoders, variants=variants, workers=cores)
+        settled = read_decisions(adjudicated) if adjudicated else None
+        found = score_models(
+            run, sum_up, protocols, encoders, variants=variants, decisions=settled, workers=cores
+        )
+    elif adjudicated:
+        raise UsageError("--adjudicated is for a run: people settle the answers of one")
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
     summaries: list[Summary] = []
@@ -97,7 +111,7 @@ def score(
     results = [result for summary in summaries for result in summary.results]
     for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
         out.print(table)
-    if variants:
+    if variants or adjudicated:
         out.print(variants_table(summaries))
     for line in [*(unfinished_lines(what) if what.is_dir() else ()), *summary_lines(summaries)]:
         say(line)

@@ -299,14 +299,14 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
 
 
 def variants_table(summaries: Sequence[Summary]) -> Table:
-    """The paper's formulas, and in brackets the script's metrics, in percent."""
+    """The paper's formulas and what people settled, the script's in brackets, in percent."""
     results = [result for summary in summaries for result in summary.results]
     columns, heads = _columns(
         [summary.model for summary in summaries], [(each.model, each.setting) for each in results]
     )
     table = plain_table(
-        "task", "formula of the paper", "beside", *heads, right=range(3, 3 + len(heads)),
-        title="Formulas as the paper prints them (and what its script computes beside)",
+        "task", "variant", "beside", *heads, right=range(3, 3 + len(heads)),
+        title="Variants, which enter no mean (and what the authors' script computes beside)",
     )  # fmt: skip
     found = {
         (summary.model, each.setting, each.task, each.metric): each

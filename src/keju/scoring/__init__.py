@@ -4,6 +4,7 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
+from keju.scoring.adjudicated import Decisions, answer_code, is_unclear, read_decisions
 from keju.scoring.aggregate import (
     BenchmarkResult,
     MeanResult,
@@ -37,6 +38,7 @@ __all__ = [
     "BenchmarkResult",
     "Binding",
     "BoxList",
+    "Decisions",
     "Extracted",
     "ItemDifference",
     "MeanResult",
@@ -53,6 +55,7 @@ __all__ = [
     "VariantResult",
     "Verdict",
     "aggregate",
+    "answer_code",
     "binding_of",
     "body_of",
     "compare_models",
@@ -67,10 +70,12 @@ __all__ = [
     "extract_yes_no",
     "first_yes_no",
     "is_ratio_of_sums",
+    "is_unclear",
     "joined",
     "models_of",
     "parting_steps",
     "pieces",
+    "read_decisions",
     "read_scores",
     "score_answer",
     "score_file",

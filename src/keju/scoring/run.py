@@ -19,6 +19,7 @@ from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score
 from keju.runs import RunFolder, file_name
+from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.case import Case
 from keju.scoring.responses import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
@@ -71,6 +72,7 @@ def score_models(
     encoders: Encoders | None = None,
     *,
     variants: bool = False,
+    decisions: Decisions | None = None,
     workers: int = 1,
 ) -> Iterator[T]:
     """Score a run model by model, and write ``scores/<model>.parquet`` for each.
@@ -83,6 +85,7 @@ def score_models(
         protocols: which of the two.
         encoders: those that are there; without, only what an installed package brings along.
         variants: also the paper's formulas, where the script computes something else.
+        decisions: of people on unclear answers, which make one more variant.
         workers: how many processes may share the models out. They are new Python processes, so a
             script that asks for more than one must keep its work under ``if __name__ ==
             "__main__"``. Fewer than four models are scored in this process, and so are runs that
@@ -93,7 +96,7 @@ def score_models(
     """
     encoders = encoders or Encoders({})
     items, models = run.items(), _models_in(run)
-    task = _Task(run.path, tuple(protocols), encoders.paths, variants)
+    task = _Task(run.path, tuple(protocols), encoders.paths, variants, decisions)
     apart = workers > 1 and len(models) >= FEWEST
     if apart and not _wants_encoder(items, protocols, encoders):
         yield from _share_out(task, models, reduce, min(workers, len(models)))
@@ -133,6 +136,7 @@ class _Task(NamedTuple):
     protocols: tuple[Protocol, ...]
     weights: Mapping[str, Path]
     variants: bool
+    decisions: Decisions | None
 
 
 def _share_out(
@@ -172,6 +176,8 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     cases = _cases_of(run, model, {key: items[place] for key, place in places.items()}, strays)
     if task.variants:
         cases = watched(cases, variants)
+    if task.decisions:
+        cases = adjudicated(cases, task.decisions, variants)
     scores = score_cases(cases, task.protocols, encoders, items)
     if limits := run.manifest().limits(model):
         scores, variants = _within(scores, limits), _within(variants, limits)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from keju.items import AnswerForm, Record, Score, Setting
 from keju.metrics import PAPER_FORMS, UndefinedMetricError
+from keju.scoring.adjudicated import ACC
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
 from keju.scoring.protocols import signature
@@ -87,6 +88,7 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     for score in scores:
         groups.setdefault((score.task, score.setting, score.metric), []).append(score)
     beside = {each.name: each.beside for forms in _VARIANTS.values() for each in forms}
+    beside[ACC] = "Acc"
     found = []
     for (task, setting, metric), group in groups.items():
         values = [score.value for score in group if score.value is not None]

@@ -8,27 +8,23 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task
-from keju.files import sha256_bytes
 from keju.items import Item, Record, Response
 from keju.judging.tables import safe
 from keju.runs import RunFolder
-from keju.scoring import extract_letter
+from keju.scoring import answer_code, is_unclear
+from keju.scoring.adjudicated import CODE, LETTER, NONE
 from keju.web.acts import Act, Acts
 from keju.web.desk import Form
 from keju.web.exam import place_of
 from keju.web.fields import one_of
 
-NONE = "none"
-"""No one option was chosen: the answer is wrong."""
-
 COLUMNS = (
-    "answer_key", "item", "task", "query", "setting", "round", "model", "person", "letter",
-    "answer",
+    CODE, "item", "task", "query", "setting", "round", "model", "person", LETTER, "answer",
 )  # fmt: skip
 
 
@@ -44,7 +40,9 @@ class Adjudication:
     name = "adjudication"
 
     def __init__(self, run: RunFolder) -> None:
-        self._answers = {_code(response): (item, response) for item, response in _unclear(run)}
+        self._answers = {
+            answer_code(response): (item, response) for item, response in _unclear(run)
+        }
 
     def subjects(self, person: str) -> Sequence[str]:
         """The codes of the answers, in an order that says nothing of the models."""
@@ -100,7 +98,7 @@ class Adjudication:
         return "\ufeff" + stream.getvalue()
 
 
-def _unclear(run: RunFolder) -> Iterable[tuple[Item, Response]]:
+def _unclear(run: RunFolder) -> Iterator[tuple[Item, Response]]:
     items = {
         place_of(item): item
         for item in run.items()
@@ -108,17 +106,5 @@ def _unclear(run: RunFolder) -> Iterable[tuple[Item, Response]]:
     }
     for response in run.responses(tasks={task_id for task_id, _, _ in items}):
         item = items.get((response.task, response.query, response.item))
-        if item is None or response.status in {"failed", "filtered", "empty"}:
-            continue
-        taken = extract_letter(response.text, choices_of(item), options_of(item))
-        if taken.answer is None and response.text.strip():
+        if item is not None and is_unclear(item, response):
             yield item, response
-
-
-def _code(response: Response) -> str:
-    """What names an answer and changes with its text, but does not tell who gave it."""
-    spelled = msgspec.json.encode(
-        (response.model, response.key, response.item, response.task, response.query,
-         response.setting, response.round, response.text)
-    )  # fmt: skip
-    return sha256_bytes(spelled)[:16]

@@ -1,0 +1,131 @@
+"""Unclear answers as people settled them: MCS-Bench's authors read such answers by hand.
+
+Of an answer to a question with options from which no rule takes one letter, people say which option
+it chose (``keju serve``). What they said makes a variant of accuracy with a signature of its own;
+no mean of a protocol takes it in.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes, sha256_file
+from keju.items import Item, Response, Score
+from keju.scoring.case import Case
+from keju.scoring.measured import mean
+from keju.scoring.protocols import signature
+
+ACC = "Acc_adjudicated"
+NONE = "none"
+"""No one option was chosen: the answer is wrong."""
+
+CODE, LETTER = "answer_key", "letter"
+_WITHOUT = frozenset({"failed", "filtered", "empty"})
+
+
+class Decisions(NamedTuple):
+    """What people said: the letter, or `NONE`, by code of the answer; and the file's hash."""
+
+    letters: Mapping[str, str]
+    id: str
+
+
+def is_unclear(item: Item, response: Response) -> bool:
+    """Whether an answer to a question with options is there, and no rule takes one of them."""
+    if response.status in _WITHOUT or not response.text.strip():
+        return False
+    case = Case(item, response)
+    return case.form == "letter" and case.taken.answer is None
+
+
+def answer_code(response: Response) -> str:
+    """What names an answer and changes with its text, but does not tell who gave it."""
+    spelled = msgspec.json.encode(
+        (
+            response.model,
+            response.key,
+            response.item,
+            response.task,
+            response.query,
+            response.setting,
+            response.round,
+            response.text,
+        )
+    )
+    return sha256_bytes(spelled)[:16]
+
+
+def read_decisions(path: Path) -> Decisions:
+    """Read what ``keju serve`` wrote. Where several people decided, what most of them said counts.
+
+    An answer of which they disagree evenly stays undecided.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is no table of decisions.
+    """
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    said: dict[str, Counter[str]] = {}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            for line, row in enumerate(csv.DictReader(stream), start=2):
+                code, letter = row.get(CODE), (row.get(LETTER) or "").strip()
+                if not code or not (letter == NONE or (len(letter) == 1 and letter.isalpha())):
+                    raise DataError(
+                        "no decision: it needs answer_key, and letter as one letter or none",
+                        file=path, item=f"row {line}", mend="Write it with keju serve",
+                    )  # fmt: skip
+                said.setdefault(code, Counter())[letter] += 1
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"not a CSV file in UTF-8: {error}", file=path) from None
+    letters = {code: most for code, votes in said.items() if (most := _most(votes))}
+    return Decisions(letters, sha256_file(path)[:8])
+
+
+def _most(votes: Counter[str]) -> str:
+    (letter, count), *others = votes.most_common()
+    return "" if others and others[0][1] == count else letter
+
+
+def adjudicated(cases: Iterable[Case], decisions: Decisions, scores: list[Score]) -> Iterator[Case]:
+    """The cases as they come; those with options add their score to the list as they pass.
+
+    Right is 1: by the people's letter where they decided, else by the letter that the rules take.
+    """
+    for case in cases:
+        if case.form == "letter" and (case.item.answer or case.item.answer_simplified):
+            scores.append(_score(case, decisions))
+        yield case
+
+
+def _score(case: Case, decisions: Decisions) -> Score:
+    response, item = case.response, case.item
+    letter = decisions.letters.get(answer_code(response), case.taken.answer)
+    value = float(letter == case.truth.strip().upper())
+    return Score(
+        key=response.key,
+        item=item.id,
+        model=response.model,
+        benchmark=item.benchmark,
+        task=item.task,
+        protocol="official",
+        metric=ACC,
+        value=value,
+        query=item.query,
+        setting=response.setting,
+        round=response.round,
+        group=item.group,
+        status=response.status,
+        verdict=case.verdict,
+        extracted=letter if letter and letter != NONE else "",
+        stats=mean(value).stats,
+        signature=signature("strict", ACC, "one letter", label=f"adjudicated:{decisions.id}"),
+    )
