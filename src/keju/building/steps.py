@@ -41,11 +41,13 @@ STEPS: Mapping[str, Step[Any]] = _Steps(
         "split": "releasing.splitting:STEP",
         "release": "releasing.release:STEP",
         "standardise": "standardising.step:STEP",
+        "standardise-texts": "standardising.texts:STEP",
         "set-type": "typesetting:STEP",
         "controls": "controls:STEP",
         "tear": "bones.tear:STEP",
         "composites": "bones.composites:STEP",
         "galleries": "bones.galleries:STEP",
+        "review": "reviewing.step:STEP",
         "dedup-images": "dedup.pictures:STEP",
         "dedup-texts": "dedup.texts:STEP",
     }

@@ -1,0 +1,160 @@
+"""Asking for drafts as `keju run` asks: stored as they come, throttled, budgeted, gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from keju.building.drafting.pages import Page
+from keju.building.step import Settings
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError, printable
+from keju.items import Request, Response
+from keju.models import Decoding, ModelOptions, open_model
+from keju.running import Budget, Limits, Policy, ResponseStore
+from keju.running.prices import read_prices
+from keju.running.questions import ask_questions, replies_of
+from keju.runs import RunFolder
+
+What = Literal["failed", "unparsed", "refused"]
+
+
+class DraftSettings(Settings, frozen=True):
+    """Who proposes what."""
+
+    model: Annotated[str, Meta(description="Who drafts: ppocr, openai:MODEL, replay:FILE …")]
+    kinds: Annotated[
+        tuple[str, ...],
+        Meta(description="What is drafted: ocr, translation, punctuation, entities, "
+             "word-explanation, comprehension, introduction, description, reasoning, knowledge, "
+             "variants.", min_length=1),
+    ]  # fmt: skip
+    benchmark: Annotated[
+        Literal["MCS-Bench", "AncientDoc"], Meta(description="Whose tasks the items are of.")
+    ] = "MCS-Bench"
+    task: Annotated[
+        str, Meta(description="Another task that a kind can be of, e.g. T35 for introduction.")
+    ] = ""
+    per_page: Annotated[int, Meta(description="Questions a page at most.", ge=1, le=20)] = 2
+    templates: Annotated[
+        Path | None, Meta(description="A TOML file of templates, instead of keju's own.")
+    ] = None
+    answers: Annotated[
+        str,
+        Meta(description="A folder that keeps what models answered, whatever becomes of the build; "
+             "by default asked/ beside the step's items."),
+    ] = ""  # fmt: skip
+    leave_failed: Annotated[
+        bool, Meta(description="Finish although requests failed; they are listed.")
+    ] = False
+    base_url: Annotated[str, Meta(description="An OpenAI-compatible server, up to its /v1.")] = ""
+    api_key_env: Annotated[
+        str, Meta(description="The environment variable that holds the key.")
+    ] = "OPENAI_API_KEY"
+    temperature: Annotated[float, Meta(description="Sampling temperature.", ge=0)] = 0.0
+    max_tokens: Annotated[int | None, Meta(description="New tokens at most.")] = None
+    concurrency: Annotated[int | None, Meta(description="Requests in flight at most.")] = None
+    timeout: Annotated[float, Meta(description="Seconds for one attempt.", gt=0)] = 600.0
+    per_minute: Annotated[float | None, Meta(description="Requests a minute at most.")] = None
+    max_requests: Annotated[
+        int | None, Meta(description="Stop after sending so many, repeated ones included.")
+    ] = None
+    max_cost: Annotated[
+        float | None, Meta(description="Stop before the answers cost more; needs prices.")
+    ] = None
+    prices: Annotated[Path | None, Meta(description="A price file.")] = None
+
+
+class Unused(Struct, frozen=True):
+    """A reply from which nothing was taken, and why: failed, unparsed, or refused by a check."""
+
+    page: str
+    kind: str
+    stage: str
+    what: str
+    why: str
+    reply: str
+
+
+@dataclass
+class Drafting:
+    """Asks the model of a step, and lists what could not be used.
+
+    Args:
+        dataset: where the images lie that requests show.
+        settings: who is asked, and how.
+        folder: where replies are kept.
+    """
+
+    dataset: Dataset
+    settings: DraftSettings
+    folder: RunFolder
+    unused: list[Unused] = field(default_factory=list)
+    sent: int = 0
+
+    def ask(self, requests: Sequence[Request]) -> list[Response | None]:
+        """The replies to requests, asked for where they are not stored yet.
+
+        Raises:
+            DataError: not everything was answered, so that the step is to be run again.
+        """
+        settings = self.settings
+        if not requests:
+            return []
+        options = ModelOptions(
+            base_url=settings.base_url,
+            api_key_env=settings.api_key_env,
+            decoding=Decoding(temperature=settings.temperature, max_tokens=settings.max_tokens),
+            timeout=settings.timeout,
+        )
+        model = open_model(settings.model, options)
+        if declined := next((why for each in requests if (why := model.declines(each))), ""):
+            raise UsageError(f"{settings.model} cannot draft that: {declined}")
+        left = settings.max_requests
+        policy = Policy(
+            concurrency=settings.concurrency,
+            retry_failed=True,
+            timeout=settings.timeout,
+            limits=Limits(requests=settings.per_minute),
+            budget=Budget(
+                max_cost=settings.max_cost,
+                max_requests=None if left is None else max(1, left - self.sent),
+                prices=read_prices(settings.prices) if settings.prices else None,
+            ),
+        )
+        with ResponseStore(self.folder) as store:
+            done = ask_questions(
+                store, [model], lambda _: requests, policy=policy, dataset=self.dataset
+            )
+        self.sent += sum(each.attempts for each in done.models)
+        if done.left:
+            why = done.used_up or next((each.halted for each in done.models if each.halted), "")
+            raise DataError(
+                f"{done.left} of {len(requests)} requests have no reply yet"
+                f"{f': {why}' if why else ''}",
+                mend="What was answered is kept: run the same again to go on",
+            )
+        replies = replies_of(self.folder, model.name, model.identity, requests)
+        return [replies.to(request) for request in requests]
+
+    def list_unused(
+        self, page: Page, kind: str, stage: str, what: What, why: str, reply: str = ""
+    ) -> None:
+        """List a reply that was not used."""
+        shown = printable(reply[:300])
+        self.unused.append(Unused(page.source.id, kind, stage, what, printable(why)[:300], shown))
+
+    def usable(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
+        """The text of a reply that came whole; None, and listed, where it did not."""
+        if reply is not None and reply.status == "answered":
+            return reply.text
+        why = "no reply"
+        if reply is not None:
+            why = f"{reply.error.kind}: {reply.error.message}" if reply.error else reply.status
+        failed = reply is None or reply.status == "failed"
+        self.list_unused(page, kind, stage, "failed" if failed else "unparsed", why)
+        return None

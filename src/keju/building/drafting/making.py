@@ -1,0 +1,101 @@
+"""From what was read or proposed to a draft item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+
+import numpy as np
+from msgspec.structs import replace
+
+from keju.benchmarks import task as declared
+from keju.building.drafting.pages import Page
+from keju.building.drafting.replies import Value, Values, listed
+from keju.building.drafting.templates import Kind
+from keju.building.releasing.splitting import group_of
+from keju.items import Item, Line
+
+_METADATA = "metadata."
+
+
+def draft_id(page: Page, kind: str, number: int) -> str:
+    """The id of a draft, the same whenever it is proposed again."""
+    return f"{page.source.id}-{kind}-{number}"
+
+
+def read_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Item:
+    """The draft of a page's text: the page's own item where that still waits for it, else another.
+
+    Args:
+        page: what was read.
+        text: what it says.
+        lines: where, if the engine knows.
+        task: which asks for it.
+    """
+    source = page.source
+    waits = source.task == task and not source.answer and source.transcription is None
+    item = source if waits else _new(page, f"{source.id}-ocr", task)
+    return replace(item, answer=text, transcription=text, lines=tuple(lines), draft=True)
+
+
+def item_of(
+    page: Page,
+    kind: Kind,
+    stages: Mapping[str, Values],
+    number: int,
+    *,
+    task: str,
+    rng: np.random.Generator,
+) -> Item:
+    """The draft that a reply becomes, by the kind's `fill`.
+
+    Args:
+        page: what was asked about.
+        kind: what was asked.
+        stages: what each stage replied, by its name.
+        number: of the proposal about this page, from 1.
+        task: of the item.
+        rng: draws the order of options.
+    """
+    item = _new(page, draft_id(page, kind.name, number), task)
+    item = replace(item, transcription=page.text or None)
+    for part, names in kind.fill.items():
+        values = [_value(name.strip(), kind, stages) for name in names.split(",")]
+        if part == "options":
+            item = _with_options(item, [each for value in values for each in listed(value)], rng)
+            continue
+        text = "、".join(each.strip() for value in values for each in listed(value))
+        if part in {"answer", "question"}:
+            item = replace(item, **{part: text})
+        elif part.startswith(_METADATA):
+            name = part.removeprefix(_METADATA)
+            item = replace(item, metadata={**item.metadata, name: text})
+        else:
+            item = replace(item, fields={**item.fields, part: text})
+    return item
+
+
+def _new(page: Page, name: str, task: str) -> Item:
+    source = page.source
+    return Item(
+        id=name,
+        benchmark=declared(task).benchmark,
+        task=task,
+        images=page.images,
+        group=group_of(source),
+        metadata=source.metadata,
+        provenance=source.provenance,
+        draft=True,
+    )
+
+
+def _with_options(item: Item, options: Sequence[str], rng: np.random.Generator) -> Item:
+    """The options in an order that is drawn; the first one given is the right one."""
+    order = rng.permutation(len(options)).tolist()
+    letter = ascii_uppercase[order.index(0)]
+    return replace(item, options=tuple(options[place].strip() for place in order), answer=letter)
+
+
+def _value(name: str, kind: Kind, stages: Mapping[str, Values]) -> Value:
+    stage, _, field = name.rpartition(".")
+    return stages[stage or kind.stage[-1].name][field]

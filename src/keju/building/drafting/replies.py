@@ -1,0 +1,114 @@
+"""Taking drafts out of replies: in the declared form or not at all; nothing is guessed.
+
+A reply is hostile text. It must be one JSON object (a code fence around the whole of it and a
+model's thinking before it are taken off), with the fields that were asked for and no others.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from keju.building.drafting.templates import Kind, Stage
+from keju.scoring.answers import body_of, unfenced
+from keju.text import counted
+
+MOST_CHARACTERS = 20_000
+"""Of one value: a whole page has a few thousand."""
+
+Value = str | list[str]
+Values = Mapping[str, Value]
+
+
+class Taken(NamedTuple):
+    """What was taken of a reply, or why nothing was."""
+
+    items: tuple[Values, ...]
+    why: str = ""
+
+
+def taken(text: str, stage: Stage, *, least: int, most: int) -> Taken:
+    """The items of a reply.
+
+    Args:
+        text: what the model said.
+        stage: which says the fields.
+        least: items that must be there.
+        most: items that were asked for; more are a fault, for they may be anything.
+    """
+    try:
+        whole = msgspec.json.decode(unfenced(body_of(text)).strip())
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        return Taken((), "no JSON object")
+    if (
+        not isinstance(whole, dict)
+        or set(whole) != {"items"}
+        or not isinstance(whole["items"], list)
+    ):
+        return Taken((), 'not of the form {"items": […]}')
+    items = whole["items"]
+    if not least <= len(items) <= most:
+        return Taken((), f"{len(items)} items, but {least} to {most} were asked for")
+    for number, item in enumerate(items, start=1):
+        if fault := _fault(item, stage):
+            return Taken((), f"item {number}: {fault}")
+    return Taken(tuple(items))
+
+
+def _fault(item: object, stage: Stage) -> str:
+    if not isinstance(item, dict):
+        return "no object"
+    if set(item) != set(stage.reply):
+        odd = sorted(set(item) ^ set(stage.reply))
+        return f"fields {', '.join(map(str, sorted(item)))[:80]}: {odd[0][:40]!r} is missing or odd"
+    faults = (_value_fault(name, kind, item[name]) for name, kind in stage.reply.items())
+    return next(filter(None, faults), "")
+
+
+def _value_fault(name: str, kind: str, value: object) -> str:
+    shape, _, count = kind.partition(":")
+    if not isinstance(value, str if shape == "text" else list):
+        return f"{name} is no {shape}"
+    values = value if isinstance(value, list) else [value]
+    if not values or (count and len(values) != int(count)):
+        return f"{name} has {len(values)} values" + (f", not {count}" if count else "")
+    return next((f"{name} {why}" for each in values if (why := unfit(each))), "")
+
+
+def unfit(value: object) -> str:
+    """Why a text cannot be a draft: empty, too long, or with characters that steer a terminal."""
+    if not isinstance(value, str):
+        return "holds something that is no text"
+    if not value.strip():
+        return "is empty"
+    if len(value) > MOST_CHARACTERS:
+        return f"is longer than {MOST_CHARACTERS:,} characters"
+    if any(unicodedata.category(each) in {"Cc", "Cs"} and each not in "\n\t" for each in value):
+        return "has control characters"
+    return ""
+
+
+def refused(kind: Kind, item: Values, text: str) -> str:
+    """Which of the kind's checks an item fails, or an empty string."""
+    page = counted(text, "exact")
+    for check in kind.checks:
+        name, _, fields = check.partition(":")
+        values = [each for one in fields.split(",") for each in listed(item[one])]
+        plain = [counted(each, "exact") for each in values]
+        if name == "same-characters" and plain != [page]:
+            return "the characters are not those of the text"
+        if name == "in-text":
+            for value, form in zip(values, plain, strict=True):
+                if not form or form not in page:
+                    return f"{value[:30]!r} does not stand in the text"
+        if name == "differ" and len(set(plain)) < len(plain):
+            return f"{fields}: two are the same"
+    return ""
+
+
+def listed(value: Value) -> Sequence[str]:
+    """A value as a list of texts."""
+    return [value] if isinstance(value, str) else value
