@@ -1,0 +1,295 @@
+"""Boxes of characters in the forms of annotation tools: COCO, Pascal VOC, YOLO, labelme."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+from xml.sax.saxutils import escape
+
+from msgspec import Meta, Struct
+
+from keju.building.reviewing.pictures import IMAGES, drawn_anew, hash_in, send_pictures
+from keju.building.reviewing.verdicts import Mended, Verdict
+from keju.datasets.readers._boxes import Drawn, boxes_of, sound
+from keju.datasets.readers.base import files_under, source_text
+from keju.datasets.readers.records import Place
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.files import read_json, write_atomic, write_json
+from keju.items import Box, ImageRef, Item
+
+LABEL = "character"
+COCO_FILE, CLASSES = "boxes.json", "classes.txt"
+
+_WITHIN = 1.0
+"""Pixels by which an edge may be off that nobody moved: VOC and some tools keep whole pixels."""
+
+
+class _Sheet(NamedTuple):
+    """A picture that went out: its name there, and its boxes."""
+
+    name: str
+    ref: ImageRef
+    boxes: tuple[Box, ...]
+
+
+def write_boxes(form: str, dataset: Dataset, items: Sequence[Item], out: Path) -> None:
+    """Write the pictures of items that have boxes, and their boxes in one of the forms.
+
+    Raises:
+        DataError: no item has boxes, or a picture is turned by EXIF alone.
+    """
+    boxed = {item.images[0].sha256: item for item in items if item.boxes and item.images}
+    if not boxed:
+        raise DataError(
+            "no item has boxes", file=dataset.path, mend="Export the items as a sheet instead"
+        )
+    names = send_pictures(dataset, (item.images[0] for item in boxed.values()), out)
+    sheets = [_Sheet(names[h], item.images[0], item.boxes) for h, item in boxed.items()]
+    _WRITERS[form](sheets, out)
+
+
+def _write_coco(sheets: Sequence[_Sheet], out: Path) -> None:
+    pictures: list[dict[str, object]] = []
+    boxes: list[dict[str, object]] = []
+    for number, sheet in enumerate(sheets, start=1):
+        pictures.append({"id": number, "file_name": sheet.name, "width": sheet.ref.width,
+                         "height": sheet.ref.height})  # fmt: skip
+        for box in sheet.boxes:
+            wide, high = box.x1 - box.x0, box.y1 - box.y0
+            boxes.append({"id": len(boxes) + 1, "image_id": number, "category_id": 1, "iscrowd": 0,
+                          "bbox": [box.x0, box.y0, wide, high], "area": wide * high})  # fmt: skip
+    categories = [{"id": 1, "name": LABEL}]
+    write_json(
+        out / COCO_FILE, {"images": pictures, "annotations": boxes, "categories": categories}
+    )
+
+
+def _write_voc(sheets: Sequence[_Sheet], out: Path) -> None:
+    for sheet in sheets:
+        objects = "".join(
+            f"<object><name>{LABEL}</name><difficult>0</difficult><bndbox>"
+            f"<xmin>{box.x0:.0f}</xmin><ymin>{box.y0:.0f}</ymin>"
+            f"<xmax>{box.x1:.0f}</xmax><ymax>{box.y1:.0f}</ymax></bndbox></object>\n"
+            for box in sheet.boxes
+        )
+        text = (
+            f"<annotation>\n<filename>{escape(sheet.name)}</filename>\n<size>"
+            f"<width>{sheet.ref.width}</width><height>{sheet.ref.height}</height>"
+            f"<depth>3</depth></size>\n{objects}</annotation>\n"
+        )
+        write_atomic((out / IMAGES / sheet.name).with_suffix(".xml"), text)
+
+
+def _write_yolo(sheets: Sequence[_Sheet], out: Path) -> None:
+    for sheet in sheets:
+        wide, high = sheet.ref.width, sheet.ref.height
+        lines = [
+            f"0 {(box.x0 + box.x1) / 2 / wide:.8f} {(box.y0 + box.y1) / 2 / high:.8f} "
+            f"{(box.x1 - box.x0) / wide:.8f} {(box.y1 - box.y0) / high:.8f}\n"
+            for box in sheet.boxes
+        ]
+        write_atomic((out / "labels" / sheet.name).with_suffix(".txt"), "".join(lines))
+    write_atomic(out / CLASSES, f"{LABEL}\n")
+
+
+def _write_labelme(sheets: Sequence[_Sheet], out: Path) -> None:
+    for sheet in sheets:
+        shapes: list[dict[str, object]] = [
+            {"label": LABEL, "points": [[box.x0, box.y0], [box.x1, box.y1]], "group_id": None,
+             "shape_type": "rectangle", "flags": {}}
+            for box in sheet.boxes
+        ]  # fmt: skip
+        whole: dict[str, object] = {
+            "version": "5.5.0",
+            "flags": {},
+            "shapes": shapes,
+            "imagePath": sheet.name,
+            "imageData": None,
+            "imageHeight": sheet.ref.height,
+            "imageWidth": sheet.ref.width,
+        }
+        write_json((out / IMAGES / sheet.name).with_suffix(".json"), whole)
+
+
+_WRITERS: Mapping[str, Callable[[Sequence[_Sheet], Path], None]] = {
+    "coco": _write_coco,
+    "voc": _write_voc,
+    "yolo": _write_yolo,
+    "labelme": _write_labelme,
+}
+
+Found = dict[str, list[Drawn]]
+"""Boxes by the beginning of their picture's hash."""
+
+
+def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list[Verdict]:
+    """What came back, as verdicts on every item that shows the picture and has boxes.
+
+    Boxes that stand where they stood are accepted, others are a mend.
+
+    Raises:
+        DataError: a picture that did not go out, was of another size, or a box that can't be.
+    """
+    by_hash: dict[str, list[Item]] = {}
+    for item in items:
+        if item.boxes and item.images:
+            by_hash.setdefault(item.images[0].sha256[:16], []).append(item)
+    refs = {name: of[0].images[0] for name, of in by_hash.items()}
+    verdicts = []
+    for name, drawn in _READERS[form](src, refs).items():
+        boxes = sound(drawn, refs[name])
+        for item in by_hash[name]:
+            anew = drawn_anew(item, boxes, within=_WITHIN)
+            verdicts.append(
+                Verdict(item=item.id, person=person, decision="accept")
+                if anew is None
+                else Verdict(
+                    item=item.id, person=person, decision="mend", mended=Mended(boxes=anew)
+                )
+            )
+    return verdicts
+
+
+def _known(name: str, refs: Mapping[str, ImageRef], file: Path) -> str:
+    found = hash_in(name)
+    if found not in refs:
+        raise DataError(
+            f"the picture {name[:80]!r} did not go out with boxes of this dataset",
+            file=file,
+            mend="Keep the names of the pictures that were exported",
+        )
+    return found
+
+
+class _CocoImage(Struct, frozen=True):
+    id: int
+    file_name: str
+    width: float = 0
+    height: float = 0
+
+
+class _CocoBox(Struct, frozen=True):
+    image_id: int
+    bbox: Annotated[list[float], Meta(min_length=4, max_length=4)]
+
+
+class _Coco(Struct, frozen=True):
+    images: list[_CocoImage]
+    annotations: list[_CocoBox]
+
+
+def _read_coco(src: Path, refs: Mapping[str, ImageRef]) -> Found:
+    file = src / COCO_FILE if src.is_dir() else src
+    whole = read_json(file, _Coco)
+    pictures = {each.id: each for each in whole.images}
+    found: Found = {_known(each.file_name, refs, file): [] for each in whole.images}
+    for number, each in enumerate(whole.annotations, start=1):
+        picture = pictures.get(each.image_id)
+        if picture is None:
+            raise DataError(
+                f"no image {each.image_id}", file=file, item=f"annotation {number}",
+                mend="Export it again",
+            )  # fmt: skip
+        x, y, wide, high = each.bbox
+        box = Box(x0=x, y0=y, x1=x + wide, y1=y + high)
+        drawn = Drawn(box, Place(file, f"annotation {number}"), (picture.width, picture.height))
+        found[_known(picture.file_name, refs, file)].append(drawn)
+    return found
+
+
+def _read_voc(src: Path, refs: Mapping[str, ImageRef]) -> Found:
+    names = [path for path in files_under(src, {"xml"}) if _known(path.name, refs, path)]
+    pictures = [path.with_suffix(".jpg") for path in names]
+    drawn = boxes_of(src, pictures, {})
+    return {hash_in(path.name): boxes for path, boxes in drawn.items()}
+
+
+def _read_yolo(src: Path, refs: Mapping[str, ImageRef]) -> Found:
+    found: Found = {}
+    for file in files_under(src, {"txt"}):
+        if file.name == CLASSES:
+            continue
+        name = _known(file.name, refs, file)
+        wide, high = refs[name].width, refs[name].height
+        found[name] = []
+        for number, line in enumerate(source_text(file).splitlines(), start=1):
+            if not line.strip():
+                continue
+            x, y, w, h = _yolo_line(line, file, number)
+            box = Box(
+                x0=(x - w / 2) * wide, y0=(y - h / 2) * high,
+                x1=(x + w / 2) * wide, y1=(y + h / 2) * high,
+            )  # fmt: skip
+            found[name].append(Drawn(box, Place(file, f"line {number}")))
+    return found
+
+
+def _yolo_line(line: str, file: Path, number: int) -> list[float]:
+    try:
+        values = [float(word) for word in line.split()[1:]]
+    except ValueError:
+        values = []
+    if len(values) != 4 or not all(abs(value) <= 2 for value in values):
+        raise DataError(
+            f"{line[:60]!r} is no box of YOLO: class, then middle and size as parts of one",
+            file=file,
+            item=f"line {number}",
+            mend="Export it again",
+        )
+    return values
+
+
+class _Shape(Struct, frozen=True):
+    points: list[Annotated[list[float], Meta(min_length=2, max_length=2)]]
+    shape_type: str = "polygon"
+
+
+class _Labelme(Struct, frozen=True, rename={"path": "imagePath", "wide": "imageWidth",
+                                            "high": "imageHeight"}):  # fmt: skip
+    shapes: list[_Shape]
+    path: str = ""
+    wide: float = 0
+    high: float = 0
+
+
+def _read_labelme(src: Path, refs: Mapping[str, ImageRef]) -> Found:
+    found: Found = {}
+    for file in files_under(src, {"json"}):
+        whole = read_json(file, _Labelme)
+        name = _known(whole.path or file.name, refs, file)
+        found[name] = []
+        for number, shape in enumerate(whole.shapes, start=1):
+            if not shape.points:
+                raise DataError(
+                    "a shape without points", file=file, item=f"shape {number}",
+                    mend="Draw it again",
+                )  # fmt: skip
+            xs, ys = ([point[axis] for point in shape.points] for axis in (0, 1))
+            box = Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+            drawn = Drawn(box, Place(file, f"shape {number}"), (whole.wide, whole.high))
+            found[name].append(drawn)
+    return found
+
+
+_READERS: Mapping[str, Callable[[Path, Mapping[str, ImageRef]], Found]] = {
+    "coco": _read_coco,
+    "voc": _read_voc,
+    "yolo": _read_yolo,
+    "labelme": _read_labelme,
+}
+
+FORMS = tuple(_WRITERS)
+
+
+def form_of(src: Path) -> str:
+    """Which form of boxes lies in a folder or file; empty where it is none of them."""
+    if src.is_file():
+        return "coco"
+    if (src / COCO_FILE).is_file():
+        return "coco"
+    for form, suffix in (("voc", "xml"), ("yolo", "txt"), ("labelme", "json")):
+        if any(files_under(src, {suffix})):
+            return form
+    return ""

@@ -1,0 +1,165 @@
+"""From what several people said about an item to one decision, or to a dispute."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from keju.building.reviewing.verdicts import Decision, Verdict, mended_item
+from keju.items import Box, Item
+from keju.metrics import UndefinedMetricError, distance
+from keju.metrics.boxes import match_boxes
+from keju.statistics import krippendorff_alpha
+
+State = Literal["accepted", "mended", "rejected", "disputed", "open"]
+"""Decided in one of three ways; people differ; too few have spoken."""
+
+_STATES: Mapping[Decision, State] = {"accept": "accepted", "mend": "mended", "reject": "rejected"}
+
+
+class Outcome(NamedTuple):
+    """What became of an item: itself as it is now, who decided, and why."""
+
+    item: Item
+    state: State
+    persons: tuple[str, ...]
+    note: str
+
+
+class Disagreement(Struct, frozen=True):
+    """Two people's words about an item where they differ, for a third to decide."""
+
+    item: str
+    field: str
+    person: str
+    says: str
+    other: str
+    other_says: str
+
+
+class AgreementRow(Struct, frozen=True):
+    """How far people agree.
+
+    `what` is ``decision`` (alike: the share of items with one decision; alpha: Krippendorff's,
+    nominal), ``answer`` and ``transcription`` (alike: characters in common, one less the edit
+    distance by the longer text) or ``boxes`` (alike: mean IoU of the best matching). Texts and
+    boxes are those that each leaves the item with; of two people each.
+    """
+
+    what: str
+    persons: str
+    items: int
+    alike: float | None
+    alpha: float | None = None
+
+
+def decide(item: Item, said: Mapping[str, Verdict], *, need: int, judge: str = "") -> Outcome:
+    """One decision out of all.
+
+    What most people say holds, if it is more than half of them and at least `need`; mends are alike
+    if they say the same. A judge's word holds by itself. Who mends stands by what they wrote, so a
+    mended item is no draft any more; a rejected or disputed one is.
+
+    Args:
+        item: what was reviewed.
+        said: each person's last word, at least one.
+        need: how many must say the same.
+        judge: whose word decides; empty for nobody's.
+    """
+    if judge in said:
+        return _settled(item, said[judge], (judge,))
+    voices = Counter(_essence(verdict) for verdict in said.values())
+    most, count = voices.most_common(1)[0]
+    if count >= need and 2 * count > len(said):
+        alike = {name: verdict for name, verdict in said.items() if _essence(verdict) == most}
+        return _settled(item, next(iter(alike.values())), tuple(alike))
+    state: State = "disputed" if len(voices) > 1 else "open"
+    return Outcome(replace(item, draft=True), state, tuple(said), f"{state} by review")
+
+
+def _essence(verdict: Verdict) -> tuple[str, bytes]:
+    return verdict.decision, msgspec.json.encode(verdict.mended, order="deterministic")
+
+
+def _settled(item: Item, verdict: Verdict, persons: tuple[str, ...]) -> Outcome:
+    state = _STATES[verdict.decision]
+    fields = ", ".join(verdict.mended.fields())
+    note = ": ".join(part for part in (state, fields) if part)
+    if verdict.reason:
+        note = f"{note} ({verdict.reason})"
+    after = mended_item(item, verdict)
+    return Outcome(replace(after, draft=state == "rejected"), state, persons, note)
+
+
+def disagreements(item: Item, said: Mapping[str, Verdict]) -> Iterator[Disagreement]:
+    """Where each two people differ about an item: in the decision, else in what they leave."""
+    for (one, a), (other, b) in combinations(said.items(), 2):
+        if a.decision != b.decision and "reject" in {a.decision, b.decision}:
+            yield Disagreement(item.id, "decision", one, _words(a), other, _words(b))
+            continue
+        left, right = mended_item(item, a), mended_item(item, b)
+        for name in sorted(set(a.mended.fields()) | set(b.mended.fields())):
+            mine, theirs = getattr(left, name), getattr(right, name)
+            if mine != theirs:
+                yield Disagreement(item.id, name, one, _shown(mine), other, _shown(theirs))
+
+
+def _words(verdict: Verdict) -> str:
+    return f"{verdict.decision}: {verdict.reason}" if verdict.reason else verdict.decision
+
+
+def _shown(value: object) -> str:
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def agreement(
+    items: Mapping[str, Item], said: Mapping[str, Mapping[str, Verdict]]
+) -> Iterator[AgreementRow]:
+    """How far people agree about the items that two or more have reviewed."""
+    both = {name: of for name, of in said.items() if len(of) > 1}
+    if not both:
+        return
+    persons = list(dict.fromkeys(name for of in both.values() for name in of))
+    decisions = [[of[name].decision if name in of else None for of in both.values()]
+                 for name in persons]  # fmt: skip
+    same = sum(len({verdict.decision for verdict in of.values()}) == 1 for of in both.values())
+    yield AgreementRow(
+        "decision", ", ".join(persons), len(both), same / len(both), _alpha(decisions)
+    )
+    for one, other in combinations(persons, 2):
+        pairs = [(mended_item(items[name], of[one]), mended_item(items[name], of[other]))
+                 for name, of in both.items()
+                 if one in of and other in of
+                 and "reject" not in {of[one].decision, of[other].decision}]  # fmt: skip
+        yield from _of_two(f"{one}, {other}", pairs)
+
+
+def _alpha(decisions: list[list[Decision | None]]) -> float | None:
+    try:
+        return krippendorff_alpha(decisions, measure="nominal").alpha
+    except UndefinedMetricError:
+        return None
+
+
+def _of_two(persons: str, pairs: list[tuple[Item, Item]]) -> Iterator[AgreementRow]:
+    for what in ("answer", "transcription"):
+        texts = [(getattr(a, what) or "", getattr(b, what) or "") for a, b in pairs]
+        texts = [(a, b) for a, b in texts if a or b]
+        if texts:
+            longer = sum(max(len(a), len(b)) for a, b in texts)
+            apart = sum(distance(a, b) for a, b in texts)
+            yield AgreementRow(what, persons, len(texts), 1 - apart / longer)
+    boxed = [(a.boxes, b.boxes) for a, b in pairs if a.boxes or b.boxes]
+    if boxed:
+        yield AgreementRow("boxes", persons, len(boxed), sum(map(_iou, boxed)) / len(boxed))
+
+
+def _iou(pair: tuple[tuple[Box, ...], tuple[Box, ...]]) -> float:
+    one, other = ([(box.x0, box.y0, box.x1, box.y1) for box in boxes] for boxes in pair)
+    return match_boxes(one, other).mean if one and other else 0.0

@@ -1,0 +1,79 @@
+"""The forms in which a review goes out and comes back, by name."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+from keju.building.reviewing import box_forms
+from keju.building.reviewing.label_studio import TASKS, read_tasks, write_tasks
+from keju.building.reviewing.sheets import read_sheet, write_sheet
+from keju.building.reviewing.verdicts import Verdict
+from keju.datasets.readers.base import source_bytes
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
+FORMS: tuple[Form, ...] = get_args(Form)
+
+
+def export_review(form: Form, dataset: Dataset, items: Sequence[Item], out: Path) -> None:
+    """Write items for review.
+
+    Args:
+        form: ``sheet`` for a CSV or JSON-lines file, else a folder for one of the tools.
+        dataset: where the pictures lie.
+        items: what is to be reviewed.
+        out: the file or folder to write, which must not be there yet.
+
+    Raises:
+        UsageError: it is there, or a sheet is called neither .csv nor .jsonl.
+        DataError: nothing to review, or a picture that cannot go out.
+    """
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UsageError(f"{out}: is there already. Choose another --out")
+    if not items:
+        raise DataError("nothing to review", file=dataset.path, mend="Choose other items")
+    if form == "sheet":
+        if out.suffix not in {".csv", ".jsonl"}:
+            raise UsageError(f"{out}: a sheet is a .csv or a .jsonl file")
+        write_sheet(items, out)
+    elif form == "label-studio":
+        write_tasks(dataset, list(items), out)
+    else:
+        box_forms.write_boxes(form, dataset, items, out)
+
+
+def read_review(src: Path, items: Mapping[str, Item], person: str) -> list[Verdict]:
+    """The verdicts in a file or folder, whichever form it has.
+
+    Args:
+        src: what came back.
+        items: what went out, by id.
+        person: whose it is, where it doesn't say.
+
+    Raises:
+        DataError: it has none of the forms, or something in it can't be.
+    """
+    if src.suffix.casefold() in {".csv", ".tsv", ".jsonl"}:
+        return read_sheet(src, person)
+    if src.is_dir() and (src / TASKS).is_file():
+        return read_tasks(src / TASKS, items, person)
+    if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):
+        return read_tasks(src, items, person)
+    form = box_forms.form_of(src)
+    if not form:
+        raise DataError(
+            "no review in it: neither a sheet, nor Label Studio's tasks, nor boxes of COCO, VOC, "
+            "YOLO or labelme",
+            file=src,
+            mend="Give what the tool exported",
+        )
+    return box_forms.read_boxes(form, src, list(items.values()), person)
+
+
+def _is_list(file: Path) -> bool:
+    return source_bytes(file).removeprefix(codecs.BOM_UTF8).lstrip()[:1] == b"["

@@ -1,0 +1,237 @@
+"""Review in Label Studio: drafts go out as predictions, annotations come back as verdicts.
+
+Boxes are in percent of the picture there. Pictures are named as Label Studio's local storage serves
+them; the labelling interface lies beside the tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from keju.building.reviewing.pictures import IMAGES, drawn_anew, send_pictures
+from keju.building.reviewing.verdicts import Decision, Mended, Verdict, seal_of
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.files import read_json, write_atomic, write_json
+from keju.items import Box, Item
+
+TASKS, INTERFACE = "tasks.json", "interface.xml"
+
+_TEXTS = ("question", "answer", "transcription")
+_DECISIONS: tuple[Decision, ...] = ("accept", "mend", "reject")
+_WITHIN = 0.5
+_MOST_RESULTS = 10_000
+
+_XML = """\
+<View>
+  <Image name="image" value="$image" zoom="true"/>
+  <RectangleLabels name="boxes" toName="image"><Label value="character"/></RectangleLabels>
+  <Header value="$task"/>
+  <Text name="shown" value="$shown"/>
+  <TextArea name="question" toName="shown" placeholder="question" rows="3" editable="true"/>
+  <TextArea name="answer" toName="shown" placeholder="answer" rows="6" editable="true"/>
+  <TextArea name="transcription" toName="shown" placeholder="transcription" rows="6" \
+editable="true"/>
+  <Choices name="decision" toName="shown" choice="single-radio" required="true">
+    <Choice value="accept"/><Choice value="mend"/><Choice value="reject"/>
+  </Choices>
+  <TextArea name="reason" toName="shown" placeholder="reason" rows="2"/>
+</View>
+"""
+
+
+def write_tasks(dataset: Dataset, items: list[Item], out: Path) -> None:
+    """Write ``tasks.json``, ``interface.xml`` and the pictures into a folder."""
+    refs = (item.images[0] for item in items if item.images)
+    names = send_pictures(dataset, refs, out)
+    write_json(out / TASKS, [_task(item, names) for item in items])
+    write_atomic(out / INTERFACE, _XML)
+
+
+def _task(item: Item, names: Mapping[str, str]) -> dict[str, Any]:
+    data = {
+        "item": item.id,
+        "seal": seal_of(item),
+        "task": f"{item.task} {item.query}".strip(),
+        "shown": "\n".join([item.question, *item.options]).strip() or item.task,
+    }
+    if item.images:
+        name = names[item.images[0].sha256]
+        data["image"] = f"/data/local-files/?d={IMAGES}/{name}"
+    tool = item.provenance[-1].tool if item.provenance else ""
+    results = [*_text_results(item), *_box_results(item)]
+    return {"data": data, "predictions": [{"model_version": tool or "keju", "result": results}]}
+
+
+def _text_results(item: Item) -> Iterator[dict[str, Any]]:
+    for name in _TEXTS:
+        if text := getattr(item, name):
+            yield {"id": name, "from_name": name, "to_name": "shown", "type": "textarea",
+                   "value": {"text": [text]}}  # fmt: skip
+
+
+def _box_results(item: Item) -> Iterator[dict[str, Any]]:
+    for number, box in enumerate(item.boxes, start=1):
+        wide, high = item.images[0].width, item.images[0].height
+        yield {
+            "id": f"box-{number}", "from_name": "boxes", "to_name": "image",
+            "type": "rectanglelabels", "original_width": wide, "original_height": high,
+            "image_rotation": 0,
+            "value": {
+                "x": 100 * box.x0 / wide, "y": 100 * box.y0 / high,
+                "width": 100 * (box.x1 - box.x0) / wide, "height": 100 * (box.y1 - box.y0) / high,
+                "rotation": 0, "rectanglelabels": ["character"],
+            },
+        }  # fmt: skip
+
+
+class _Value(Struct, frozen=True):
+    text: str | list[str] = ""
+    choices: list[str] = []
+    x: float = 0
+    y: float = 0
+    width: float = 0
+    height: float = 0
+    rotation: float = 0
+
+
+class _Result(Struct, frozen=True):
+    from_name: str = ""
+    type: str = ""
+    value: _Value = _Value()
+    original_width: int = 0
+    original_height: int = 0
+    image_rotation: float = 0
+
+
+class _Person(Struct, frozen=True):
+    id: int = 0
+    email: str = ""
+
+
+class _Annotation(Struct, frozen=True):
+    result: list[_Result] = []
+    completed_by: _Person | int | str | None = None
+    was_cancelled: bool = False
+
+
+class _Task(Struct, frozen=True):
+    data: dict[str, Any] = field(default_factory=dict)
+    annotations: list[_Annotation] = []
+
+
+def read_tasks(file: Path, items: Mapping[str, Item], person: str) -> list[Verdict]:
+    """The verdicts in a JSON export of Label Studio; cancelled annotations are not reviewed.
+
+    A text or box that differs from the item's is a mend, whichever decision was ticked but
+    ``reject``; without a tick, what was left as it was is accepted.
+
+    Args:
+        file: the export.
+        items: by id.
+        person: whose they are, where the export doesn't say.
+
+    Raises:
+        DataError: it is no such export, or something in it can't be.
+    """
+    verdicts = []
+    for number, task in enumerate(read_json(file, list[_Task]), start=1):
+        name = task.data.get("item")
+        item = items.get(name) if isinstance(name, str) else None
+        if item is None:
+            raise DataError(
+                f"no item is called {str(name)[:80]!r}",
+                file=file,
+                item=f"task {number}",
+                mend="Review what was exported from this dataset",
+            )
+        seal = task.data.get("seal")
+        for annotation in task.annotations:
+            if annotation.was_cancelled:
+                continue
+            try:
+                verdicts.append(_verdict(item, annotation, str(seal or ""), person))
+            except DataError as error:
+                raise DataError(
+                    error.problem, file=file, item=item.id, mend=error.mend or "Review it again"
+                ) from None
+    return verdicts
+
+
+def _verdict(item: Item, annotation: _Annotation, seal: str, person: str) -> Verdict:
+    results = list(islice(annotation.result, _MOST_RESULTS))
+    mended: dict[str, Any] = {}
+    for name in _TEXTS:
+        text = _text(results, name)
+        if text is not None and text != (getattr(item, name) or ""):
+            mended[name] = text
+    boxes = [_box(item, result) for result in results if result.type == "rectanglelabels"]
+    if boxes or item.boxes:
+        anew = drawn_anew(item, boxes, within=_WITHIN)
+        if anew is not None:
+            mended["boxes"] = anew
+    decision = _decision(results, mended)
+    if decision == "reject":
+        mended = {}
+    if decision == "mend" and not mended:
+        raise DataError("it is ticked as mended, but nothing in it is new")
+    return msgspec.convert(
+        {
+            "item": item.id,
+            "person": _who(annotation.completed_by, person),
+            "decision": decision,
+            "mended": Mended(**mended),
+            "reason": _text(results, "reason") or "",
+            "seal": seal,
+        },
+        Verdict,
+    )
+
+
+def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:
+    ticked = [choice for result in results if result.from_name == "decision"
+              for choice in result.value.choices]  # fmt: skip
+    if len(ticked) > 1 or any(choice not in _DECISIONS for choice in ticked):
+        raise DataError(f"its decision is {', '.join(ticked)[:60]!r}", mend="Tick one of three")
+    if ticked == ["reject"]:
+        return "reject"
+    if ticked == ["mend"]:
+        return "mend"
+    return "mend" if mended else "accept"
+
+
+def _text(results: list[_Result], name: str) -> str | None:
+    found = [result.value.text for result in results if result.from_name == name]
+    if not found:
+        return None
+    last = found[-1]
+    return last if isinstance(last, str) else "\n".join(last)
+
+
+def _box(item: Item, result: _Result) -> Box:
+    if not item.images:
+        raise DataError("a box, but it has no picture")
+    wide, high = item.images[0].width, item.images[0].height
+    size = (result.original_width, result.original_height)
+    if size != (wide, high):
+        raise DataError(
+            f"a box drawn on a picture of {size[0]}x{size[1]} pixels; this one has {wide}x{high}",
+            mend="Put the picture there that was exported",
+        )
+    value = result.value
+    if value.rotation or result.image_rotation:
+        raise DataError("a box is turned; keju's are upright", mend="Draw it upright")
+    x0, y0 = value.x * wide / 100, value.y * high / 100
+    return Box(x0=x0, y0=y0, x1=x0 + value.width * wide / 100, y1=y0 + value.height * high / 100)
+
+
+def _who(by: _Person | int | str | None, person: str) -> str:
+    if isinstance(by, _Person):
+        return by.email or f"user {by.id}"
+    return f"user {by}" if isinstance(by, int) else by or person

@@ -1,0 +1,89 @@
+"""Pictures that go out with a review, under names by which they are known when they come back."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from keju.datasets.boxes import box_fault
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.images import decoding, open_header, orientation_of
+from keju.items import Box, ImageRef, Item
+
+IMAGES = "images"
+
+_NAME = re.compile(r"\d+-([0-9a-f]{16})")
+
+
+def picture_name(place: int, ref: ImageRef) -> str:
+    """The name that a picture goes out under: a number for the eye, and its hash for us."""
+    return f"{place:05d}-{ref.sha256[:16]}{Path(ref.path).suffix}"
+
+
+def hash_in(name: str) -> str:
+    """The beginning of the hash in the name of a picture or of the file about it; else empty."""
+    found = _NAME.match(Path(name.replace("\\", "/").replace("\0", "")).name)
+    return found[1] if found else ""
+
+
+def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict[str, str]:
+    """Put pictures into OUT/images; gives back the name of each by its hash.
+
+    Raises:
+        DataError: a picture is turned by EXIF alone. Tools disagree whether such a picture lies or
+            stands, so what is drawn on it cannot be told.
+    """
+    names: dict[str, str] = {}
+    (out / IMAGES).mkdir(parents=True, exist_ok=True)
+    for ref in refs:
+        if ref.sha256 in names:
+            continue
+        source = dataset.image_path(ref)
+        with decoding(source, str(source)):
+            turned = orientation_of(open_header(source, name=str(source))) != 1
+        if turned:
+            raise DataError(
+                "EXIF alone turns it upright, and tools disagree whether to",
+                file=source,
+                mend="Turn its pixels first: keju build standardise",
+            )
+        names[ref.sha256] = picture_name(len(names) + 1, ref)
+        target = out / IMAGES / names[ref.sha256]
+        target.unlink(missing_ok=True)
+        with suppress(OSError):
+            os.link(source, target)
+        if not target.exists():
+            shutil.copyfile(source, target)
+    return names
+
+
+def drawn_anew(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box, ...] | None:
+    """What boxes came back as, or None where they are the item's own within so many pixels.
+
+    Boxes that were not moved keep their exact edges and their order, new ones come after them.
+
+    Raises:
+        DataError: a box without area, or beyond the picture.
+    """
+    size = (item.images[0].width, item.images[0].height)
+    for box in found:
+        if fault := box_fault(box, size):
+            raise DataError(f"the box {fault}", item=item.id, mend="Draw it again")
+    left = list(found)
+    kept = []
+    for own in item.boxes:
+        same = next((box for box in left if _apart(own, box) <= within), None)
+        if same is not None:
+            left.remove(same)
+            kept.append(own)
+    return None if not left and len(kept) == len(item.boxes) else (*kept, *left)
+
+
+def _apart(one: Box, other: Box) -> float:
+    return max(abs(one.x0 - other.x0), abs(one.y0 - other.y0),
+               abs(one.x1 - other.x1), abs(one.y1 - other.y1))  # fmt: skip

@@ -1,0 +1,85 @@
+"""Commands of review: items go out to people, and come back decided."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from keju.cli.app import err, say
+from keju.cli.building import build_app
+from keju.cli.options import DatasetPath, NewDataset, TaskIds
+
+review_app = typer.Typer(
+    no_args_is_help=True,
+    help="Send items to people for review, in forms that their tools read, and take back what they "
+    "decided: accepted, mended, rejected, disputed.",
+)
+build_app.add_typer(review_app, name="review")
+
+
+@review_app.command()
+def export(
+    dataset: DatasetPath,
+    out: Annotated[
+        Path,
+        typer.Option("-o", "--out", metavar="PATH", help="A .csv or .jsonl file, else a folder."),
+    ],
+    form: Annotated[
+        Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"],
+        typer.Option(help="A sheet, a project of Label Studio, or boxes for a drawing tool."),
+    ] = "sheet",
+    task: TaskIds = None,
+    drafts: Annotated[bool, typer.Option("--drafts", help="Only drafts.")] = False,
+) -> None:
+    """Write items for review; drafts become predictions where the tool knows such a thing."""
+    from keju.building.reviewing.forms import export_review
+    from keju.datasets.store import Dataset
+
+    given = Dataset.open(dataset)
+    items = [
+        item
+        for item in given.items()
+        if (not task or item.task in task) and (item.draft or not drafts)
+    ]
+    export_review(form, given, items, out)
+    say(f"{len(items)} items in {out}")
+    say(f"Then: keju build review import {dataset} --reviewed {out} --out NEW")
+
+
+@review_app.command("import")
+def import_(
+    dataset: DatasetPath,
+    reviewed: Annotated[
+        list[Path],
+        typer.Option(metavar="PATH", help="What came back; may be given several times."),
+    ],
+    out: NewDataset,
+    person: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose it is where it doesn't say.")
+    ] = "",
+    need: Annotated[
+        int, typer.Option(metavar="N", min=1, max=9, help="People who must say the same.")
+    ] = 1,
+    judge: Annotated[
+        str, typer.Option(metavar="NAME", help="Whose word settles what others dispute.")
+    ] = "",
+    rejected: Annotated[
+        Literal["keep", "drop"], typer.Option(help="Keep rejected items as drafts, or drop them.")
+    ] = "keep",
+) -> None:
+    """Make of each item what people decided; tables beside it say who agrees, and where not."""
+    from keju.building.engine import Engine
+    from keju.building.reviewing.step import STEP, ReviewSettings
+    from keju.building.running import Work, run_step
+    from keju.datasets.store import Dataset
+
+    settings = ReviewSettings(
+        reviewed=tuple(reviewed), person=person, need=need, judge=judge, rejected=rejected
+    )
+    done = run_step(Work(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err))
+    for line in done.record.notes:
+        say(line)
+    made = done.manifest
+    say(f"{made.items} items, {made.images} images in {out} (hash {made.hash[:12]})")

@@ -1,0 +1,397 @@
+"""Review: what goes out comes back the same, what was changed comes back changed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from builds import keju
+from msgspec.structs import replace
+from PIL import Image
+
+from keju.building.engine import Engine
+from keju.building.reviewing import Mended, Verdict, seal_of
+from keju.building.reviewing.deciding import agreement, decide, disagreements
+from keju.building.reviewing.forms import export_review, read_review
+from keju.building.reviewing.step import STEP, ReviewSettings
+from keju.building.running import Work, run_step
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.items import Box, Item
+
+BOXES = (Box(x0=10, y0=20, x1=41.5, y1=77.25), Box(x0=100.3, y0=5, x1=150, y1=60))
+BOX_FORMS = ["coco", "voc", "yolo", "labelme"]
+
+
+def drawn(shade: int, *, turned: bool = False) -> bytes:
+    out = io.BytesIO()
+    exif = Image.Exif()
+    if turned:
+        exif[0x0112] = 6
+    Image.new("RGB", (200, 120), (shade, 90, 200)).save(out, "JPEG", exif=exif)
+    return out.getvalue()
+
+
+@pytest.fixture
+def given(tmp_path) -> Dataset:
+    with DatasetWriter(tmp_path / "given", name="g", version="1", licence="CC0-1.0",
+                       source="made by the tests") as writer:  # fmt: skip
+        refs = [writer.add_image(drawn(shade), "p") for shade in (10, 200)]
+        writer.add(Item(id="mcq", benchmark="MCS-Bench", task="T5", question="=1+1?\n何書",
+                        options=("論語", "大學", "孟子", "中庸"), answer="B",
+                        draft=True))  # fmt: skip
+        writer.add(Item(id="text", benchmark="MCS-Bench", task="T1", answer="天地\n玄黃",
+                        transcription="天地\n玄黃", images=(refs[0],), draft=True))  # fmt: skip
+        for number, ref in enumerate(refs):
+            writer.add(Item(id=f"where{number}", benchmark="OBI-Bench", task="recognition",
+                            query="Where", boxes=BOXES, images=(ref,), draft=True))  # fmt: skip
+    return Dataset.open(tmp_path / "given")
+
+
+def items_of(dataset: Dataset) -> dict[str, Item]:
+    return {item.id: item for item in dataset.items()}
+
+
+def reviewed(
+    given: Dataset, out: Path, *files: Path, **settings
+) -> tuple[dict[str, Item], Dataset]:
+    told = ReviewSettings(reviewed=files, **settings)
+    run_step(Work(STEP, told, given), out, engine=Engine())
+    made = Dataset.open(out)
+    return items_of(made), made
+
+
+def fill(file: Path, changes: dict[str, dict[str, str]]) -> None:
+    """Write into a sheet as a person does."""
+    with file.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        row.update(changes.get(row["item"], {}))
+    with file.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def test_a_sheet_goes_out_and_comes_back_decided(given, tmp_path):
+    sheet = tmp_path / "anna.csv"
+    export_review("sheet", given, given.items(), sheet)
+    assert "'=1+1?" in sheet.read_text("utf-8-sig"), "no formula for a spreadsheet"
+    fill(sheet, {
+        "mcq": {"decision": "修改", "new_options": "論語\n大學\n孟子\n荀子",
+                "new_question": "'=2?"},
+        "text": {"decision": "Accept", "reason": "清楚"},
+        "where0": {"decision": "reject", "reason": "模糊", "person": "貝"},
+    })  # fmt: skip
+    items, made = reviewed(given, tmp_path / "out", sheet)
+    assert items["mcq"].options == ("論語", "大學", "孟子", "荀子")
+    assert items["mcq"].question == "=2?"
+    assert (items["text"].draft, items["text"].answer) == (False, "天地\n玄黃")
+    assert [items[name].draft for name in ("mcq", "where0", "where1")] == [False, True, True]
+    past = {name: item.provenance[-1] for name, item in items.items() if item.provenance}
+    assert {name: each.person for name, each in past.items()} == {
+        "mcq": "anna", "text": "anna", "where0": "貝",
+    }  # fmt: skip
+    assert past["where0"].note == "rejected (模糊)"
+    assert past["mcq"].step == "review"
+    rows = pl.read_parquet(made.path / "tables" / "decided.parquet").to_dicts()
+    assert {row["item"]: row["state"] for row in rows} == {
+        "mcq": "mended", "text": "accepted", "where0": "rejected",
+    }  # fmt: skip
+    dropped, _ = reviewed(given, tmp_path / "dropped", sheet, rejected="drop")
+    assert "where0" not in dropped
+
+
+def test_an_untouched_sheet_reviews_nothing(given, tmp_path):
+    for name in ("a.csv", "a.jsonl"):
+        export_review("sheet", given, given.items(), tmp_path / name)
+        assert read_review(tmp_path / name, items_of(given), "p") == []
+
+
+def test_json_lines_are_filled_in_or_are_verdicts_themselves(given, tmp_path):
+    sheet = tmp_path / "a.jsonl"
+    export_review("sheet", given, given.items(), sheet)
+    rows = [json.loads(line) for line in sheet.read_text().splitlines()]
+    assert rows[0]["question"] == "=1+1?\n何書"
+    rows[0] |= {"decision": "mend", "new_answer": "C"}
+    sheet.write_text("\n".join(map(json.dumps, rows)))
+    (found,) = read_review(sheet, items_of(given), "甲")
+    assert found == Verdict(item="mcq", person="甲", decision="mend", mended=Mended(answer="C"),
+                            seal=seal_of(items_of(given)["mcq"]))  # fmt: skip
+    plain = tmp_path / "b.jsonl"
+    plain.write_text('{"item":"mcq","person":"乙","decision":"accept","marks":{"clarity":3}}\n')
+    assert read_review(plain, items_of(given), "甲")[0].marks == {"clarity": 3}
+
+
+@pytest.mark.parametrize("form", BOX_FORMS)
+def test_boxes_come_back_as_they_went(form, given, tmp_path):
+    out = tmp_path / form
+    export_review(form, given, given.items(), out)
+    assert len(list((out / "images").glob("*.jpg"))) == 2
+    found = read_review(out, items_of(given), "p")
+    assert {(v.item, v.decision) for v in found} == {("where0", "accept"), ("where1", "accept")}
+    items, _ = reviewed(given, tmp_path / "back", out)
+    assert items["where0"].boxes == BOXES
+    assert not items["where0"].draft
+
+
+def moved(form: str, out: Path) -> None:
+    """Move the second box of the first picture ten pixels to the right, as its tool would."""
+    first = min((out / "images").glob("*.jpg"))
+    match form:
+        case "coco":
+            whole = json.loads((out / "boxes.json").read_text())
+            whole["annotations"][1]["bbox"][0] += 10
+            (out / "boxes.json").write_text(json.dumps(whole))
+        case "voc":
+            file = first.with_suffix(".xml")
+            text = file.read_text().replace("<xmin>100<", "<xmin>110<")
+            file.write_text(text.replace("<xmax>150<", "<xmax>160<"))
+        case "yolo":
+            file = (out / "labels" / first.name).with_suffix(".txt")
+            lines = file.read_text().splitlines()
+            words = lines[1].split()
+            words[1] = str(float(words[1]) + 10 / 200)
+            file.write_text("\n".join([lines[0], " ".join(words)]))
+        case "labelme":
+            file = first.with_suffix(".json")
+            whole = json.loads(file.read_text())
+            for point in whole["shapes"][1]["points"]:
+                point[0] += 10
+            file.write_text(json.dumps(whole))
+
+
+@pytest.mark.parametrize("form", BOX_FORMS)
+def test_a_box_that_was_moved_is_mended_and_the_others_keep_their_edges(form, given, tmp_path):
+    out = tmp_path / form
+    export_review(form, given, given.items(), out)
+    moved(form, out)
+    items, _ = reviewed(given, tmp_path / "back", out, person="甲")
+    kept, new = items["where0"].boxes
+    assert kept == BOXES[0]
+    assert abs(new.x0 - 110.3) <= 0.51
+    assert abs(new.x1 - 160) <= 0.51
+    assert items["where1"].boxes == BOXES
+    assert items["where0"].provenance[-1].person == "甲"
+
+
+def annotated(out: Path, changes) -> Path:
+    """What Label Studio exports when the predictions were taken over and then changed."""
+    tasks = json.loads((out / "tasks.json").read_text())
+    for number, task in enumerate(tasks, start=1):
+        results = task.pop("predictions")[0]["result"]
+        task |= {"id": number, "annotations": [
+            {"completed_by": {"id": 3, "email": "a@x.org"}, "result": results,
+             "was_cancelled": False}]}  # fmt: skip
+        changes(task)
+    file = out.parent / "export.json"
+    file.write_text(json.dumps(tasks))
+    return file
+
+
+def test_label_studio_takes_drafts_as_predictions_and_gives_them_back(given, tmp_path):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+    tasks = json.loads((out / "tasks.json").read_text())
+    value = tasks[2]["predictions"][0]["result"][0]["value"]
+    assert (value["x"], value["y"]) == (pytest.approx(5), pytest.approx(100 * 20 / 120))
+    assert (out / tasks[2]["data"]["image"].split("=")[1]).is_file()
+    assert "RectangleLabels" in (out / "interface.xml").read_text()
+    items, _ = reviewed(given, tmp_path / "same", annotated(out, lambda task: None))
+    before = items_of(given)
+    for name, item in items.items():
+        assert replace(item, provenance=(), draft=True) == before[name]
+        assert not item.draft
+        assert item.provenance[-1].person == "a@x.org"
+
+
+def test_what_was_changed_in_label_studio_is_mended(given, tmp_path):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+
+    def change(task):
+        (annotation,) = task["annotations"]
+        results = annotation["result"]
+        match task["data"]["item"]:
+            case "text":
+                results[0]["value"]["text"] = ["天地\n玄黃宇宙"]
+            case "where0":
+                results.pop()
+                results.append({"from_name": "reason", "to_name": "shown", "type": "textarea",
+                                "value": {"text": ["一框多餘"]}})  # fmt: skip
+            case "mcq":
+                results.append({"from_name": "decision", "type": "choices", "to_name": "shown",
+                                "value": {"choices": ["reject"]}})  # fmt: skip
+            case "where1":
+                annotation["was_cancelled"] = True
+
+    found = {v.item: v for v in read_review(annotated(out, change), items_of(given), "p")}
+    assert found["text"].mended == Mended(answer="天地\n玄黃宇宙")
+    assert found["where0"].mended.fields() == {"boxes": BOXES[:1]}
+    assert found["where0"].reason == "一框多餘"
+    assert found["mcq"].decision == "reject"
+    assert "where1" not in found
+
+
+def say(item, person, decision="accept", **told):
+    return Verdict(item=item.id, person=person, decision=decision,
+                   mended=Mended(**told), reason=(told and "因") or "")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("said", "need", "judge", "state"),
+    [
+        ("a", 1, "", "accepted"), ("a", 2, "", "open"), ("aa", 2, "", "accepted"),
+        ("ar", 1, "", "disputed"), ("aar", 2, "", "accepted"), ("ar", 1, "p1", "rejected"),
+        ("mm", 2, "", "mended"), ("mn", 2, "", "disputed"), ("rr", 2, "", "rejected"),
+    ],
+)  # fmt: skip
+def test_what_most_say_holds(given, said, need, judge, state):
+    item = items_of(given)["text"]
+    told = {"a": {}, "r": {"decision": "reject"}, "m": {"decision": "mend", "answer": "天"},
+            "n": {"decision": "mend", "answer": "地"}}  # fmt: skip
+    verdicts = {f"p{n}": say(item, f"p{n}", **told[letter]) for n, letter in enumerate(said)}
+    outcome = decide(item, verdicts, need=need, judge=judge)
+    assert outcome.state == state
+    assert outcome.item.draft == (state not in {"accepted", "mended"})
+    assert outcome.item.answer == ("天" if state == "mended" else item.answer)
+
+
+def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
+    before = items_of(given)
+    one = {name: say(item, "甲") for name, item in before.items()}
+    two = {name: say(item, "乙") for name, item in before.items()}
+    two["text"] = say(before["text"], "乙", "mend", answer="天地\n玄宇")
+    two["where0"] = say(before["where0"], "乙", "mend", boxes=BOXES[:1])
+    two["mcq"] = say(before["mcq"], "乙", "reject")
+    both = {name: {"甲": one[name], "乙": two[name]} for name in before}
+    rows = {row.what: row for row in agreement(before, both)}
+    assert rows["decision"].alike == 0.25
+    assert rows["decision"].alpha is not None
+    assert rows["decision"].alpha < 0.5
+    assert rows["answer"].alike == pytest.approx(1 - 1 / 5)
+    assert rows["boxes"].alike == pytest.approx((1 + 0.5) / 2)
+    disputed = [row for name, item in before.items() for row in disagreements(item, both[name])]
+    assert {(row.item, row.field) for row in disputed} == {
+        ("text", "answer"), ("where0", "boxes"), ("mcq", "decision"),
+    }  # fmt: skip
+    files = []
+    for name, words in (("a.jsonl", one), ("b.jsonl", two)):
+        from keju.building.reviewing import write_verdicts
+
+        write_verdicts(tmp_path / name, words.values())
+        files.append(tmp_path / name)
+    items, made = reviewed(given, tmp_path / "out", *files, need=2)
+    assert [name for name, item in items.items() if not item.draft] == ["where1"]
+    assert items["where1"].provenance[-1].person == "甲, 乙"
+    table = pl.read_parquet(made.path / "tables" / "disagreements.parquet")
+    assert len(table) == 3
+    third = tmp_path / "c.jsonl"
+    write_verdicts(third, [say(before["text"], "丙", "mend", answer="天地\n玄宇")])
+    items, _ = reviewed(given, tmp_path / "third", *files, third, need=2)
+    assert items["text"].answer == "天地\n玄宇"
+    assert items["text"].provenance[-1].person == "乙, 丙"
+
+
+HOSTILE = [
+    ("a.csv", "item,decision\nnobody,accept\n", "no item of this name"),
+    ("a.csv", "item,decision\nmcq,perhaps\n", "no decision"),
+    ("a.csv", "item,decision,new_answer\nmcq,,B\n", "no decision"),
+    ("a.csv", "item,answer\nmcq,B\n", "no column 'decision'"),
+    ("a.csv", "item,decision\nmcq,mend\n", "says nothing new"),
+    ("a.csv", "item,decision,seal\nmcq,accept,0123456789abcdef\n", "has changed since"),
+    ("a.csv", 'item,decision\n"mcq,accept\n', "line"),
+    ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","draft":false}\n', "draft"),
+    ("a.jsonl", "[" * 9000, "a.jsonl"),
+    ("a.json", "[" * 90000, "not readable"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":7}]}]', "not readable"),
+    ("a.json", '[{"data":{"item":["mcq"]},"annotations":[]}]', "no item is called"),
+    ("a.json", '[{"data":{"item":"where0"},"annotations":[{"result":[{"type":"rectanglelabels",'
+     '"original_width":9,"original_height":9,"value":{"x":1,"y":1,"width":5,"height":5}}]}]}]',
+     "9x9 pixels"),
+    ("a.json", '[{"data":{"item":"where0"},"annotations":[{"result":[{"type":"rectanglelabels",'
+     '"original_width":200,"original_height":120,"value":{"x":90,"y":1,"width":50,"height":5}}]}]}]',
+     "leaves its image"),
+    ("a.json", '{"images":[{"id":1,"file_name":"../../etc/passwd"}],"annotations":[]}',
+     "did not go out"),
+    ("a.json", '{"images":[],"annotations":[{"image_id":3,"bbox":[1,2,3,4]}]}', "no image 3"),
+    ("a.txt", "hello", "a.txt"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "said"), HOSTILE)
+def test_hostile_files_are_refused_in_one_line(given, tmp_path, name, text, said):
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.raises(DataError) as caught:
+        reviewed(given, tmp_path / "out", file)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert not (tmp_path / "out" / "dataset.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("0 nan 0.5 0.1 0.1", "no box"), ("0 9 9 9 9", "no box"), ("0 .5 .5", "no box"),
+     ("0 0.99 0.5 0.5 0.1", "leaves its image"), ("0 0.5 0.5 0 0", "no area")],
+)  # fmt: skip
+def test_boxes_that_cannot_be_are_refused(given, tmp_path, line, said):
+    out = tmp_path / "yolo"
+    export_review("yolo", given, given.items(), out)
+    min((out / "labels").glob("*.txt")).write_text(line)
+    with pytest.raises(DataError, match=said):
+        read_review(out, items_of(given), "p")
+
+
+def test_an_xml_that_grows_is_refused(given, tmp_path):
+    out = tmp_path / "voc"
+    export_review("voc", given, given.items(), out)
+    file = min((out / "images").glob("*.xml"))
+    file.write_text('<!DOCTYPE a [<!ENTITY b "c">]>' + file.read_text())
+    with pytest.raises(DataError):
+        read_review(out, items_of(given), "p")
+
+
+def test_a_picture_of_another_size_was_not_the_one(given, tmp_path):
+    out = tmp_path / "labelme"
+    export_review("labelme", given, given.items(), out)
+    file = min((out / "images").glob("*.json"))
+    file.write_text(file.read_text().replace('"imageWidth": 200', '"imageWidth": 120'))
+    with pytest.raises(DataError, match="120x120"):
+        read_review(out, items_of(given), "p")
+
+
+def test_a_picture_that_exif_turns_does_not_go_out(tmp_path):
+    with DatasetWriter(tmp_path / "given", name="g", version="1", licence="CC0-1.0",
+                       source="made by the tests") as writer:  # fmt: skip
+        ref = writer.add_image(drawn(1, turned=True), "p")
+        writer.add(Item(id="a", benchmark="OBI-Bench", task="recognition", query="Where",
+                        boxes=BOXES[:1], images=(ref,)))  # fmt: skip
+    given = Dataset.open(tmp_path / "given")
+    for form in (*BOX_FORMS, "label-studio"):
+        with pytest.raises(DataError, match="EXIF"):
+            export_review(form, given, given.items(), tmp_path / form)
+
+
+def test_what_lies_there_is_not_written_over(given, tmp_path):
+    (tmp_path / "a.csv").write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        export_review("sheet", given, given.items(), tmp_path / "a.csv")
+    with pytest.raises(UsageError, match="a sheet is"):
+        export_review("sheet", given, given.items(), tmp_path / "a.doc")
+
+
+def test_the_commands_go_round(given, tmp_path):
+    sheet = tmp_path / "anna.csv"
+    went = keju("build", "review", "export", given.path, "--out", sheet, "--task", "T1", "--drafts")
+    assert went.returncode == 0, went.stderr
+    fill(sheet, {"text": {"decision": "accept"}})
+    came = keju("build", "review", "import", given.path, "--reviewed", sheet, "--out",
+                tmp_path / "out")  # fmt: skip
+    assert came.returncode == 0, came.stderr
+    assert "1 accepted; 3 not reviewed" in came.stdout
+    assert not items_of(Dataset.open(tmp_path / "out"))["text"].draft
