@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from builds import keju, need_ray
+from builds import keju
 from making import page_item, picture
 from msgspec.structs import replace
 from PIL import Image
@@ -108,15 +108,3 @@ def test_the_command_says_what_it_did(given, tmp_path):
     assert told.returncode == 0, told.stderr
     assert "2 of 3 pictures made anew" in told.stdout
     assert Dataset.open(tmp_path / "out").items() == list(done(given, tmp_path / "two").values())
-
-
-@pytest.mark.slow
-def test_ray_gives_the_same(given, tmp_path):
-    need_ray()
-    options = ("--pixels", "2500", "--engine", "ray")
-    told = keju("build", "standardise", given.path, "-o", tmp_path / "ray", *options)
-    assert told.returncode == 0, told.stderr
-    done(given, tmp_path / "native")
-    hashes = {Dataset.open(tmp_path / name).manifest.hash for name in ("ray", "native")}
-    assert len(hashes) == 1
-    assert told.stderr == "", "neither Ray nor Daft says anything"

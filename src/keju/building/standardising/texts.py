@@ -1,0 +1,140 @@
+"""Step ``standardise-texts``: Chinese punctuation, and simplified or traditional characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.benchmarks import query_of
+from keju.building.bench import Bench
+from keju.building.step import Settings, Step
+from keju.items import AnswerForm, Item
+from keju.text.clean import official_convert
+from keju.text.punctuation import Quotes, chinese_punctuation
+from keju.text.scripts import in_script
+
+_AS_WRITTEN: frozenset[AnswerForm] = frozenset({"transcription"})
+"""Answers that say what stands in a picture: every mark and character is part of it."""
+
+_OF_THE_TEXT: frozenset[AnswerForm] = frozenset({"transcription", "punctuated", "entities"})
+"""Answers in the characters of the text that they are about, whatever script is asked in."""
+
+_CODES: frozenset[AnswerForm] = frozenset({"letter", "number", "boxes", "yes-no", "probability"})
+
+
+class TextSettings(Settings, frozen=True):
+    """What texts are made."""
+
+    punctuation: Annotated[
+        bool, Meta(description="Half-width marks in Chinese text become full-width.")
+    ] = True
+    quotes: Annotated[
+        Quotes, Meta(description="What straight quotes become: curly “” or corner 「」.")
+    ] = "curly"
+    simplified_answers: Annotated[
+        bool,
+        Meta(description="Give every answer its simplified form too, where it has none."),
+    ] = True
+    script: Annotated[
+        Literal["as-is", "simplified", "traditional"],
+        Meta(
+            description="Questions, options and answers in that script. Transcriptions, prompts "
+            "given verbatim, and answers in the text's own characters stay as they are."
+        ),
+    ] = "as-is"
+
+
+class Change(Struct, frozen=True):
+    """A part of an item that was changed: a row of the table ``changes``."""
+
+    item: str
+    part: str
+    before: str
+    after: str
+
+
+def standardise_texts(bench: Bench, settings: TextSettings) -> None:
+    """Put every item's texts into one form; each change is a row of a table.
+
+    What a picture shows is never touched: transcriptions, lines, and answers that repeat them. Nor
+    are prompts that are given verbatim, text that is not Chinese, or what is known about an item.
+    """
+    changes: list[Change] = []
+    for item in bench.items():
+        new = standard(item, settings)
+        changed = _changes(item, new)
+        changes += changed
+        parts = ", ".join(dict.fromkeys(change.part for change in changed))
+        bench.keep(new, note=parts)
+    bench.table("changes", changes, Change)
+    touched = len({change.item for change in changes})
+    bench.note(f"{len(changes)} texts of {touched} items changed: tables/changes.csv")
+
+
+STEP = Step(
+    "standardise-texts",
+    "Full-width punctuation in Chinese text, simplified and traditional forms.",
+    TextSettings,
+    standardise_texts,
+)
+
+
+def standard(item: Item, settings: TextSettings) -> Item:
+    """An item with its texts in the form that the settings ask for."""
+    form = query_of(item).form
+    marks, script = _marks(settings), _script(settings)
+
+    def worded(text: str) -> str:
+        return script(marks(text))
+
+    def answered(text: str) -> str:
+        if form in _CODES or form in _AS_WRITTEN:
+            return text
+        return marks(text) if form in _OF_THE_TEXT else worded(text)
+
+    answer = answered(item.answer)
+    simplified = item.answer_simplified
+    if form not in _CODES and form not in _AS_WRITTEN:
+        simplified = marks(simplified)
+    if settings.simplified_answers and answer and not simplified:
+        simplified = official_convert(answer)
+    return replace(
+        item,
+        question=item.question if item.verbatim else worded(item.question),
+        fields={blank: worded(text) for blank, text in item.fields.items()},
+        options=tuple(map(worded, item.options)),
+        answer=answer,
+        answer_simplified=simplified,
+        also_accepted=tuple(map(answered, item.also_accepted)),
+    )
+
+
+def _marks(settings: TextSettings) -> Callable[[str], str]:
+    if not settings.punctuation:
+        return str
+    return lambda text: chinese_punctuation(text, settings.quotes)
+
+
+def _script(settings: TextSettings) -> Callable[[str], str]:
+    wanted = settings.script
+    return str if wanted == "as-is" else lambda text: in_script(text, wanted)
+
+
+def _changes(old: Item, new: Item) -> list[Change]:
+    found = [
+        Change(old.id, part, getattr(old, part), getattr(new, part))
+        for part in ("question", "answer", "answer_simplified")
+    ]
+    found += [
+        Change(old.id, f"fields.{blank}", text, new.fields[blank])
+        for blank, text in old.fields.items()
+    ]
+    for part, before, after in (
+        ("options", old.options, new.options),
+        ("also_accepted", old.also_accepted, new.also_accepted),
+    ):
+        found += [Change(old.id, part, *pair) for pair in zip(before, after, strict=True)]
+    return [change for change in found if change.before != change.after]
