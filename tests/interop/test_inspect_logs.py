@@ -177,6 +177,21 @@ def test_the_command_writes_a_run_that_was_not_scored(tmp_path: Path):
     assert "2 responses (1 failures) in 1 logs" in done.output
 
 
+def test_scores_older_than_the_responses_are_refused(
+    chat: Chat, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    options = ModelOptions(base_url=chat.url)
+    chat.plan(modes=["400"], share=0.5, times=-1)
+    run(dataset, [MODEL], tmp_path / "r", options=options)
+    score_run(RunFolder.open(tmp_path / "r"))
+    chat.plan()
+    run(dataset, [MODEL], tmp_path / "r", options=options, policy=Policy(retry_failed=True))
+    with pytest.raises(UsageError, match="Score it again: keju score"):
+        list(export_inspect(tmp_path / "r", tmp_path / "logs"))
+    assert not (tmp_path / "logs").exists()
+
+
 def test_wrong_use_is_said(tmp_path: Path):
     with pytest.raises(UsageError, match="not a run"):
         list(export_inspect(tmp_path, tmp_path / "x"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import app, say
+from keju.cli.app import app, note, say
 
 export_app = typer.Typer(no_args_is_help=True, help="Runs in the forms of other programs.")
 app.add_typer(export_app, name="export")
@@ -28,6 +28,7 @@ def inspect(
     Failures are errors of samples, rounds are epochs. --model replay:DIR/MODEL reads them back.
     """
     from keju.interop.inspect_logs import export_inspect
+    from keju.runs import RunFolder
 
     logs = samples = failures = size = 0
     for log in export_inspect(run, folder, images=images):
@@ -37,4 +38,6 @@ def inspect(
         f"{samples:,} responses ({failures:,} failures) in {logs:,} logs, {size / 1e6:.1f} MB: "
         f"{folder}"
     )
+    if not any(RunFolder(run).scores_dir.glob("*.parquet")):
+        note(f"note: the run has no scores to go along. Make them with: keju score {run}")
     say(f"Next: inspect view start --log-dir {folder}")

@@ -88,8 +88,8 @@ MaxPixels = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="A limit of an openai: or http-ocr: model: larger pictures are scaled down to N "
-        "pixels.",
+        help="A limit of an openai:, inspect: or http-ocr: model: larger pictures are scaled down "
+        "to N pixels.",
     ),
 ]
 MaxBytes = Annotated[

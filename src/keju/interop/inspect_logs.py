@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from keju import __version__
-from keju.benchmarks import task
+from keju.benchmarks import query_of, task
 from keju.datasets.store import Dataset
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_bytes
@@ -49,6 +49,15 @@ class _Part(NamedTuple):
     setting: str
 
 
+class _Place(NamedTuple):
+    """To which response a score belongs; of a ranking, to the first."""
+
+    key: str
+    item: str
+    setting: str
+    round: int
+
+
 def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Written]:
     """Write a run's responses as logs, one for each model, task, query and setting.
 
@@ -59,7 +68,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
 
     Raises:
         UsageError: there is no run, the folder is not empty, or the dataset with the pictures is
-            not where the run was made.
+            not where the run was made, or responses have come since the run was scored.
         PrerequisiteError: Inspect is not installed.
         DataError: the run is damaged.
     """
@@ -70,9 +79,15 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     manifest = folder.manifest()
     shown = Shown(folder, _dataset(folder, manifest) if images else None)
     items = {item.id: item for item in folder.items()}
+    # Before anything is written: half an export would be in the way of the next.
+    for model in manifest.models:
+        scores = _Scores(folder, model)
+        for response in folder.responses(model) if scores.parts else ():
+            if response.item in items:
+                scores.check(response, items[response.item])
     for model in manifest.models:
         place = out / file_name(model)
-        scores = _scores(folder, model)
+        scores = _Scores(folder, model)
         for path in folder.response_files(model):
             yield from _task_logs(folder, path, model, items, scores, shown, place)
         if readings := list(shown.readings_of(model)):
@@ -86,7 +101,7 @@ def _task_logs(
     path: Path,
     model: str,
     items: Mapping[str, Item],
-    scores: Mapping[_Part, list[Score]],
+    scores: _Scores,
     shown: Shown,
     place: Path,
 ) -> Iterator[Written]:
@@ -98,33 +113,48 @@ def _task_logs(
     name = {file_name(each.task): each.task for each in items.values()}.get(path.stem, path.stem)
     found = [each for each in folder.responses(model, [name]) if each.item in items]
     for part, responses in groupby(sorted(found, key=part_of), key=part_of):
-        own = scores.get(part, [])
-        by_response: dict[tuple[str, str, int], list[Score]] = {}
-        for score in own:
-            by_response.setdefault(_place(score), []).append(score)
-        samples = [
-            sample_of(each, items[each.item], shown, by_response.get(_place(each), []))
-            for each in responses
-        ]
+        samples = [sample_of(each, items[each.item], shown, scores.of(each)) for each in responses]
         asked = task(part.task)
         about = f"{asked.benchmark}: {asked.name_en} {asked.name_zh}, shown: {part.setting}"
         title = "/".join(filter(None, ("keju", part.task, part.query)))
         spec = _spec(shown.manifest, model, title, about, part.setting)
         stem = "-".join(filter(None, (*part[:2], part.setting if part.setting != "image" else "")))
-        yield _write(place / f"{file_name(stem)}.eval", spec, samples, own)
+        yield _write(place / f"{file_name(stem)}.eval", spec, samples, scores.parts.get(part, []))
 
 
-def _place(record: Response | Score) -> tuple[str, str, int]:
-    return record.key, record.item, record.round
+class _Scores:
+    """A model's scores, by the log and by the response that they belong to."""
 
+    def __init__(self, folder: RunFolder, model: str) -> None:
+        self._run = folder.path
+        self.parts: dict[_Part, list[Score]] = {}
+        self._own: dict[_Place, list[Score]] = {}
+        path = folder.scores_dir / f"{file_name(model)}.parquet"
+        for score in read_scores(path) if path.is_file() else []:
+            part = _Part(score.task, score.query, score.setting)
+            self.parts.setdefault(part, []).append(score)
+            place = _Place(score.key, score.item, score.setting, score.round)
+            self._own.setdefault(place, []).append(score)
 
-def _scores(folder: RunFolder, model: str) -> dict[_Part, list[Score]]:
-    path = folder.scores_dir / f"{file_name(model)}.parquet"
-    parts: dict[_Part, list[Score]] = {}
-    if path.is_file():
-        for score in read_scores(path):
-            parts.setdefault(_Part(score.task, score.query, score.setting), []).append(score)
-    return parts
+    def of(self, response: Response) -> list[Score]:
+        """The scores of one response."""
+        place = _Place(response.key, response.item, response.setting, response.round)
+        return self._own.get(place, [])
+
+    def check(self, response: Response, item: Item) -> None:
+        """Refuse scores that are older than a response; those of pairs belong to the first alone.
+
+        Raises:
+            UsageError: the run must be scored again.
+        """
+        found, query = self.of(response), query_of(item)
+        lacking = not found and (query.official or query.strict)
+        altered = any(score.status != response.status for score in found)
+        if not response.candidate and (lacking or altered):
+            raise UsageError(
+                f"{self._run}: responses have come since it was scored (such as that of "
+                f"{response.model} to {item.id}). Score it again: keju score {self._run}"
+            )
 
 
 def _spec(

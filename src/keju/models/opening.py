@@ -121,7 +121,7 @@ def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     if limits and not limits & said:
         raise UsageError(
             f"--max-pixels and --max-bytes: {', '.join(specs)} sees pictures as they are stored; "
-            "only openai: and http-ocr: models have limits"
+            "only openai:, inspect: and http-ocr: models have limits"
         )
     return models
 
