@@ -23,6 +23,9 @@ from keju.items import Item, Record, Response, Setting
 
 FORMAT = "keju-run-1"
 
+HUMAN = "human:"
+"""What the names of people begin with among the models of a run."""
+
 _LIMIT = re.compile(r"(?:[a-z]+\.)?(?:max_pixels|max_bytes|resize)")
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 

@@ -17,7 +17,7 @@ from keju.items import Item, Protocol, Response, Score, Setting
 from keju.models import role_of
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.running.reading import name_of_images
-from keju.runs import RunFolder, RunManifest
+from keju.runs import HUMAN, RunFolder, RunManifest
 from keju.scoring import Result, aggregate, read_scores
 
 ItemKey = tuple[str, str, str, str]
@@ -26,8 +26,8 @@ ItemKey = tuple[str, str, str, str]
 Mains = Mapping[tuple[str, str], list[Score]]
 """The scores of main metrics under one protocol, by task and query."""
 
-HUMAN = "human"
-"""The role of people, and what their names begin with before a colon."""
+PEOPLE = "human"
+"""The role of people."""
 
 
 class Run(NamedTuple):
@@ -91,7 +91,7 @@ class Voice(msgspec.Struct):
         """Count what one response took, in all and of its benchmark."""
         if benchmark:
             self.of(benchmark).hear(response)
-        if self.role == HUMAN and response.seconds > 0:
+        if self.role == PEOPLE and response.seconds > 0:
             self.times.append(response.seconds)
         self.rounds = max(self.rounds, response.round)
         self.responses += 1
@@ -279,5 +279,5 @@ def _label(model: str, run: Run, spoken: Counter[str]) -> str:
 
 
 def _voice(gathered: Gathered, label: str, model: str, run: Run, setting: Setting) -> Voice:
-    role = HUMAN if model.startswith(f"{HUMAN}:") else role_of(model) or "model"
+    role = PEOPLE if model.startswith(HUMAN) else role_of(model) or "model"
     return gathered.voices.setdefault(label, Voice(model, run.name, setting, role))

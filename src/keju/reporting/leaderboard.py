@@ -14,7 +14,7 @@ from typing import NamedTuple
 from keju.benchmarks import options_of, query_of, task
 from keju.items import Item, Protocol
 from keju.reporting.cells import Cell
-from keju.reporting.gather import HUMAN, Gathered, Voice
+from keju.reporting.gather import PEOPLE, Gathered, Voice
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.people import NOTE, with_people
 from keju.reporting.resampling import Resampled, resample_benchmark
@@ -119,7 +119,7 @@ def _leaderboard(
         if rows:
             groups.append(Group(title, sorted(rows, key=lambda row: -_number(row.overall))))
     notes = [note for protocol in PROTOCOLS for note in sure[protocol].notes]
-    if sum(voice.role == HUMAN for voice in gathered.voices.values()) > 1:
+    if sum(voice.role == PEOPLE for voice in gathered.voices.values()) > 1:
         notes.append(NOTE)
     items = [each.item for each in gathered.asked.values() if each.item.benchmark == name]
     if prices:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from keju.reporting.gather import HUMAN, Answer, Asked, Gathered, Voice
+from keju.reporting.gather import PEOPLE, Answer, Asked, Gathered, Voice
 
 NOTE = (
     "The row of all people takes every answer of each; its interval says what other books and "
@@ -21,7 +21,7 @@ def with_people(gathered: Gathered) -> Gathered:
     That voice, ``people (n)``, gave every answer of each of the n; answers to the same item count
     as rounds of it.
     """
-    voices = {name: voice for name, voice in gathered.voices.items() if voice.role == HUMAN}
+    voices = {name: voice for name, voice in gathered.voices.items() if voice.role == PEOPLE}
     if len(voices) < 2:
         return gathered
     everybody = f"people ({len(voices)})"
@@ -39,7 +39,7 @@ def _joint(name: str, voices: Sequence[Voice]) -> Voice:
         name,
         first.run,
         first.setting,
-        HUMAN,
+        PEOPLE,
         items=sum(voice.items for voice in voices),
         responses=sum(voice.responses for voice in voices),
         seconds=sum(voice.seconds for voice in voices),

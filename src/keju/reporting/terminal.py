@@ -23,7 +23,7 @@ from keju.items import Protocol, Setting
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.running import RunSummary, request_count
-from keju.runs import RunFolder
+from keju.runs import HUMAN, RunFolder
 from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
 
 
@@ -150,7 +150,8 @@ def unfinished_lines(path: Path) -> Iterator[str]:
     for model in manifest.models:
         planned = requests - sum(manifest.not_asked.get(model, {}).values())
         if there[model] < planned:
-            yield f"{model}: {there[model]} of {planned} asked so far; keju run goes on with it"
+            how = "serve" if model.startswith(HUMAN) else "run"
+            yield f"{model}: {there[model]} of {planned} asked so far; keju {how} goes on with it"
 
 
 def stats_tables(stats: Stats) -> Iterator[Table]:

@@ -8,11 +8,9 @@ from msgspec.structs import replace
 
 from keju.items import Response
 from keju.running import ResponseStore, request_key
-from keju.runs import RunFolder
+from keju.runs import HUMAN, RunFolder
 from keju.web.acts import Acts
 from keju.web.exam import WARM_UP, Exam, given_by
-
-HUMAN = "human:"
 
 
 def identity_of(person: str) -> dict[str, str]:
