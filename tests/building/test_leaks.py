@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from making import make_dataset, page_item, picture
+from PIL import Image
 from typer.testing import CliRunner
 
-from keju.building.releasing.leaks import between_splits, leaks_into
+from keju.building.releasing.leaks import between_splits, leaks_into, leaks_of
+from keju.building.releasing.release import write_release
 from keju.cli import app
-from keju.datasets.store import DatasetWriter
+from keju.datasets import mini
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import ImageRef, Item
 
 TEXT = (
@@ -91,6 +95,30 @@ def test_the_share_is_that_of_runs_as_counted_one_by_one(text: str, cut: int) ->
     share = round(len(held) / len(runs), 4)
     found = shares([item("a", text)], [item("b", theirs)])
     assert found == ({"a": share} if len(held) / len(runs) >= 0.5 else {})
+
+
+def test_a_page_that_was_encoded_anew_is_found_in_a_release_too(tmp_path: Path) -> None:
+    bundled = Dataset.open(mini.path())
+    pages = [each for each in bundled.items() if each.task == "T1"][:3]
+    about = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "s"}
+    with DatasetWriter(tmp_path / "ours", **about) as writer:
+        for page in pages[:2]:
+            data = bundled.image_bytes(page.images[0])
+            writer.add(page_item(page.id, images=(writer.add_image(data, "p"),)))
+    with DatasetWriter(tmp_path / "theirs", **about) as writer:
+        for page in pages[1:]:
+            image = Image.open(io.BytesIO(bundled.image_bytes(page.images[0]))).convert("RGB")
+            small = io.BytesIO()
+            image.resize((image.width * 2 // 3, image.height * 2 // 3)).save(small, "JPEG")
+            ref = writer.add_image(small.getvalue(), "p")
+            writer.add(page_item(f"their {page.id}", images=(ref,)))
+    write_release(Dataset.open(tmp_path / "theirs"), tmp_path / "release")
+    for other in ("theirs", "release"):
+        found = leaks_of(tmp_path / "ours", [tmp_path / other])
+        assert [(leak.kind, leak.item, leak.other) for leak in found.leaks] == [
+            ("picture", pages[1].id, f"their {pages[1].id}")
+        ]
+    assert leaks_of(tmp_path / "ours", [tmp_path / "theirs"], pictures=False).leaks == []
 
 
 def test_the_command_writes_a_table_and_ends_with_status_1(tmp_path: Path) -> None:

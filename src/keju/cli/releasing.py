@@ -62,6 +62,10 @@ def leaks(
         list[Path] | None,
         typer.Option(metavar="OTHER", help="Another dataset; may be given several times."),
     ] = None,
+    pictures: Annotated[
+        bool,
+        typer.Option(help="Look for nearly the same pictures too; without, only for the same."),
+    ] = True,
     sheet: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Write every leak there.")
     ] = None,
@@ -69,8 +73,8 @@ def leaks(
 ) -> None:
     """Find images and texts that stand in other datasets, or in both splits of this one.
 
-    Status 1 if there are any. Texts are compared by runs of 13 characters, without punctuation and
-    in one script.
+    Status 1 if there are any. Pictures count that are one but for coding, size, a small turn or
+    crop; texts are compared by runs of 13 characters, without punctuation and in one script.
     """
     import polars as pl
     from msgspec.structs import asdict
@@ -79,7 +83,7 @@ def leaks(
     from keju.reporting.spreadsheets import write_frame
     from keju.reporting.terminal import plain_table, print_json
 
-    found = leaks_of(dataset, against or [])
+    found = leaks_of(dataset, against or [], pictures=pictures)
     if sheet:
         columns = list(Leak.__struct_fields__)
         rows = [asdict(leak) for leak in found.leaks]

@@ -1,0 +1,86 @@
+"""Pictures of ours that stand in another dataset re-encoded, scaled, turned a little or cropped.
+
+Found as the step ``dedup-images`` finds them: perceptual hashes bring pairs up, and a pair counts
+when the pictures, laid upon each other, agree stroke by stroke.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from keju.building.dedup.alike import ALIKE, Likeness, PicturePair, likeness_of
+from keju.building.dedup.renderings import Hashes, Picture, hashes_of, near_hashes
+from keju.building.engine import Engine
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.items import ImageRef
+
+
+class NearPicture(NamedTuple):
+    """A picture of ours and one of theirs, by SHA-256, and how alike they are, 0 to 1."""
+
+    ours: str
+    theirs: str
+    likeness: float
+
+
+def near_pictures(
+    ours: Mapping[str, tuple[Dataset, ImageRef]],
+    theirs: Mapping[str, tuple[Dataset, ImageRef]],
+    engine: Engine,
+) -> Iterator[NearPicture]:
+    """Pairs of pictures that are one, where their bytes are not the same.
+
+    Args:
+        ours: pictures by their SHA-256, each with the dataset in which it lies.
+        theirs: the same of the others.
+        engine: hashes and compares.
+
+    Raises:
+        DataError: a picture cannot be read.
+    """
+    names = [*ours, *(name for name in theirs if name not in ours)]
+    with TemporaryDirectory(prefix="keju-leaks-") as folder:
+        pictures = [
+            Picture(str(_file(dataset, ref, Path(folder))), ref.width, ref.height)
+            for dataset, ref in map({**theirs, **ours}.__getitem__, names)
+        ]
+        hashes = engine.map("hashes", pictures, hashes_of, Hashes)
+        _check(hashes)
+        first = len(ours)
+        pairs = [
+            (one, other)
+            for some, _ in near_hashes([each.bits for each in hashes])
+            for one, other in some.T.tolist()
+            if (one < first and names[other] in theirs) or (other < first and names[one] in theirs)
+        ]
+        rows = [_pair(pictures[one], pictures[other]) for one, other in pairs]
+        found = engine.map("comparisons", rows, likeness_of, Likeness)
+        _check(found)
+    for (one, other), seen in zip(pairs, found, strict=True):
+        if seen.likeness < ALIKE:
+            continue
+        for mine, other_one in ((one, other), (other, one)):
+            if mine < first and names[other_one] in theirs:
+                yield NearPicture(names[mine], names[other_one], round(seen.likeness, 4))
+
+
+def _file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
+    """Where an image lies as a file; one of a release is written out for the while."""
+    if ref.path not in dataset.packed:
+        return dataset.image_path(ref)
+    path = folder / Path(ref.path).name
+    path.write_bytes(dataset.image_bytes(ref))
+    return path
+
+
+def _pair(one: Picture, other: Picture) -> PicturePair:
+    return PicturePair(one.path, one.width, one.height, other.path, other.width, other.height)
+
+
+def _check(rows: list[Hashes] | list[Likeness]) -> None:
+    if error := next((row.error for row in rows if row.error), ""):
+        raise DataError(error)
