@@ -34,6 +34,7 @@ _LINE = 110
 """Characters of a line of the caption, a Han character being two."""
 _LANGUAGE_OF_CHARTS = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 _INSIDE = re.compile(r' (?:aria-[a-z]+|role|font-family)="[^"]*"')
+_NO_XML = re.compile("[\ufffe\uffff]")
 _OWN_NAMES = re.compile(r'(id="|url\(#|href="#)')
 
 
@@ -73,8 +74,13 @@ def svg(figure: Figure, words: Words, *, titled: bool = True) -> str:
     use_fonts()
     chart = figure.draw([_shown(row) for row in figure.rows], words)
     lines = list(wrapped(caption(figure, words), _LINE))
-    spec = themed(chart, words(figure.title), lines) if titled else themed(chart)
+    spec = themed(chart, title(figure, words), lines) if titled else themed(chart)
     return vl_convert.vegalite_to_svg(spec, vl_version=_LANGUAGE_OF_CHARTS)
+
+
+def title(figure: Figure, words: Words) -> str:
+    """What a figure is called, in a language."""
+    return _clean(words(figure.title))
 
 
 def caption(figure: Figure, words: Words) -> str:
@@ -91,18 +97,24 @@ def embedded(figure: Figure, words: Words) -> str:
     for colour, of_page in DARK.items():
         drawing = drawing.replace(f'"{colour}"', f'"{of_page}"')
     drawing = _OWN_NAMES.sub(rf"\g<1>{figure.name}-", drawing)
-    label = escape(words(figure.title), quote=True)
+    label = escape(title(figure, words), quote=True)
     return drawing.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
 
 
 def _shown(row: Row) -> Row:
-    """The row as a drawing can hold it: control characters seen, long names shortened."""
+    """The row as a drawing can hold it."""
     return {
-        key: printable(value if key.startswith("url") else shortened(value, _LONGEST))
-        if isinstance(value, str)
-        else value
+        key: _clean(value) if isinstance(value, str) and not key.startswith("url") else value
         for key, value in row.items()
     }
+
+
+def _clean(text: str) -> str:
+    """Control characters to be seen, none that XML forbids, long names shortened.
+
+    A NUL would end the whole process in the converter, not just the figure.
+    """
+    return _NO_XML.sub("\ufffd", printable(shortened(text, _LONGEST)))
 
 
 def _plain(row: Row) -> Row:
@@ -111,7 +123,7 @@ def _plain(row: Row) -> Row:
 
 
 def _texts(figure: Figure, words: Words) -> Iterator[str]:
-    yield words(figure.title)
+    yield title(figure, words)
     yield caption(figure, words)
     for row in figure.rows:
         yield from (value for value in _plain(_shown(row)).values() if isinstance(value, str))

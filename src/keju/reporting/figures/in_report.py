@@ -8,7 +8,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from keju.reporting.figures.catalogue import of_run
-from keju.reporting.figures.drawing import caption, embedded
+from keju.reporting.figures.drawing import caption, embedded, title
 from keju.reporting.figures.figure import Undrawn
 from keju.reporting.figures.parts import OfRun
 from keju.reporting.words import Words
@@ -36,7 +36,7 @@ def report_figures(source: OfRun, words: Words) -> Iterator[Shown]:
         if not isinstance(figure, Undrawn) and not figure.name.endswith(_LEFT_OUT):
             yield Shown(
                 figure.name,
-                words(figure.title),
+                title(figure, words),
                 caption(figure, words),
                 Markup(embedded(figure, words)),  # noqa: S704 - its texts are escaped by the drawer
             )

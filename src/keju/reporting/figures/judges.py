@@ -116,14 +116,14 @@ def _statistic(judge: str, measure: str, value: float, label: str) -> Row:
 def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     tasks = _tasks(rows)
 
-    def of_judge(judge: str, place: int) -> alt.LayerChart:
+    def of_judge(judge: str) -> alt.LayerChart:
         its = [row for row in rows if row["judge"] == judge]
         stated = [str(row["label"]) for row in its if row["part"] == "statistic"]
         scale = alt.Scale(domain=[-0.4, 10.4], nice=False)
         axis = alt.Axis(values=[0, 2, 4, 6, 8, 10])
         base = alt.Chart(data(its)).encode(
             x=alt.X("x:Q", title=words("people"), scale=scale, axis=axis),
-            y=alt.Y("y:Q", title=words("judge") if place == 0 else None, scale=scale, axis=axis),
+            y=alt.Y("y:Q", title=words("judge"), scale=scale, axis=axis),
         )
         shapes = alt.Scale(domain=tasks, range=cycled(SHAPES, len(tasks)))
         colours = alt.Scale(domain=tasks, range=cycled(SERIES, len(tasks)))
@@ -146,7 +146,7 @@ def _scatter_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
             width=_SIDE, height=_SIDE
         )
 
-    charts = [of_judge(str(judge), place) for place, judge in enumerate(distinct(rows, "judge"))]
+    charts = [of_judge(str(judge)) for judge in distinct(rows, "judge")]
     return alt.concat(*charts, columns=min(5, max(2, len(charts))), spacing=26)
 
 

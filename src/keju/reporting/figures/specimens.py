@@ -40,10 +40,11 @@ def specimens(source: OfRun) -> Iterator[Drawn]:
         yield Undrawn("specimens", "", "no item with answers of two models that differ in score")
     for asked in chosen:
         rows = specimen_rows(source, asked)
+        known = task(asked.item.task)
         yield Figure(
             kind="specimens",
             of=slug(f"{task_name(asked.item.task, asked.item.query)} {asked.item.id}"),
-            title=f"{task(asked.item.task).name_en}: {asked.item.id}",
+            title=f"{known.name_zh} {known.name_en}: {asked.item.id}",
             caption="● right, ◐ in part, ○ wrong, by the strict main metric (in percent). Long "
             "answers are cut.",
             rows=rows,
