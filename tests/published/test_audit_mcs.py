@@ -247,3 +247,16 @@ def test_insertions_without_end(audit, numbers):
         # What follows: these few rows make the mean.
         others = [value for model, value in rate.items() if model not in flagged]
         assert abs(sum(rate.values())) > 4 * abs(sum(others))
+
+
+def test_all_pictures_but_one_tasks_keep_to_another_limit_than_the_texts(audit, shared):
+    path = shared / "published" / "mcs_task_registry.json"
+    stated = json.loads(path.read_text("utf-8"))["standardisation"]["max_pixels"]
+    largest = {each["id"]: each["pixel"]["max"] for each in registry(shared)}
+    seen = 1280 * 28 * 28
+    above = {name: pixels for name, pixels in largest.items() if pixels > seen}
+    assert above == {"T15": stated}
+    flagged = cells(audit, "limit-of-pixels")
+    assert flagged == {("Table 5, max_pv", "T15"): (str(stated), f"at most {seen}")}
+    assert sum(0.996 * seen < pixels <= seen for pixels in largest.values()) == 35
+    assert stated / seen > 4 / 3

@@ -97,3 +97,41 @@ def test_a_claim_that_holds_for_two_of_three(audit, numbers):
     assert average["Gemini 1.5 Pro"] > 0.9 * people
     (cell,) = findings(audit, "claim-deciphering")[0].mismatches
     assert cell.recomputed == f"{average['Qwen-VL-Max (ver. 0809)'] / people:.0%} of 0.3872"
+
+
+def test_a_constant_yes_beats_them_and_zero_counts_better(audit, numbers):
+    of = "OBI-Bench"
+    for source in ("O2BR", "YinQiWenYuan_detection"):
+        yes = column(numbers, of, "Table 2", "recognition", "Yes-or-No", source, "accuracy")
+        said_no = {row for row, value in yes.items() if value < 100}
+        place = f"Table 2, recognition/Yes-or-No@{source}:Acc"
+        flagged = {row for at, row in cells(audit, "yes-to-everything") if at == place}
+        assert flagged == said_no
+        counts = column(numbers, of, "Table 2", "recognition", "How", source, "MRE")
+        worse = {row for row, value in counts.items() if value > 1}
+        place = f"Table 2, recognition/How@{source}:MRE"
+        flagged = {row for at, row in cells(audit, "count-nothing") if at == place}
+        assert flagged == worse
+        assert 5 <= len(worse) <= 8
+
+
+def test_five_places_by_yes_or_no_hold_less_than_one_by_probability(audit, numbers):
+    of, checked = "OBI-Bench", 0
+    for source in ("HWOBC", "Oracle-50k", "OBI125"):
+        five = column(numbers, of, "Table 4", "classification", "Yes-or-No", source, "Acc@5")
+        one = column(numbers, of, "Table 4", "classification", "How", source, "Acc@1")
+        assert all(five[row] < one[row] for row in five)
+        place = f"Table 4, classification/Yes-or-No@{source}:Acc@5"
+        flagged = {row for at, row in cells(audit, "probabilities-order-classes") if at == place}
+        assert flagged == set(five)
+        checked += len(flagged)
+    assert checked == 51
+
+
+def test_fragments_are_ordered_better_by_yes_or_no_than_by_probability(audit, numbers):
+    of, source = "OBI-Bench", "OBI-rejoin"
+    binary = column(numbers, of, "Table 3", "rejoining", "Yes-or-No", source, "Acc@5")
+    graded = column(numbers, of, "Table 3", "rejoining", "How", source, "Acc@5")
+    better = {row for row in binary if binary[row] > graded[row]}
+    assert rows(audit, "probabilities-order-fragments") == better
+    assert len(better) == 10

@@ -70,4 +70,4 @@ def differs(first: float, second: float, tolerance: float) -> bool:
 def shown(value: float, column: Column) -> str:
     """A recomputed value with the digits that the column prints, and one more."""
     decimals = max((cell.decimals for cell in column.cells.values()), default=0)
-    return f"{value:.{decimals + 1}f}" if decimals else f"{value:g}"
+    return f"{value:.{decimals + 1}f}" if decimals else f"{value:.7g}"

@@ -16,8 +16,9 @@ from keju.published.tables import Column
 class Bound(Check, frozen=True, kw_only=True, tag="bound"):
     """Each column is at most (`sense` "most") or at least ("least") the sum of `terms`, `constant`.
 
-    `where` restricts it to the rows in which that column is at most `where_at_most`. ``{table}``
-    and ``{task}`` in the references of `terms` and `where` are the column's own.
+    Only rows that are models are compared, unless `every_row`. `where` restricts it to the rows in
+    which that column is at most `where_at_most`. ``{table}``, ``{task}`` and ``{subset}`` in the
+    references of `terms` and `where` are the column's own.
     """
 
     columns: tuple[str, ...]
@@ -26,6 +27,7 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
     constant: float = 0.0
     where: str = ""
     where_at_most: float = 0.0
+    every_row: bool = False
 
     def examine(self, book: Book) -> Iterator[Outcome]:
         """One place a column."""
@@ -34,7 +36,7 @@ class Bound(Check, frozen=True, kw_only=True, tag="bound"):
                 yield self._compare(book, column)
 
     def _compare(self, book: Book, column: Column) -> Outcome:
-        rows = [row for row in column.values if row in book.models]
+        rows = [row for row in column.values if self.every_row or row in book.models]
         if self.where:
             condition = book.column(_beside(self.where, column)).values
             rows = [
@@ -154,7 +156,7 @@ class Below(Check, frozen=True, kw_only=True, tag="below"):
 
 
 def _beside(reference: str, column: Column) -> str:
-    return reference.format(table=column.table, task=column.task)
+    return reference.format(table=column.table, task=column.task, subset=column.subset)
 
 
 def _not_harmonic(f1: Column, precision: Column, recall: Column) -> Iterator[Mismatch]:
