@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -370,6 +373,58 @@ def test_a_step_that_was_cut_off_goes_on_and_pays_for_nothing_twice(
     again = done(source, tmp_path / "elsewhere", whole)
     assert chat.stats()["requests"] == 3
     assert again.manifest.hash == first.manifest.hash  # fmt: skip
+
+
+def test_a_killed_command_goes_on_to_the_same_hash_and_pays_at_most_for_what_was_under_way(
+    chat: Chat, tmp_path: Path
+) -> None:
+    with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0", source="s") as writer:
+        for number in range(12):
+            ref = writer.add_image(picture(number), "p")
+            text = f"第{number}章天地玄黃"
+            writer.add(page_item(f"p{number}", images=(ref,), answer=text, transcription=text))
+    source = Dataset.open(tmp_path / "d")
+    templates, kind = read_templates(), KINDS["translation"]
+    replies = {
+        asked_for(
+            asked_of(page, kind, kind.stage[0], templates, task="T2", most=1, earlier={}).prompt, []
+        ): reply({"translation": f"譯{page.text}"})
+        for page in pages_of(source.items())
+    }
+    chat.plan(replies=replies, delay=0.1)
+    command = [
+        sys.executable, "-m", "keju", "build", "draft", str(source.path),
+        "--out", str(tmp_path / "out"), "--model", "openai:drafter", "--kinds", "translation",
+        "--base-url", chat.url, "--concurrency", "2",
+    ]  # fmt: skip
+    running = subprocess.Popen(command, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    while chat.stats()["requests"] < 5:
+        time.sleep(0.02)
+    running.kill()
+    running.wait()
+    assert not (tmp_path / "out/dataset.json").exists()
+    assert subprocess.run(command, check=False, capture_output=True).returncode == 0
+    assert 12 <= chat.stats()["requests"] <= 12 + 2
+    whole = done(source, tmp_path / "whole", settings(chat, "translation"))
+    assert Dataset.open(tmp_path / "out").manifest.hash == whole.manifest.hash
+    assert len(drafts_in(tmp_path / "out")) == 12
+
+
+def test_an_item_that_waits_for_its_answer_is_filled_once(chat: Chat, tmp_path: Path) -> None:
+    with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0", source="s") as writer:
+        ref = writer.add_image(picture(0), "p")
+        writer.add(Item(id="vase", benchmark="MCS-Bench", task="T35", images=(ref,), draft=True,
+                        metadata={"notes": "元青花"}))  # fmt: skip
+    source = Dataset.open(tmp_path / "d")
+    rules(chat, source, "introduction", lambda *_: reply({"introduction": "元代青花。"}),
+          task="T35")  # fmt: skip
+    asked = settings(chat, "introduction", task="T35")
+    done(source, tmp_path / "one", asked)
+    (item,) = Dataset.open(tmp_path / "one").items()
+    assert (item.id, item.answer, item.draft) == ("vase", "元代青花。", True)
+    done(Dataset.open(tmp_path / "one"), tmp_path / "two", asked)
+    assert chat.stats()["requests"] == 1
+    assert Dataset.open(tmp_path / "two").items() == [item]
 
 
 def test_without_a_folder_of_their_own_answers_survive_in_the_scratch(

@@ -24,7 +24,7 @@ def draft_id(page: Page, kind: str, number: int) -> str:
 
 
 def read_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Item:
-    """The draft of a page's text: the page's own item where that still waits for it, else another.
+    """The draft of a page's text.
 
     Args:
         page: what was read.
@@ -32,10 +32,8 @@ def read_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Ite
         lines: where, if the engine knows.
         task: which asks for it.
     """
-    source = page.source
-    waits = source.task == task and not source.answer and source.transcription is None
-    item = source if waits else _new(page, f"{source.id}-ocr", task)
-    return replace(item, answer=text, transcription=text, lines=tuple(lines), draft=True)
+    item = _new(page, f"{page.source.id}-ocr", task)
+    return replace(item, answer=text, transcription=text, lines=tuple(lines))
 
 
 def item_of(
@@ -76,7 +74,10 @@ def item_of(
 
 
 def _new(page: Page, name: str, task: str) -> Item:
+    """The draft of a task, yet without an answer: the page's own item where that waits for it."""
     source = page.source
+    if page.waits_for(task):
+        return replace(source, draft=True)
     return Item(
         id=name,
         benchmark=declared(task).benchmark,

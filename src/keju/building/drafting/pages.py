@@ -12,6 +12,9 @@ from keju.building.drafting.templates import Kind, Stage, Templates
 from keju.items import ImageRef, Item, Request
 from keju.running.sealing import seal_of, without_marks
 
+DRAFT = "draft"
+"""The step, as provenance names it."""
+
 NOTES = "notes"
 """The name in an item's metadata under which what is known of a picture stands."""
 
@@ -19,12 +22,21 @@ _BLANK = re.compile(r"\{([a-z_]+)\}")
 
 
 class Page(NamedTuple):
-    """A picture, or a text without one: the item that first shows it, and what items say of it."""
+    """A picture, or a text without one: the item that first shows it, and what items say of it.
+
+    `drafted` are the kinds of draft that stand in the set for it already.
+    """
 
     source: Item
     images: tuple[ImageRef, ...]
     text: str
     notes: str
+    drafted: frozenset[str] = frozenset()
+
+    def waits_for(self, task: str) -> bool:
+        """Whether its own item is of that task and has no answer yet."""
+        source = self.source
+        return source.task == task and not source.answer.strip() and source.transcription is None
 
     def lacks(self, kind: Kind) -> str:
         """What a kind needs and the page has not; empty if nothing."""
@@ -51,8 +63,15 @@ def pages_of(items: Iterable[Item]) -> list[Page]:
         pages[place] = known._replace(
             text=known.text or item.transcription or "",
             notes=known.notes or item.metadata.get(NOTES, ""),
+            drafted=known.drafted | _drafted(item),
         )
     return list(pages.values())
+
+
+def _drafted(item: Item) -> set[str]:
+    """The kinds of draft that an item is, by its provenance."""
+    notes = (each.note for each in item.provenance if each.step == DRAFT)
+    return {note.split()[0] for note in notes if note.strip()}
 
 
 def asked_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 from keju.benchmarks import task as declared
 from keju.building.bench import Bench
 from keju.building.drafting.asking import Drafting, DraftSettings, Unused
-from keju.building.drafting.making import draft_id, item_of, read_item
+from keju.building.drafting.making import item_of, read_item
 from keju.building.drafting.pages import Page, asked_of, pages_of
 from keju.building.drafting.replies import Values, refused, taken, unfit
 from keju.building.drafting.templates import Kind, Templates, read_templates
@@ -44,18 +44,14 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
     folder = RunFolder(Path(settings.answers) if settings.answers else bench.scratch(ASKED))
     work = Drafting(bench.given, settings, folder)
     items = bench.items()
-    pages, given = pages_of(items), {item.id for item in items}
+    pages = pages_of(items)
     lacking: Counter[tuple[str, str]] = Counter()
     drafts: list[tuple[Item, str]] = []
     if OCR in settings.kinds:
         drafts += [(item, OCR) for item in _read(work, pages)]
     for kind in kinds:
         lacking.update((kind.name, lack) for page in pages if (lack := page.lacks(kind)))
-        fit = [
-            page
-            for page in pages
-            if not page.lacks(kind) and draft_id(page, kind.name, 1) not in given
-        ]
+        fit = [page for page in pages if not page.lacks(kind) and kind.name not in page.drafted]
         for page, number, stages in _proposed(work, kind, fit, templates):
             rng = bench.rng(page.source.id, kind.name, str(number))
             name = _task(kind, settings)
@@ -106,24 +102,21 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
     settings = work.settings
     if role_of(settings.model) == "baseline":
         raise UsageError(f"{settings.model} reads nothing. An engine: ppocr")
-    name = settings.task or _READING[settings.benchmark]
-    query = declared(name).queries[0]
-    if query.form != "transcription":
-        raise UsageError(f"{OCR}: task {name} asks for no transcription")
     unread = [page for page in pages if page.images and not page.text.strip()]
+    names = [_reading_task(page, settings) for page in unread]
     requests = [
         Request(
             item=f"{page.source.id}:{OCR}",
             benchmark=declared(name).benchmark,
             task=name,
             form="transcription",
-            prompt=query.template,
+            prompt=declared(name).queries[0].template,
             query=OCR,
             images=page.images,
         )
-        for page in unread
+        for page, name in zip(unread, names, strict=True)
     ]
-    for page, reply in zip(unread, work.ask(requests), strict=True):
+    for page, name, reply in zip(unread, names, work.ask(requests), strict=True):
         text = work.usable(page, OCR, OCR, reply)
         if reply is None or text is None:
             continue
@@ -131,6 +124,16 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
             work.list_unused(page, OCR, OCR, "unparsed", f"the text {why}", text)
             continue
         yield read_item(page, text, reply.lines, task=name)
+
+
+def _reading_task(page: Page, settings: DraftSettings) -> str:
+    """The task of which a reading is: that for which the page's own item waits, else as is said."""
+    own = page.source.task
+    reads = declared(own).queries[0].form == "transcription" and page.waits_for(own)
+    name = settings.task or (own if reads else _READING[settings.benchmark])
+    if declared(name).queries[0].form != "transcription":
+        raise UsageError(f"{OCR}: task {name} asks for no transcription")
+    return name
 
 
 def _proposed(
