@@ -26,7 +26,7 @@ from keju.reporting.words import Words
 from keju.synthesis.fonts import find_font
 
 EN = Words("en")
-HOSTILE = "</text><script>alert(1)</script>&amp;\"'`${1}<!--\u202egnp\x1b[31m\x00"
+HOSTILE = "</text><script>alert(1)</script>&amp;\"'`${1}<!--\u202egnp\x1b[31m\x00\ufffe"
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import altair as alt
 import polars as pl
@@ -75,7 +75,19 @@ def svg(figure: Figure, words: Words, *, titled: bool = True) -> str:
     chart = figure.draw([_shown(row) for row in figure.rows], words)
     lines = list(wrapped(caption(figure, words), _LINE))
     spec = themed(chart, title(figure, words), lines) if titled else themed(chart)
-    return vl_convert.vegalite_to_svg(spec, vl_version=_LANGUAGE_OF_CHARTS)
+    return vl_convert.vegalite_to_svg(_legible(spec), vl_version=_LANGUAGE_OF_CHARTS)
+
+
+def _legible(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """The specification with control characters made visible, wherever a text stands.
+
+    What XML forbids ends the whole process in the converter, not just the figure.
+    """
+    if isinstance(value, str):
+        return _NO_XML.sub("\ufffd", printable(value))
+    if isinstance(value, dict):
+        return {key: _legible(each) for key, each in value.items()}
+    return [_legible(each) for each in value] if isinstance(value, list) else value
 
 
 def title(figure: Figure, words: Words) -> str:
@@ -110,11 +122,8 @@ def _shown(row: Row) -> Row:
 
 
 def _clean(text: str) -> str:
-    """Control characters to be seen, none that XML forbids, long names shortened.
-
-    A NUL would end the whole process in the converter, not just the figure.
-    """
-    return _NO_XML.sub("\ufffd", printable(shortened(text, _LONGEST)))
+    """A name in one line, shortened if it is very long."""
+    return printable(shortened(text, _LONGEST))
 
 
 def _plain(row: Row) -> Row:
