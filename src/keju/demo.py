@@ -14,7 +14,7 @@ from keju.datasets import mini
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report
 from keju.reporting.labels import NOTHING, higher_is_better, metric_label, percent
-from keju.reporting.terminal import plain_table
+from keju.reporting.plain import plain_table
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run

@@ -13,9 +13,8 @@ from keju.benchmarks import tasks
 from keju.datasets import Dataset, mini
 from keju.datasets.stats import stats
 from keju.items import Item, Response
+from keju.reporting.plain import plain_table, print_json
 from keju.reporting.terminal import (
-    plain_table,
-    print_json,
     scores_tables,
     stats_tables,
     summary_lines,

@@ -13,7 +13,7 @@ from serving import Chat, run_command
 from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
-from keju.reporting.terminal import trouble_lines
+from keju.reporting.asked import trouble_lines
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, Meter, Purse
 from keju.running.prices import Price, Prices

@@ -67,7 +67,7 @@ def plan(
     """
     from keju.datasets.store import Dataset
     from keju.models import Fit, ModelOptions, open_models
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
     from keju.running.prices import read_prices
@@ -249,7 +249,7 @@ def run(
         console=err,
     )
     # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.terminal import failure_lines, run_table, trouble_lines
+    from keju.reporting.asked import failure_lines, run_table, trouble_lines
 
     out.print(run_table(summary))
     for each in summary.models:

@@ -40,8 +40,8 @@ def audit(
     claims, copies, and places that disagree. Findings are what this is for: the exit status is 0.
     """
     from keju.published import audit_leaderboard, audit_published, audit_run, rebuild
+    from keju.reporting.plain import print_json
     from keju.reporting.published import audit_tables, held_table, rebuilt_table
-    from keju.reporting.terminal import print_json
 
     if rebuilt:
         cells = rebuild()

@@ -122,7 +122,7 @@ def grade(
         sampled_codes,
     )
     from keju.reporting.judging import agreement_table, grade_lines, grades_table
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -203,7 +203,7 @@ def probe(
         read_rubrics,
     )
     from keju.reporting.judging import probe_lines, probes_table
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -266,7 +266,7 @@ def align_(
     """
     from keju.judging import align, code_of, graded_answers, judged_by, read_ratings, read_rubrics
     from keju.reporting.judging import alignment_lines, alignment_tables
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
     from keju.runs import RunFolder
 
     known, grades = None, {}
@@ -362,7 +362,7 @@ def _show_plan(
     as_json: bool,
 ) -> None:
     from keju.judging import open_judges, plan_judging
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
 
     found = plan_judging(
         folder,

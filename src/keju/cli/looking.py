@@ -29,7 +29,8 @@ def tasks(as_json: AsJson = False) -> None:
     """List the 55 tasks of the three benchmarks: what can be asked, and how it is scored."""
     from keju.benchmarks import task_row
     from keju.benchmarks import tasks as all_tasks
-    from keju.reporting.terminal import print_json, tasks_tables
+    from keju.reporting.plain import print_json
+    from keju.reporting.terminal import tasks_tables
 
     if as_json:
         print_json([task_row(task) for task in all_tasks()])
@@ -48,8 +49,9 @@ def models(
     """List the kinds of model, how each is spelled, and whether it can answer here."""
     from keju.models import model_kinds
     from keju.published import published_models
+    from keju.reporting.plain import print_json
     from keju.reporting.published import published_models_tables
-    from keju.reporting.terminal import models_table, print_json
+    from keju.reporting.terminal import models_table
 
     if published:
         if as_json:

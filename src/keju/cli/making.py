@@ -107,7 +107,8 @@ def validate_(dataset: DatasetPath) -> None:
 def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
     """Count and measure a dataset: the columns of MCS-Bench Tables 2 and 5, OBI-Bench Table 1."""
     from keju.datasets.stats import stats
-    from keju.reporting.terminal import print_json, stats_tables
+    from keju.reporting.plain import print_json
+    from keju.reporting.terminal import stats_tables
 
     found = stats(dataset)
     if as_json:

@@ -64,12 +64,8 @@ def score(
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.reporting.terminal import (
-        scores_tables,
-        summary_lines,
-        unfinished_lines,
-        variants_table,
-    )
+    from keju.reporting.asked import unfinished_lines
+    from keju.reporting.terminal import scores_tables, summary_lines, variants_table
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,
@@ -131,8 +127,8 @@ def recital(
     Controls are made by: keju build controls. Recited beyond slips, which are the same mistakes on
     the unaltered pages, is what no picture told.
     """
+    from keju.reporting.plain import print_json
     from keju.reporting.recital import recital_table
-    from keju.reporting.terminal import print_json
     from keju.runs import RunFolder
     from keju.scoring.recital import recitals
 
@@ -165,7 +161,7 @@ def ledger(
     protocols do on every task, on specimen answers, is in docs/ledger.md.
     """
     from keju.reporting.ledger import ledger_lines, ledger_of, ledger_tables
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
     from keju.runs import RunFolder
 
     found = ledger_of(RunFolder.open(run), models=model or (), tasks=task or (), most=top)
@@ -203,7 +199,7 @@ def compare(
     paired bootstrap, by group, adjusted over the tasks (Holm).
     """
     from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
-    from keju.reporting.terminal import print_json
+    from keju.reporting.plain import print_json
     from keju.runs import RunFolder
 
     names, found = comparison_of(RunFolder.open(run), models, protocol)

@@ -1,7 +1,25 @@
 """Tables and the HTML report."""
 
-from keju.reporting.latex import write_latex
-from keju.reporting.page import PICTURE_BYTES, Report, write_report
-from keju.reporting.spreadsheets import write_csv
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from keju.reporting.latex import write_latex
+    from keju.reporting.page import PICTURE_BYTES, Report, write_report
+    from keju.reporting.spreadsheets import write_csv
+
+_HOMES = {
+    "PICTURE_BYTES": "page", "Report": "page", "write_csv": "spreadsheets",
+    "write_latex": "latex", "write_report": "page",
+}  # fmt: skip
 
 __all__ = ["PICTURE_BYTES", "Report", "write_csv", "write_latex", "write_report"]
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for: a command that prints one table needs no report."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

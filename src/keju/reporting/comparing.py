@@ -9,7 +9,8 @@ from rich.table import Table
 from keju.errors import UsageError
 from keju.items import Protocol, Score
 from keju.reporting.labels import NOTHING, metric_label
-from keju.reporting.terminal import model_head, plain_table
+from keju.reporting.plain import plain_table
+from keju.reporting.terminal import model_head
 from keju.runs import RunFolder, file_name
 from keju.scoring import TaskComparison, compare_models, read_scores
 

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from keju.judging import Agreement, Alignment, Estimate, Graded, Probed
 from keju.reporting.labels import NOTHING
-from keju.reporting.terminal import plain_table
+from keju.reporting.plain import plain_table
 from keju.running import RunSummary
 
 

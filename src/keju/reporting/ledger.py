@@ -10,7 +10,7 @@ from rich.table import Table
 from keju.errors import UsageError, shortened
 from keju.items import Score
 from keju.reporting.labels import metric_label, percent
-from keju.reporting.terminal import plain_table
+from keju.reporting.plain import plain_table
 from keju.runs import RunFolder, file_name
 from keju.scoring import PROTOCOLS, TaskDifference, differences, read_scores
 

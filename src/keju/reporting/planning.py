@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
-from keju.reporting.terminal import plain_table
+from keju.reporting.plain import plain_table
 from keju.running import Plan
 
 _UNKNOWN = "?"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from keju.published import OF_A_RUN, Audit, Finding, PublishedModel, Rebuilt
-from keju.reporting.terminal import plain_table
+from keju.reporting.plain import plain_table
 
 _SHOWN = 2
 

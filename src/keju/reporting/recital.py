@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich.table import Table
 
 from keju.reporting.labels import NOTHING, percent
-from keju.reporting.terminal import plain_table
+from keju.reporting.plain import plain_table
 from keju.scoring.recital import Recital
 
 

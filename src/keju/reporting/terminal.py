@@ -2,68 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import msgspec
-from rich import box
 from rich.cells import cell_len
-from rich.console import RenderableType
-from rich.style import StyleType
 from rich.table import Table
 from rich.text import Text
 
 from keju.benchmarks import Query, Task, tasks
 from keju.datasets.stats import Stats
-from keju.errors import printable, shortened
+from keju.errors import shortened
 from keju.items import Protocol, Setting
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
-from keju.running import RunSummary, request_count
-from keju.runs import HUMAN, RunFolder
+from keju.reporting.plain import plain_table, shown
 from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
-
-
-def print_json(value: object) -> None:
-    """Print `value` as indented JSON on standard output, in UTF-8 whatever the terminal's is."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
-    sys.stdout.buffer.flush()
-
-
-class PlainTable(Table):
-    """A table whose words come from data: they are neither markup nor orders to the terminal."""
-
-    def add_row(
-        self,
-        *renderables: RenderableType | None,
-        style: StyleType | None = None,
-        end_section: bool = False,
-    ) -> None:
-        """Add a row; what is a plain text is shown as it stands."""
-        cells = (_words(cell) if isinstance(cell, str) else cell for cell in renderables)
-        super().add_row(*cells, style=style, end_section=end_section)
-
-
-def _words(text: str) -> Text:
-    return Text("\n".join(map(printable, text.split("\n"))))
-
-
-def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:
-    """An empty table in the house's style; the columns numbered in `right` align right."""
-    table = PlainTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    numeric = set(right)
-    for index, column in enumerate(columns):
-        table.add_column(
-            _words(column),
-            justify="right" if index in numeric else "left",
-            overflow="fold",
-            no_wrap=index == 0 or index in numeric,
-        )
-    return table
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
@@ -98,60 +51,6 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
         ready = f"needs: {needs}" if needs else Text("ready", "green")
         table.add_row(kind.spelling, kind.what, ready)
     return table
-
-
-def run_table(summary: RunSummary) -> Table:
-    """How each model fared in a run."""
-    table = plain_table(
-        "model", "responses", "asked now", "without an answer", "not asked", right=[1, 2]
-    )
-    for model in summary.models:
-        bad = [f"{n} {status}" for status, n in model.statuses.items() if status != "answered"]
-        bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
-        bad += [f"asked without {name}, which it refuses" for name in model.refused]
-        declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
-        table.add_row(
-            model.model,
-            f"{sum(model.statuses.values()):,} of {model.planned:,}",
-            f"{model.asked:,}",
-            ", ".join(bad) or "none",
-            declined,
-        )
-    return table
-
-
-def failure_lines(path: Path) -> Iterator[str]:
-    """For each model and kind of failure of a run: how often, and what was said first."""
-    first: dict[tuple[str, str], str] = {}
-    counts: Counter[tuple[str, str]] = Counter()
-    for response in RunFolder.open(path).responses():
-        if response.error is not None:
-            where = (response.model, response.error.kind)
-            counts[where] += 1
-            first.setdefault(where, response.error.message)
-    for (model, kind), count in counts.items():
-        yield f"{model}: {count}× {kind}, first: {first[model, kind]}"
-
-
-def trouble_lines(summary: RunSummary) -> Iterator[str]:
-    """Why requests were about to be sent again when the run stopped, by model and kind."""
-    for model in summary.models:
-        for kind, message in model.trouble.items():
-            yield f"{model.model}: stopped while asking again, for {kind}: {message}"
-
-
-def unfinished_lines(path: Path) -> Iterator[str]:
-    """For each model of a run that has not answered everything yet, how far it is."""
-    folder = RunFolder.open(path)
-    manifest = folder.manifest()
-    ways = len(manifest.shown) * manifest.rounds
-    requests = sum(map(request_count, folder.items())) * ways
-    there = Counter(response.model for response in folder.responses())
-    for model in manifest.models:
-        planned = requests - sum(manifest.not_asked.get(model, {}).values())
-        if there[model] < planned:
-            how = "serve" if model.startswith(HUMAN) else "run"
-            yield f"{model}: {there[model]} of {planned} asked so far; keju {how} goes on with it"
 
 
 def stats_tables(stats: Stats) -> Iterator[Table]:
@@ -274,7 +173,7 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)
             last = name
     if notes:
-        table.caption = _words("\n".join(f"{mark} {note}" for note, mark in notes.items()))
+        table.caption = shown("\n".join(f"{mark} {note}" for note, mark in notes.items()))
         table.caption_justify = "left"
     return table
 

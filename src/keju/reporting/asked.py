@@ -1,0 +1,70 @@
+"""What ``keju run`` prints: how each model fared, and what failed.
+
+It brings nothing along that scores or draws: a run prints it while its answers are in memory.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from rich.table import Table
+
+from keju.reporting.plain import plain_table
+from keju.running import RunSummary, request_count
+from keju.runs import HUMAN, RunFolder
+
+
+def run_table(summary: RunSummary) -> Table:
+    """How each model fared in a run."""
+    table = plain_table(
+        "model", "responses", "asked now", "without an answer", "not asked", right=[1, 2]
+    )
+    for model in summary.models:
+        bad = [f"{n} {status}" for status, n in model.statuses.items() if status != "answered"]
+        bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
+        bad += [f"asked without {name}, which it refuses" for name in model.refused]
+        declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
+        table.add_row(
+            model.model,
+            f"{sum(model.statuses.values()):,} of {model.planned:,}",
+            f"{model.asked:,}",
+            ", ".join(bad) or "none",
+            declined,
+        )
+    return table
+
+
+def failure_lines(path: Path) -> Iterator[str]:
+    """For each model and kind of failure of a run: how often, and what was said first."""
+    first: dict[tuple[str, str], str] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for response in RunFolder.open(path).responses():
+        if response.error is not None:
+            where = (response.model, response.error.kind)
+            counts[where] += 1
+            first.setdefault(where, response.error.message)
+    for (model, kind), count in counts.items():
+        yield f"{model}: {count}× {kind}, first: {first[model, kind]}"
+
+
+def trouble_lines(summary: RunSummary) -> Iterator[str]:
+    """Why requests were about to be sent again when the run stopped, by model and kind."""
+    for model in summary.models:
+        for kind, message in model.trouble.items():
+            yield f"{model.model}: stopped while asking again, for {kind}: {message}"
+
+
+def unfinished_lines(path: Path) -> Iterator[str]:
+    """For each model of a run that has not answered everything yet, how far it is."""
+    folder = RunFolder.open(path)
+    manifest = folder.manifest()
+    ways = len(manifest.shown) * manifest.rounds
+    requests = sum(map(request_count, folder.items())) * ways
+    there = Counter(response.model for response in folder.responses())
+    for model in manifest.models:
+        planned = requests - sum(manifest.not_asked.get(model, {}).values())
+        if there[model] < planned:
+            how = "serve" if model.startswith(HUMAN) else "run"
+            yield f"{model}: {there[model]} of {planned} asked so far; keju {how} goes on with it"

@@ -1,0 +1,55 @@
+"""What any command prints: tables in the house's style, and JSON for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import msgspec
+from rich import box
+from rich.console import RenderableType
+from rich.style import StyleType
+from rich.table import Table
+from rich.text import Text
+
+from keju.errors import printable
+
+
+def print_json(value: object) -> None:
+    """Print `value` as indented JSON on standard output, in UTF-8 whatever the terminal's is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+class PlainTable(Table):
+    """A table whose words come from data: they are neither markup nor orders to the terminal."""
+
+    def add_row(
+        self,
+        *renderables: RenderableType | None,
+        style: StyleType | None = None,
+        end_section: bool = False,
+    ) -> None:
+        """Add a row; what is a plain text is shown as it stands."""
+        cells = (shown(cell) if isinstance(cell, str) else cell for cell in renderables)
+        super().add_row(*cells, style=style, end_section=end_section)
+
+
+def shown(text: str) -> Text:
+    """A text as it stands, with what would steer the terminal made visible."""
+    return Text("\n".join(map(printable, text.split("\n"))))
+
+
+def plain_table(*columns: str, right: Iterable[int] = (), title: str | None = None) -> PlainTable:
+    """An empty table in the house's style; the columns numbered in `right` align right."""
+    table = PlainTable(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    numeric = set(right)
+    for index, column in enumerate(columns):
+        table.add_column(
+            shown(column),
+            justify="right" if index in numeric else "left",
+            overflow="fold",
+            no_wrap=index == 0 or index in numeric,
+        )
+    return table
