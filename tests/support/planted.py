@@ -9,6 +9,13 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image, ImageDraw
 
+CALLIGRAPHERS = [
+    "王羲之", "顏真卿", "柳公權", "歐陽詢", "褚遂良", "虞世南", "蘇軾", "黃庭堅", "米芾", "蔡襄",
+    "趙孟頫", "董其昌", "文徵明", "祝允明", "王獻之", "張旭", "懷素", "孫過庭", "李邕", "楊凝式",
+    "鮮于樞", "康里巎巎", "倪瓚", "徐渭", "王鐸", "傅山", "八大山人", "鄭燮", "金農", "鄧石如",
+]  # fmt: skip
+"""Answers of one kind, of two to four characters."""
+
 PAPER = (236, 232, 224)
 COLUMNS, ROWS = 9, 18
 CELL = 44

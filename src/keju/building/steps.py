@@ -48,6 +48,7 @@ STEPS: Mapping[str, Step[Any]] = _Steps(
         "composites": "bones.composites:STEP",
         "galleries": "bones.galleries:STEP",
         "review": "reviewing.step:STEP",
+        "make-choices": "choices.step:STEP",
         "dedup-images": "dedup.pictures:STEP",
         "dedup-texts": "dedup.texts:STEP",
     }

@@ -1,0 +1,183 @@
+"""A guesser that sees options and never a picture: what it earns above chance has leaked."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from keju.building.choices.making import plain
+from keju.text.han import is_han
+
+FOLDS = 5
+_RIDGE = 1.0
+_PRIOR = 2.0
+_SEED = 46
+_STEPS = 50
+_SMALL = 1e-6
+
+Floats = NDArray[np.float64]
+
+
+def blind_hits(
+    asked: Sequence[str],
+    options: Sequence[tuple[str, ...]],
+    places: Sequence[int],
+    groups: Sequence[str],
+) -> list[bool]:
+    """Whether each question is guessed right by a classifier that was fitted without its group.
+
+    A conditional logit over the options of a question: length, being longest or shortest, the
+    letter, how often the option was the answer among the times it was shown in the training folds,
+    characters shared with the question and with the other options, and being alone in its script.
+
+    Args:
+        asked: the questions' texts.
+        options: their options.
+        places: of the answers among them.
+        groups: questions of one group are never on both sides.
+    """
+    shapes = [_shape(*each) for each in zip(asked, options, strict=True)]
+    fold = _folds(groups)
+    hits = np.zeros(len(asked), bool)
+    for number in range(FOLDS):
+        inside = np.flatnonzero(fold != number).tolist()
+        outside = np.flatnonzero(fold == number).tolist()
+        if not inside or not outside:
+            continue
+        known = _Known.of([options[at] for at in inside], [places[at] for at in inside])
+        train = _stacked([_with_rate(shapes[at], known, options[at], places[at]) for at in inside])
+        weights = _fitted(train, np.array([places[at] for at in inside]))
+        test = _stacked([_with_rate(shapes[at], known, options[at], None) for at in outside])
+        guesses = np.argmax(_scores(test, weights), axis=1)
+        hits[outside] = guesses == np.array([places[at] for at in outside])
+    return [bool(hit) for hit in hits]
+
+
+class _Known(NamedTuple):
+    """How often each option was shown, by its share of a question, and was the answer."""
+
+    shown: Counter[str]
+    answers: Counter[str]
+
+    @classmethod
+    def of(cls, options: Sequence[tuple[str, ...]], places: Sequence[int]) -> _Known:
+        shown: Counter[str] = Counter()
+        answers: Counter[str] = Counter()
+        for some, place in zip(options, places, strict=True):
+            shown.update(map(plain, some))
+            answers[plain(some[place])] += 1
+        return cls(shown, answers)
+
+
+def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
+    names = sorted(set(groups))
+    order = np.random.default_rng(_SEED).permutation(len(names))
+    fold = {name: int(at) % FOLDS for name, at in zip(names, order, strict=True)}
+    return np.array([fold[group] for group in groups])
+
+
+def _shape(asked: str, options: tuple[str, ...]) -> Floats:
+    """What an option looks like beside the others [options, features]."""
+    lengths = np.array([len(option) for option in options], float)
+    chars = [set(plain(option)) for option in options]
+    question = set(plain(asked))
+    alone = [
+        np.mean([_script(option) != _script(other) for other in options]) for option in options
+    ]
+    columns = [
+        (lengths - lengths.mean()) / max(float(lengths.std()), 1.0),
+        (lengths == lengths.max()) & ((lengths == lengths.max()).sum() == 1),
+        (lengths == lengths.min()) & ((lengths == lengths.min()).sum() == 1),
+        [len(each & question) / max(1, len(each)) for each in chars],
+        [
+            np.mean([len(each & other) / max(1, len(each | other)) for other in chars])
+            for each in chars
+        ],
+        alone,
+    ]
+    letters = np.eye(len(options), 26)[:, 1:8]
+    return np.column_stack([*(np.asarray(column, float) for column in columns), letters])
+
+
+def _script(text: str) -> str:
+    if any(map(is_han, text)):
+        return "Han"
+    return "digits" if any(map(str.isdigit, text)) else "other"
+
+
+def _with_rate(shape: Floats, known: _Known, options: tuple[str, ...], place: int | None) -> Floats:
+    """The features with how often each option was the answer elsewhere.
+
+    A question of the training folds is left out of the counts (`place` is its answer): else the
+    guesser would learn from its own answers that the rate tells all.
+    """
+    own = 0 if place is None else 1
+    rates = []
+    for at, option in enumerate(options):
+        shown = known.shown[plain(option)] - own
+        answers = known.answers[plain(option)] - (own if at == place else 0)
+        expected = (shown + _PRIOR) / len(options)
+        rates.append(np.log((answers + _PRIOR / len(options)) / expected))
+    return np.column_stack([shape, rates])
+
+
+def _stacked(rows: Sequence[Floats]) -> Floats:
+    """Questions as one table [questions, options, features]; NaN where there are fewer options."""
+    widest = max(len(row) for row in rows)
+    out = np.full((len(rows), widest, rows[0].shape[1]), np.nan)
+    for at, row in enumerate(rows):
+        out[at, : len(row)] = row
+    return out
+
+
+def _scores(table: Floats, weights: Floats) -> Floats:
+    scores = np.nan_to_num(table) @ weights
+    return np.where(np.isnan(table[:, :, 0]), -np.inf, scores)
+
+
+def _fitted(table: Floats, places: NDArray[np.int64]) -> Floats:
+    """Weights by maximum likelihood with a ridge.
+
+    The last, that of the rate, is not below zero: in a set that is balanced exactly, what was
+    seldom the answer elsewhere is due here, and a guesser who counts cards would win by it. Nobody
+    who answers a question knows the answers to the others.
+    """
+    weights = _maximum(table, places)
+    if weights[-1] < 0:
+        # The likelihood is concave, so the best of the weights allowed lies on the border.
+        weights = np.append(_maximum(table[:, :, :-1], places), 0.0)
+    return weights
+
+
+def _maximum(table: Floats, places: NDArray[np.int64]) -> Floats:
+    """Where the likelihood is highest, by Newton's steps, each halved until it helps."""
+    filled = np.nan_to_num(table)
+    right = filled[np.arange(len(table)), places]
+    weights = np.zeros(table.shape[2])
+    loss = _loss(table, right, weights)
+    for _ in range(_STEPS):
+        scores = _scores(table, weights)
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        expected = np.einsum("qo,qof->qf", shares, filled)
+        slope = (expected - right).sum(axis=0) + _RIDGE * weights
+        weighed = (filled * shares[:, :, None]).reshape(-1, len(weights))
+        bend = weighed.T @ filled.reshape(-1, len(weights)) - expected.T @ expected
+        step = np.linalg.solve(bend + _RIDGE * np.eye(len(weights)), slope)
+        while (after := _loss(table, right, weights - step)) > loss and np.abs(step).max() > _SMALL:
+            step /= 2
+        weights, loss = weights - step, after
+        if np.abs(step).max() < _SMALL:
+            break
+    return weights
+
+
+def _loss(table: Floats, right: Floats, weights: Floats) -> float:
+    scores = _scores(table, weights)
+    most = scores.max(axis=1)
+    total = most + np.log(np.exp(scores - most[:, None]).sum(axis=1))
+    return float((total - right @ weights).sum() + _RIDGE * weights @ weights / 2)

@@ -1,0 +1,253 @@
+"""Whether options give the answer away: by length, letter, frequency, or to a blind guesser."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from string import ascii_uppercase
+from typing import NamedTuple
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from keju.benchmarks import options_of
+from keju.building.choices.guessing import blind_hits
+from keju.building.choices.making import plain
+from keju.items import Item
+from keju.statistics import group_bootstrap, holm
+
+LEVEL = 0.01
+"""Family-wise error of one task's checks (Holm): a clean set fails one time in a hundred."""
+
+FEWEST = 20
+"""Questions below which a check says nothing."""
+
+_DRAWS = 2000
+_SHOWN = 3
+_SEED = 45
+
+
+class Question(NamedTuple):
+    """A multiple-choice question, as the checks see it: never its picture."""
+
+    id: str
+    group: str
+    asked: str
+    options: tuple[str, ...]
+    place: int
+
+
+class LeakCheck(Struct, frozen=True):
+    """One check of one task.
+
+    `seen` is the share (of `position` and `frequency`: the statistic) that was found in
+    `questions`, `expected` what chance gives, `low` and `high` its 95 % interval where it is a
+    share (else NaN), `p` how often chance gives as much, `adjusted` the same for all checks of the
+    task (Holm). `verdict` is ``leak``, ``clean`` or ``too few``.
+    """
+
+    task: str
+    check: str
+    questions: int
+    seen: float
+    expected: float
+    low: float
+    high: float
+    p: float
+    adjusted: float
+    verdict: str
+    note: str
+
+
+class _Found(NamedTuple):
+    questions: int
+    seen: float = float("nan")
+    expected: float = float("nan")
+    low: float = float("nan")
+    high: float = float("nan")
+    p: float = 1.0
+    note: str = ""
+
+
+def questions_of(items: Iterable[Item]) -> dict[str, list[Question]]:
+    """The questions with one letter as their answer, by benchmark and task."""
+    found: defaultdict[str, list[Question]] = defaultdict(list)
+    for item in items:
+        options = options_of(item)
+        letter = item.answer.strip()
+        if len(options) > 1 and len(letter) == 1 and letter in ascii_uppercase[: len(options)]:
+            group = item.group or (item.images[0].sha256 if item.images else item.id)
+            place = ascii_uppercase.index(letter)
+            asked = item.question if item.options else item.question.partition(options[0])[0]
+            question = Question(item.id, group, asked, options, place)
+            found[f"{item.benchmark} {item.task}"].append(question)
+    return dict(found)
+
+
+def check_choices(items: Iterable[Item]) -> list[LeakCheck]:
+    """All checks of all tasks with letters.
+
+    Raises:
+        DataError: an item's task is not in the catalogue.
+    """
+    rows = []
+    for task, questions in questions_of(items).items():
+        found = {name: check(questions) for name, check in CHECKS.items()}
+        adjusted = holm([each.p for each in found.values()])
+        rows += [
+            _row(task, name, each, p)
+            for (name, each), p in zip(found.items(), adjusted, strict=True)
+        ]
+    return rows
+
+
+def told(checks: Iterable[LeakCheck]) -> list[str]:
+    """A line for each leak."""
+    return [
+        f"{check.task}: leak by {check.check}: {check.seen:.3g} against {check.expected:.3g} by "
+        f"chance in {check.questions} questions (p {check.adjusted:.2g}); {check.note}"
+        for check in checks
+        if check.verdict == "leak"
+    ]
+
+
+def _row(task: str, name: str, found: _Found, adjusted: float) -> LeakCheck:
+    verdict = "leak" if adjusted < LEVEL else "clean"
+    return LeakCheck(
+        task=task,
+        check=name,
+        adjusted=adjusted,
+        verdict="too few" if found.questions < FEWEST else verdict,
+        **found._asdict(),
+    )
+
+
+def _longest(questions: Sequence[Question]) -> _Found:
+    return _extreme(questions, max, "the longest option is the answer")
+
+
+def _shortest(questions: Sequence[Question]) -> _Found:
+    return _extreme(questions, min, "the shortest option is the answer")
+
+
+def _extreme(
+    questions: Sequence[Question], end: Callable[[Iterable[int]], int], note: str
+) -> _Found:
+    """How often the one option of extreme length is the answer; exact binomial."""
+    hits, chances, groups = [], [], []
+    for question in questions:
+        lengths = [len(option) for option in question.options]
+        if lengths.count(end(lengths)) == 1:
+            hits.append(lengths[question.place] == end(lengths))
+            chances.append(1 / len(lengths))
+            groups.append(question.group)
+    return _share(hits, chances, groups, note)
+
+
+def _blind(questions: Sequence[Question]) -> _Found:
+    """How often a classifier that never saw a question's group guesses it from its options."""
+    if len(questions) < FEWEST:
+        return _Found(len(questions))
+    hits = blind_hits(
+        [question.asked for question in questions],
+        [question.options for question in questions],
+        [question.place for question in questions],
+        [question.group for question in questions],
+    )
+    chances = [1 / len(question.options) for question in questions]
+    groups = [question.group for question in questions]
+    return _share(hits, chances, groups, "a blind guess is the answer")
+
+
+def _share(
+    hits: Sequence[bool], chances: Sequence[float], groups: Sequence[str], note: str
+) -> _Found:
+    if len(hits) < FEWEST:
+        return _Found(len(hits))
+    interval = group_bootstrap([float(hit) for hit in hits], [1.0] * len(hits), groups)
+    low, high = interval[:2] if interval else (float("nan"), float("nan"))
+    seen, expected = float(np.mean(hits)), float(np.mean(chances))
+    return _Found(len(hits), seen, expected, low, high, _upper_tail(sum(hits), chances), note)
+
+
+def _upper_tail(hits: int, chances: Sequence[float]) -> float:
+    """How often independent chances give as many hits or more: exact, be they unlike."""
+    from scipy.stats import binom  # noqa: PLC0415 - a second to import
+
+    counts = np.ones(1)
+    for chance, number in sorted(Counter(chances).items()):
+        counts = np.convolve(counts, binom.pmf(np.arange(number + 1), number, chance))
+    return float(min(1.0, counts[hits:].sum()))
+
+
+def _position(questions: Sequence[Question]) -> _Found:
+    """Chi-square of the answers' letters; its distribution by drawing letters anew."""
+    sizes = Counter(len(question.options) for question in questions)
+    most = max(sizes)
+    expected = np.zeros(most)
+    for size, number in sizes.items():
+        expected[:size] += number / size
+    rng = np.random.default_rng(_SEED)
+    drawn = np.zeros((_DRAWS, most))
+    for size, number in sorted(sizes.items()):
+        drawn[:, :size] += rng.multinomial(number, [1 / size] * size, size=_DRAWS)
+    seen = np.bincount([question.place for question in questions], minlength=most)
+    letters = ", ".join(f"{ascii_uppercase[at]} {number}" for at, number in enumerate(seen))
+    return _against(seen, drawn, expected, len(questions), letters)
+
+
+def _frequency(questions: Sequence[Question]) -> _Found:
+    """Chi-square of how often each option is the answer, of those shown three times or more."""
+    shown = Counter(plain(option) for question in questions for option in question.options)
+    number = {text: at for at, text in enumerate(sorted(shown)) if shown[text] >= _SHOWN}
+    number = {text: at for at, text in enumerate(number)}
+    widest = max(len(question.options) for question in questions)
+    table = np.full((len(questions), widest), len(number))
+    for row, question in enumerate(questions):
+        for place, option in enumerate(question.options):
+            table[row, place] = number.get(plain(option), len(number))
+    sizes = np.array([len(question.options) for question in questions])
+    expected = np.zeros(len(number) + 1)
+    for place in range(widest):
+        has = sizes > place
+        np.add.at(expected, table[has, place], 1 / sizes[has])
+    rows = np.arange(len(questions))
+
+    def answers(places: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.bincount(table[rows, places], minlength=len(number) + 1)[:-1]
+
+    if not number:
+        return _Found(0, note="no option is shown three times")
+    rng = np.random.default_rng(_SEED)
+    drawn = np.stack([answers(rng.integers(0, sizes)) for _ in range(_DRAWS)])
+    seen = answers(np.array([question.place for question in questions]))
+    worst = int(np.argmax((seen - expected[:-1]) ** 2 / expected[:-1]))
+    text = list(number)[worst]
+    note = f"{text}: the answer {seen[worst]} of {shown[text]} times"
+    return _against(seen, drawn, expected[:-1], len(questions), note)
+
+
+def _against(
+    seen: NDArray[np.int64],
+    drawn: NDArray[np.float64] | NDArray[np.int64],
+    expected: NDArray[np.float64],
+    questions: int,
+    note: str,
+) -> _Found:
+    if questions < FEWEST:
+        return _Found(questions)
+    statistic = float(((seen - expected) ** 2 / expected).sum())
+    chance = ((drawn - expected) ** 2 / expected).sum(axis=1)
+    p = (1 + int((chance >= statistic - 1e-9).sum())) / (1 + len(chance))
+    return _Found(questions, statistic, float(chance.mean()), p=p, note=note)
+
+
+CHECKS: dict[str, Callable[[Sequence[Question]], _Found]] = {
+    "longest": _longest,
+    "shortest": _shortest,
+    "position": _position,
+    "frequency": _frequency,
+    "blind": _blind,
+}
+"""The checks by name."""

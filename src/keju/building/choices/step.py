@@ -1,0 +1,194 @@
+"""Step ``make-choices``: short answers become multiple-choice questions (MCS-Bench M1)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from string import ascii_uppercase
+from typing import Annotated, NamedTuple
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.benchmarks import prompt_of, query_of, task
+from keju.building.bench import Bench
+from keju.building.choices.leaks import LeakCheck, check_choices, told
+from keju.building.choices.making import Asked, Choice, make_choices
+from keju.building.dedup.canonical import canonical
+from keju.building.dedup.subjects import picture_of
+from keju.building.step import Settings, Step
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+
+class MakeChoicesSettings(Settings, frozen=True):
+    """Which items become multiple-choice questions, of which task, and out of what."""
+
+    to: Annotated[str, Meta(description="Task that they become; it must ask for a letter.")]
+    tasks: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Tasks whose items are taken; by default all that ask for a short answer."
+        ),
+    ] = ()
+    query: Annotated[str, Meta(description="Query of that task, where it has several.")] = ""
+    answer: Annotated[
+        str, Meta(description="Metadata that holds the answer; by default the item's answer.")
+    ] = ""
+    category: Annotated[
+        str, Meta(description="Metadata whose value names the pool; by default a task is one pool.")
+    ] = ""
+    question: Annotated[
+        str, Meta(description="What all are asked; by default each item's own question.")
+    ] = ""
+    options: Annotated[int, Meta(description="Options of a question.", ge=2, le=26)] = 4
+
+
+class NotMade(Struct, frozen=True):
+    """An item that became no multiple-choice question and was left out, and why."""
+
+    item: str
+    task: str
+    answer: str
+    reason: str
+
+
+class _Taken(NamedTuple):
+    """An item with its answer and the pool that this belongs to."""
+
+    item: Item
+    answer: str
+    pool: str
+
+
+def make_choices_of_items(bench: Bench, settings: MakeChoicesSettings) -> None:
+    """Give options to the items that are taken; others stay as they are.
+
+    Raises:
+        UsageError: the target asks for no letter, or there is no such task or query.
+        DataError: nothing could be made, or a blank of the target's prompt has nothing to fill it.
+    """
+    target = _target(settings)
+    taken: dict[str, _Taken] = {}
+    not_made: list[NotMade] = []
+    for item in bench.items():
+        if _is_taken(item, settings):
+            waiting = _taken(item, settings)
+            if isinstance(waiting, NotMade):
+                not_made.append(waiting)
+            else:
+                taken[item.id] = waiting
+    made = make_choices(_asked(list(taken.values())), settings.options, bench.rng("options"))
+    not_made += [
+        NotMade(id_, taken[id_].item.task, taken[id_].answer, reason)
+        for id_, reason in made.reasons.items()
+    ]
+    _some(made.choices, not_made)
+    gone = {row.item for row in not_made}
+    choices = []
+    for item in bench.items():
+        if item.id in made.choices:
+            found = taken[item.id]
+            choices.append(_chosen(target, found, made.choices[item.id], settings.question))
+            bench.keep(choices[-1], note=f"options from the answers of pool {found.pool!r}")
+        elif item.id not in gone:
+            bench.keep(item)
+    bench.table("not-made", not_made, NotMade)
+    checks = check_choices(choices)
+    bench.table("leaks", checks, LeakCheck)
+    bench.note(f"{len(choices)} multiple-choice questions made, {len(not_made)} items not")
+    for line in told(checks):
+        bench.note(line)
+
+
+STEP = Step(
+    "make-choices",
+    "Make multiple-choice questions of short answers.",
+    MakeChoicesSettings,
+    make_choices_of_items,
+)
+
+
+def _target(settings: MakeChoicesSettings) -> Item:
+    """An item without content of the task and query that all shall have."""
+    found = task(settings.to)
+    item = Item(id="", benchmark=found.benchmark, task=found.id, query=settings.query)
+    try:
+        form = query_of(item).form
+    except DataError as error:
+        raise UsageError(error.problem) from None
+    if form != "letter":
+        raise UsageError(f"task {found.id!r} asks for no letter: to must name one that does")
+    return item
+
+
+def _is_taken(item: Item, settings: MakeChoicesSettings) -> bool:
+    if settings.tasks:
+        return item.task in settings.tasks
+    return bool(settings.answer in item.metadata) or (
+        not settings.answer and query_of(item).form == "short"
+    )
+
+
+def _taken(item: Item, settings: MakeChoicesSettings) -> _Taken | NotMade:
+    answer = item.metadata.get(settings.answer, "") if settings.answer else item.answer
+    if not answer.strip():
+        lack = f"metadata {settings.answer!r}" if settings.answer else "answer"
+        return NotMade(item.id, item.task, "", f"no {lack}")
+    pool = settings.answer or item.task
+    if settings.category:
+        pool = item.metadata.get(settings.category, "").strip()
+        if not pool:
+            return NotMade(item.id, item.task, answer, f"no metadata {settings.category!r}")
+    return _Taken(item, answer.strip(), pool)
+
+
+def _asked(taken: Sequence[_Taken]) -> list[Asked]:
+    """The questions with all right answers: its own others, and those to the same question."""
+    right: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
+    keys = []
+    for item, answer, pool in taken:
+        keys.append((item.task, item.query, pool, canonical(item).asked, picture_of(item)))
+        right[keys[-1]].add(answer)
+    asked = []
+    for (item, answer, pool), key in zip(taken, keys, strict=True):
+        same = right[key] if key[-1] or key[-2] else set()
+        also = frozenset({*same, *item.also_accepted, *_of_simplified(item, answer)} - {answer})
+        asked.append(Asked(item.id, pool, answer, also))
+    return asked
+
+
+def _of_simplified(item: Item, answer: str) -> set[str]:
+    return {item.answer_simplified} if item.answer_simplified and answer == item.answer else set()
+
+
+def _chosen(target: Item, taken: _Taken, choice: Choice, question: str) -> Item:
+    item = taken.item
+    letter = ascii_uppercase[choice.place]
+    made = replace(
+        item,
+        question=question or item.question,
+        benchmark=target.benchmark,
+        task=target.task,
+        query=target.query,
+        verbatim=False,
+        options=choice.options,
+        answer=letter,
+        answer_simplified=letter,
+        also_accepted=(),
+    )
+    prompt_of(made)
+    return made
+
+
+def _some(choices: Mapping[str, Choice], not_made: Sequence[NotMade]) -> None:
+    if choices:
+        return
+    if not not_made:
+        raise DataError("no item is taken", mend="Name their tasks, or metadata that they have")
+    first = not_made[0]
+    raise DataError(
+        f"no multiple-choice question could be made of {len(not_made)} items: {first.reason}",
+        item=first.item,
+        mend="Give larger pools, or fewer options",
+    )

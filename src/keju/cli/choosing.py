@@ -1,0 +1,60 @@
+"""The command that looks whether options give their answers away."""
+
+from __future__ import annotations
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, out, say
+from keju.cli.building import build_app
+from keju.cli.options import AsJson, DatasetPath
+
+
+@build_app.command("check-choices")
+def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
+    """Look whether options give the answer away: by length, letter, frequency, to a blind guess.
+
+    Status 1 if any do. Each check is a test against chance, adjusted for their number in a task;
+    fewer than 20 questions say nothing.
+    """
+    from math import isnan
+
+    from msgspec.structs import asdict
+
+    from keju.building.choices import leaks
+    from keju.datasets.store import Dataset
+    from keju.errors import DataError
+    from keju.reporting.plain import plain_table, print_json
+
+    rows = leaks.check_choices(Dataset.open(dataset).items())
+    if not rows:
+        raise DataError(
+            "no multiple-choice questions here",
+            file=dataset,
+            mend="Make some with: keju build make-choices",
+        )
+    found = [row for row in rows if row.verdict == "leak"]
+    if as_json:
+        print_json([asdict(row) for row in rows])
+    else:
+        table = plain_table(
+            "task", "check", "questions", "seen", "95 %", "chance", "p", "verdict",
+            right=(2, 3, 4, 5, 6),
+        )  # fmt: skip
+        for row in rows:
+            known, share = not isnan(row.seen), not isnan(row.low)
+            table.add_row(
+                row.task,
+                row.check,
+                f"{row.questions:,}",
+                f"{row.seen:.3g}" if known else "",
+                f"{row.low:.2f}–{row.high:.2f}" if share else "",
+                f"{row.expected:.3g}" if known else "",
+                f"{row.adjusted:.2g}" if known else "",
+                row.verdict,
+            )
+        out.print(table)
+        for line in leaks.told(found):
+            say(line)
+        say(f"{len(found)} leaks in {len(rows)} checks")
+    if found:
+        raise typer.Exit(WITH_FAILURES)
