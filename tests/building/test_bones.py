@@ -201,3 +201,11 @@ def test_no_crops_are_no_classes(tmp_path):
     make_dataset(tmp_path / "given", [page_item("a")])
     with pytest.raises(DataError, match="two or more are needed"):
         built(composites, tmp_path / "given", tmp_path / "out")
+
+
+def test_a_crop_with_a_rim_in_it_is_not_used():
+    strokes = Image.new("L", (60, 60))
+    ImageDraw.Draw(strokes).line((5, 5, 55, 55), fill=255, width=8)
+    assert not composites.has_patch(strokes)
+    ImageDraw.Draw(strokes).polygon((0, 0, 35, 0, 0, 35), fill=255)
+    assert composites.has_patch(strokes)

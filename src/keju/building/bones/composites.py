@@ -27,6 +27,8 @@ from keju.text import is_han
 _KINDS: tuple[PieceKind, ...] = ("scapula", "plastron", "fragment")
 _SHRINK, _LEAST = 0.92, 12
 _CHUNK = 64
+_TRIES = 200
+_PROBE, _STROKE = 32, 7
 
 
 class CompositeSettings(Settings, frozen=True):
@@ -93,7 +95,8 @@ def make_composites(bench: Bench, settings: CompositeSettings) -> None:
     if settings.fewest > settings.most:
         raise UsageError(f"fewest: {settings.fewest} is more than most: {settings.most}")
     classes = sampled(classes_of(bench.items()), settings.classes, bench.rng("classes"))
-    chosen = [_drawn(bench, settings, classes, number) for number in range(settings.pictures)]
+    shelf = _Shelf(bench, settings, classes)
+    chosen = [_drawn(bench, settings, shelf, number) for number in range(settings.pictures)]
     plans = [_plan(bench, number, crops) for number, crops in enumerate(chosen)]
     made = bench.engine.map(
         "compose", plans, partial(composed, settings=settings), Made, chunk=_CHUNK
@@ -111,6 +114,8 @@ def make_composites(bench: Bench, settings: CompositeSettings) -> None:
     bench.table("left-out", left, LeftOut)
     count = len(plans) - len(left)
     bench.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
+    if shelf.unclear:
+        bench.note(f"{shelf.unclear} crops not used: they show a rim, a flake or a stain")
 
 
 STEP = Step(
@@ -157,17 +162,62 @@ def _sized(crop: Image.Image, side: float) -> Image.Image:
     return larger.crop(larger.point(lambda value: 255 if value > 127 else 0).getbbox())
 
 
-def _drawn(bench: Bench, settings: CompositeSettings, classes: Classes, number: int) -> list[Crop]:
+class _Shelf:
+    """Crops to choose from, without those that show more than strokes: a rim, a flake, a stain."""
+
+    def __init__(self, bench: Bench, settings: CompositeSettings, classes: Classes) -> None:
+        self._bench = bench
+        self._even = settings.sampling == "even"
+        self._classes = list(classes.values())
+        self._every = [crop for crops in self._classes for crop in crops]
+        self._clear: dict[str, bool] = {}
+
+    @property
+    def unclear(self) -> int:
+        """How many of the crops that were looked at are left out."""
+        return sum(not clear for clear in self._clear.values())
+
+    def choose(self, rng: np.random.Generator) -> Crop:
+        """A crop by lot.
+
+        Raises:
+            DataError: of many, none shows strokes alone.
+        """
+        for _ in range(_TRIES):
+            of_class = self._classes[int(rng.integers(len(self._classes)))]
+            pool = of_class if self._even else self._every
+            crop = pool[int(rng.integers(len(pool)))]
+            if self._is_clear(crop):
+                return crop
+        raise DataError(
+            f"of {_TRIES} crops none shows strokes alone", mend="Give crops of single characters"
+        )
+
+    def _is_clear(self, crop: Crop) -> bool:
+        known = self._clear.get(crop.ref.sha256)
+        if known is None:
+            picture = open_image(self._bench.given.image_bytes(crop.ref), name=crop.item.id)
+            try:
+                known = not has_patch(strokes_in(picture))
+            except DataError:
+                known = False
+            self._clear[crop.ref.sha256] = known
+        return known
+
+
+def has_patch(strokes: Image.Image) -> bool:
+    """Whether some of what is white is wider than a stroke: a fifth of the crop either way."""
+    scale = _PROBE / max(strokes.size)
+    size = (max(1, round(strokes.width * scale)), max(1, round(strokes.height * scale)))
+    small = np.asarray(strokes.resize(size, Image.Resampling.BOX)) > 127
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(small, _STROKE), (_STROKE, _STROKE))
+    return bool(windows.all(axis=(2, 3)).any())
+
+
+def _drawn(bench: Bench, settings: CompositeSettings, shelf: _Shelf, number: int) -> list[Crop]:
     rng = bench.rng("characters", str(number))
     count = int(rng.integers(settings.fewest, settings.most + 1))
-    names = list(classes)
-    every = [crop for crops in classes.values() for crop in crops]
-    chosen = []
-    for _ in range(count):
-        of_class = classes[names[int(rng.integers(len(names)))]]
-        pool = of_class if settings.sampling == "even" else every
-        chosen.append(pool[int(rng.integers(len(pool)))])
-    return chosen
+    return [shelf.choose(rng) for _ in range(count)]
 
 
 def _plan(bench: Bench, number: int, crops: Sequence[Crop]) -> Plan:
