@@ -167,7 +167,7 @@ def test_an_inscription_of_crops_has_a_box_for_each_where_its_ink_is(crops, tmp_
             around = grey[max(0, int(box.y0) - 9) : int(box.y1) + 9,
                           max(0, int(box.x0) - 9) : int(box.x1) + 9]  # fmt: skip
             assert inside.mean() > around.mean(), "rubbed strokes are white"
-    assert notes[-1].startswith("3 inscriptions")
+    assert notes[0].startswith("3 inscriptions")
 
 
 def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path):
