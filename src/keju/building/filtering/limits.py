@@ -43,6 +43,7 @@ MEASURES: Mapping[str, Measure] = {
     "modern": Measure("text", "high", "modern particles among modern and classical ones"),
     "gaps": Measure("text", "high", "share of signs for what is not legible"),
     "loops": Measure("text", "high", "share that repeats what was said before"),
+    "match": Measure("text", "low", "cosine of picture and answer, by CLIP"),
 }
 """Every measure by its name; `UNKNOWN` values are left out of distributions and limits."""
 
@@ -60,6 +61,10 @@ class MeasureSettings(Settings, frozen=True):
     words: Annotated[
         Path | None,
         Meta(description="A TOML list of words to look at, instead of keju's own short one."),
+    ] = None
+    clip: Annotated[
+        Path | None,
+        Meta(description="A folder of CLIP weights with tokenizer, to match pictures and answers."),
     ] = None
 
 
@@ -95,6 +100,7 @@ class FilterSettings(MeasureSettings, frozen=True):
     max_modern: Most = None
     max_gaps: Most = None
     max_loops: Most = 0.5
+    min_match: Least = None
 
 
 class Fault(Struct, frozen=True):

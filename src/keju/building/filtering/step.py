@@ -6,15 +6,18 @@ from functools import partial
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from keju.building.bench import Bench
 from keju.building.filtering.limits import (
+    UNKNOWN,
     Fault,
     FilterSettings,
     MeasureSettings,
     faults_of,
     limits_of,
 )
+from keju.building.filtering.matching import matches_of
 from keju.building.filtering.pictures import PictureMeasures, Seen, measure_picture
 from keju.building.filtering.report import FILE, Quality, Spread, quality_report, spreads
 from keju.building.filtering.texts import TextMeasures, measure_texts, read_words, said_by
@@ -92,6 +95,11 @@ def _measure(bench: Bench, settings: MeasureSettings) -> _Measured:
     seen = bench.engine.map("pictures", rows, measure_picture, PictureMeasures)
     words = partial(measure_texts, words=dict(read_words(settings.words)))
     texts = bench.engine.map("texts", [said_by(item) for item in items], words, TextMeasures)
+    if settings.clip:
+        matches = matches_of(bench, items, settings.clip)
+        texts = [replace(text, match=matches.get(text.item, UNKNOWN)) for text in texts]
+    else:
+        bench.note("image-text match: unscored, no CLIP weights were given (clip)")
     pictures = {
         row.path: (measures if measures.path else PictureMeasures(row.path, error=measures.error))
         for row, measures in zip(rows, seen, strict=True)
@@ -114,4 +122,3 @@ def _report(bench: Bench, found: _Measured, faults: list[Fault], dropped: int) -
                f"{FILE} has the distributions and the worst of each")  # fmt: skip
     if listed:
         bench.note(f"{len(listed)} items hold listed words (tables/listed): have them looked at")
-    bench.note("image-text match: unscored, no encoder was given")

@@ -46,7 +46,8 @@ class TextMeasures(Struct, frozen=True):
     else answer): `han` is the share of Han among its letters, `modern` the share of modern
     particles among modern and classical ones (-1 where there are too few to tell), `gaps`
     the share of signs for what could not be read, `loops` the share that says again what it said
-    before. `listed` names the kinds of listed words that stand in it, with the words.
+    before. `match` is the cosine of picture and answer by CLIP, -1 where it was
+    not asked. `listed` names the kinds of listed words that stand in it, with the words.
     """
 
     item: str = ""
@@ -58,6 +59,7 @@ class TextMeasures(Struct, frozen=True):
     modern: float = -1.0
     gaps: float = 0.0
     loops: float = 0.0
+    match: float = -1.0
     listed: str = ""
     error: str = ""
 

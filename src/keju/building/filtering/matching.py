@@ -1,0 +1,53 @@
+"""How well pictures and answers match: CLIP's cosine, where its weights are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from keju.benchmarks import query_of
+from keju.building.bench import Bench
+from keju.files import sha256_bytes
+from keju.images import open_image
+from keju.items import Item
+
+_CHUNK = 64
+
+
+def matches_of(bench: Bench, items: Sequence[Item], clip: Path) -> dict[str, float]:
+    """The cosine of an item's first picture and its answer, by the item's id.
+
+    Only of items that ask for a text about a picture: a letter or a transcription says nothing of
+    what a picture looks like. Finished runs of them survive a kill.
+
+    Raises:
+        DataError: the weights or a picture cannot be read.
+        PrerequisiteError: their packages are not installed.
+    """
+    from keju.encoders.matches import MatchEncoder  # noqa: PLC0415 - torch
+
+    asked = [item for item in items if _describes(item)]
+    encoder = MatchEncoder(clip)
+    found: dict[str, float] = {}
+    for start in range(0, len(asked), _CHUNK):
+        some = asked[start : start + _CHUNK]
+        shown = "".join(f"{item.images[0].sha256}{item.answer}\0" for item in some)
+        mark = sha256_bytes(f"{encoder.weights_hash}{shown}".encode("utf-8", "replace"))
+        file = bench.scratch("clip") / f"{mark[:24]}.npy"
+        if not file.exists():
+            pictures = [
+                open_image(bench.given.image_bytes(item.images[0]), name=item.id) for item in some
+            ]
+            partial = file.with_suffix(".part.npy")
+            np.save(partial, encoder.matches(pictures, [item.answer for item in some]))
+            partial.replace(file)
+        values = np.load(file).tolist()
+        found |= {item.id: round(value, 4) for item, value in zip(some, values, strict=True)}
+    return found
+
+
+def _describes(item: Item) -> bool:
+    asked = item.split == "test" and bool(item.images) and bool(item.answer.strip())
+    return asked and query_of(item).form == "text"
