@@ -100,6 +100,10 @@ def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Pl
     rest = {key: value for key, value in table.items() if key != "form"}
     settings = settings_from(rest, form.settings, place=place, base=base)
     _check_paths(settings, place)
+    try:
+        form.check(settings)
+    except UsageError as error:
+        raise UsageError(f"{place}: {error}") from None
     return PlannedSource(number, form, settings)
 
 

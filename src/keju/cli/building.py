@@ -200,7 +200,7 @@ def _option(info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations ar
     if kind is bool:
         return Annotated[bool, typer.Option(help=told)]
     if shown_default is not None:
-        told = f"{told} [default: {shown_default}]"
+        told = f"{told} (default: {shown_default})"
     many = get_origin(kind) in {tuple, list}
     if many:
         kind, told = get_args(kind)[0], f"{told} May be given several times."

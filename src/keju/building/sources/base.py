@@ -53,6 +53,7 @@ class SourceForm(Generic[S]):
         summary: one sentence.
         settings: what it can be told.
         make: makes a dataset of it.
+        check: refuses settings that cannot be right, before anything is done.
         version: raised whenever the same source would give other items.
     """
 
@@ -61,6 +62,7 @@ class SourceForm(Generic[S]):
     settings: type[S]
     make: Make[S]
     version: int = 1
+    check: Callable[[S], None] = lambda _: None
 
 
 @contextmanager

@@ -69,12 +69,10 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     What was fetched once is never fetched again. The items are drafts: they have no answer yet.
 
     Raises:
-        UsageError: neither path nor url, or an address on a host that was not allowed.
+        UsageError: an address on a host that was not allowed.
         DataError: no page can be had; or the server fails, and building again later goes on.
     """
     kind = task(settings.task)
-    if bool(settings.path) == bool(settings.url):
-        raise UsageError("give either path (manifests on disk) or url (on a server)")
     hosts = {host.casefold() for host in settings.hosts} | {host_of(settings.url)} - {""}
     fetcher = Fetcher(site.fetched, hosts, pause=settings.pause, most=settings.most_bytes)
     left: list[LeftOut] = []
@@ -99,7 +97,13 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     return [f"{len(left)} manifests or pages left out: tables/left-out.csv"] if left else []
 
 
-SOURCE = SourceForm("iiif", "the pages of IIIF manifests", IiifSettings, read_iiif)
+def _check(settings: IiifSettings) -> None:
+    task(settings.task)
+    if bool(settings.path) == bool(settings.url):
+        raise UsageError("give either path (manifests on disk) or url (on a server)")
+
+
+SOURCE = SourceForm("iiif", "the pages of IIIF manifests", IiifSettings, read_iiif, check=_check)
 
 
 class _Book(NamedTuple):

@@ -40,7 +40,6 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     The items are drafts: they have no answer yet.
 
     Raises:
-        UsageError: there is no such task.
         DataError: there are no pictures, or none is sound.
     """
     kind = task(settings.task)
@@ -91,7 +90,13 @@ def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
     return list(_notes(len(refused), facts))
 
 
-SOURCE = SourceForm("images", "folders of pictures without text", ImagesSettings, read_images)
+def _check(settings: ImagesSettings) -> None:
+    task(settings.task)
+
+
+SOURCE = SourceForm(
+    "images", "folders of pictures without text", ImagesSettings, read_images, check=_check
+)
 
 
 def _notes(refused: int, facts: list[Standard]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from msgspec import field
 
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings
-from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers import FORMATS, check_options, import_dataset
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.synthesis.synth import build_synth
@@ -51,7 +51,10 @@ def format_source(name: str) -> SourceForm[FormatSettings]:
             options=options,
         ).notes
 
-    return SourceForm(name, FORMATS[name].what, FormatSettings, make)
+    def check(settings: FormatSettings) -> None:
+        check_options(FORMATS[name], dict.fromkeys(settings.options, ""))
+
+    return SourceForm(name, FORMATS[name].what, FormatSettings, make, check=check)
 
 
 def _said(value: str | int | bool) -> str:

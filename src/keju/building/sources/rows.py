@@ -71,7 +71,7 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
     """Turn the rows of a table into items; list those that do not fit.
 
     Raises:
-        UsageError: no task is given, an unknown one, or a column that the table lacks.
+        UsageError: a column that the table lacks.
         DataError: the table is not readable, or no row fits.
     """
     told, rows = settings, read_table(settings.path)
@@ -98,8 +98,18 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
     return [f"{len(left)} of {len(rows)} rows left out: tables/left-out.csv"] if left else []
 
 
+def _check(settings: RowsSettings) -> None:
+    _tasks(settings)
+    if settings.options and settings.answer_is == "text":
+        raise UsageError("options need answer_is: letter, option, from-0 or from-1")
+
+
 SOURCE = SourceForm(
-    "rows", "a table of texts or questions, mapped to items", RowsSettings, read_rows
+    "rows",
+    "a table of texts or questions, mapped to items",
+    RowsSettings,
+    read_rows,
+    check=_check,
 )
 
 
@@ -225,5 +235,3 @@ def _check_columns(settings: RowsSettings, rows: list[Row]) -> None:
     for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]:
         if name not in known:
             raise UsageError(f"{settings.path}: {unlike(name, known, 'column')}")
-    if settings.options and settings.answer_is == "text":
-        raise UsageError("options need answer_is: letter, option, from-0 or from-1")

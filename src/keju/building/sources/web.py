@@ -92,7 +92,13 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
     return list(_notes(refused))
 
 
-SOURCE = SourceForm("web", "saved web pages with address and licence", WebSettings, read_web)
+def _check(settings: WebSettings) -> None:
+    task(settings.task)
+
+
+SOURCE = SourceForm(
+    "web", "saved web pages with address and licence", WebSettings, read_web, check=_check
+)
 
 
 def _item(file: Path, name: str, pattern: Item, settings: WebSettings) -> Item:

@@ -93,7 +93,7 @@ def import_dataset(
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"no format {format!r}. {hint}Formats: {', '.join(FORMATS)}")
     given = dict(options or {})
-    _check_options(reader, given)
+    check_options(reader, given)
     if not src.exists():
         raise UsageError(f"{src}: no such file or folder")
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
@@ -111,7 +111,12 @@ def import_dataset(
         writer.abandon()
 
 
-def _check_options(reader: Reader, given: Options) -> None:
+def check_options(reader: Reader, given: Options) -> None:
+    """Refuse options that a format does not have.
+
+    Raises:
+        UsageError: naming those it has.
+    """
     for option in given:
         family = option.partition(".")[0] + ".NAME"
         if option not in reader.options and ("." not in option or family not in reader.options):
