@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import permutations
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from keju.benchmarks import Task, tasks
 from keju.items import Item, Score
@@ -19,6 +19,7 @@ from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Results
+from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Who
 from keju.scoring import MetricResult, TaskResult
 from keju.scoring.aggregate import domain_means, mean_over_domains, task_value
 
@@ -41,35 +42,6 @@ _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 _JUDGED = "GPT4oScore"
 """The column of a judge's grades, 0 to 10."""
 Given = Mapping[tuple[str, str], Mapping[str, float]]
-
-Source = Literal["this run", "paper"]
-Who = tuple[Source, str]
-
-
-class Heading(NamedTuple):
-    """A column: the data's name of it, and for people what it holds, how, and over what."""
-
-    name: str
-    title: str
-    metric: str = ""
-    note: str = ""
-
-
-class BesideRow(NamedTuple):
-    """A model of the run or of the paper."""
-
-    model: str
-    source: Source
-    cells: list[Cell]
-
-
-class BesideTable(NamedTuple):
-    """One table in a paper's form."""
-
-    benchmark: str
-    name: str
-    headings: list[Heading]
-    rows: list[BesideRow]
 
 
 class _Part(NamedTuple):

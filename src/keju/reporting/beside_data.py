@@ -10,9 +10,9 @@ from keju.benchmarks import task
 from keju.datasets.stats import OVERALL, Stats, stats
 from keju.errors import KejuError
 from keju.published import PrintedTable, published_tables
-from keju.reporting.beside import BesideRow, BesideTable, Heading
 from keju.reporting.cells import Cell
 from keju.reporting.gather import Gathered, Run
+from keju.reporting.papers_form import BesideRow, BesideTable, Heading
 
 _NAMES = {"n_questions": "n_q", "avg_q_len": "avg_q", "avg_a_len": "avg_a"}
 """Table 5's columns that keju's statistics call otherwise."""

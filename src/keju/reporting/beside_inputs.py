@@ -7,10 +7,10 @@ from statistics import fmean
 
 from keju.benchmarks import task
 from keju.published import Column, published_model, published_tables
-from keju.reporting.beside import BesideRow, BesideTable, Heading, Source
 from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.labels import NOTHING
+from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Source
 
 _BENCHMARK, _TABLE, _TASK, _METRIC = "MCS-Bench", "Table 8", "T2", "BLEU"
 _TRUE = "GT"

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from keju.files import write_atomic
-from keju.reporting.beside import BesideTable
 from keju.reporting.cells import Cell
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard
 from keju.reporting.page import Report
+from keju.reporting.papers_form import BesideTable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",

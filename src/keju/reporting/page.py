@@ -15,10 +15,10 @@ from markupsafe import Markup
 
 from keju.errors import UsageError
 from keju.files import write_atomic
-from keju.reporting.beside import BesideTable
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
 from keju.reporting.gather import Gathered, gather
+from keju.reporting.papers_form import BesideTable
 from keju.reporting.view import View, build_view, papers_tables
 from keju.reporting.words import Words
 from keju.running.prices import Prices

@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from keju.files import write_atomic
-from keju.reporting.beside import BesideTable
 from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
 from keju.reporting.page import Report
+from keju.reporting.papers_form import BesideTable
 from keju.statistics import Interval
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

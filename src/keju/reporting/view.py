@@ -8,7 +8,8 @@ from typing import NamedTuple
 from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
-from keju.reporting.beside import BesideTable, Given, beside_tables
+from keju.published import papers
+from keju.reporting.beside import Given, beside_tables
 from keju.reporting.beside_data import data_tables
 from keju.reporting.beside_inputs import input_table
 from keju.reporting.buying import Effort, Surest, efforts, surest
@@ -20,6 +21,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
+from keju.reporting.papers_form import BesideTable
 from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.steps import StepTable, step_tables
@@ -27,6 +29,8 @@ from keju.reporting.strata import Json, strata
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.running.prices import Prices
 from keju.text import LAYERS
+
+_PAPERS = papers()
 
 _KINDS = {
     "openai": "endpoint",
@@ -141,12 +145,18 @@ def build_view(
 def papers_tables(
     gathered: Gathered, results: Results, given: Given, *, published: bool
 ) -> list[BesideTable]:
-    """The run in all of the papers' forms, with the papers' own rows if asked."""
-    return [
+    """The run in all of the papers' forms, with the papers' own rows if asked, in their order."""
+    found = [
         *beside_tables(gathered, results, published=published, given=given),
         *input_table(gathered, published=published),
         *data_tables(gathered, published=published),
     ]
+    return sorted(found, key=lambda table: (_PAPERS.index(table.benchmark), _number(table.name)))
+
+
+def _number(name: str) -> int:
+    """The number of a table, by which a paper's tables are sorted."""
+    return int(name.split()[1])
 
 
 def _model_row(gathered: Gathered, name: str) -> ModelRow:

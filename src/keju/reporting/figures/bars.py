@@ -10,7 +10,6 @@ import altair as alt
 from keju.benchmarks import task
 from keju.items import Score
 from keju.published import Column, published_tables
-from keju.reporting.beside import Source
 from keju.reporting.difficulty import option_errors
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
@@ -32,6 +31,7 @@ from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SETTINGS,
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.latex import slug
+from keju.reporting.papers_form import Source
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.words import Words
 from keju.scoring.aggregate import task_value

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import altair as alt
 
 from keju.benchmarks import task
-from keju.reporting.beside import Source
 from keju.reporting.figures.figure import AnyChart, Row
 from keju.reporting.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
 from keju.reporting.gather import Gathered
 from keju.reporting.leaderboard import Leaderboard
+from keju.reporting.papers_form import Source
 from keju.running.prices import Prices
 
 OWN_SOURCE: Source = "this run"

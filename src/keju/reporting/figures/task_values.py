@@ -11,7 +11,6 @@ import numpy as np
 from keju.benchmarks import task, tasks
 from keju.items import Protocol
 from keju.published import papers, published_tables, published_values
-from keju.reporting.beside import Source
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
     AS_PRINTED_ROWS,
@@ -41,6 +40,7 @@ from keju.reporting.figures.theme import (
 )
 from keju.reporting.labels import higher_is_better, task_name
 from keju.reporting.latex import slug
+from keju.reporting.papers_form import Source
 from keju.reporting.words import Words
 
 _CELL = 27
