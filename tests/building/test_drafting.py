@@ -17,12 +17,14 @@ from msgspec.structs import replace
 from serving import Chat
 
 from keju.benchmarks import prompt_of
+from keju.building import pipeline
 from keju.building.drafting.asking import DraftSettings
 from keju.building.drafting.pages import Page, asked_of, pages_of
 from keju.building.drafting.replies import refused, taken
 from keju.building.drafting.step import STEP
 from keju.building.drafting.templates import Kind, Stage, fault_of, read_templates
 from keju.building.engine import Engine
+from keju.building.recipe import read_recipe
 from keju.building.running import Done, Work, run_step
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
@@ -152,7 +154,7 @@ def test_a_translation_becomes_a_draft_with_its_provenance(
     assert Dataset.open(tmp_path / "out").items()[:3] == source.items()
     assert list(validate(tmp_path / "out")) == []
     assert "drafts: 3 translation" in made.record.notes[0]
-    assert (tmp_path / "out/asked/responses").is_dir()
+    assert (tmp_path / "out.asked/responses").is_dir()
 
 
 def test_the_prompt_seals_the_material_and_asks_in_one_sentence(source: Dataset) -> None:
@@ -360,17 +362,14 @@ def test_a_step_that_was_cut_off_goes_on_and_pays_for_nothing_twice(
 ) -> None:
     rules(chat, source, "translation", lambda page, _: reply({"translation": f"譯{page.text}"}))
     with pytest.raises(DataError, match=r"2 of 3 requests have no reply yet: --max-requests"):
-        done(
-            source,
-            tmp_path / "out",
-            settings(chat, "translation", max_requests=1, answers=str(tmp_path / "kept")),
-        )
+        done(source, tmp_path / "out", settings(chat, "translation", max_requests=1))
     assert not (tmp_path / "out/dataset.json").exists()
-    whole = settings(chat, "translation", answers=str(tmp_path / "kept"))
+    whole = settings(chat, "translation")
     first = done(source, tmp_path / "out", whole)
     assert chat.stats()["requests"] == 3
     assert done(source, tmp_path / "out", whole).anew is False
-    again = done(source, tmp_path / "elsewhere", whole)
+    kept = settings(chat, "translation", answers=str(tmp_path / "out.asked"))
+    again = done(source, tmp_path / "elsewhere", kept)
     assert chat.stats()["requests"] == 3
     assert again.manifest.hash == first.manifest.hash  # fmt: skip
 
@@ -427,7 +426,7 @@ def test_an_item_that_waits_for_its_answer_is_filled_once(chat: Chat, tmp_path: 
     assert Dataset.open(tmp_path / "two").items() == [item]
 
 
-def test_without_a_folder_of_their_own_answers_survive_in_the_scratch(
+def test_what_failed_is_asked_again_and_the_step_is_not_done_before(
     chat: Chat, source: Dataset, tmp_path: Path
 ) -> None:
     asked = settings(chat, "translation")
@@ -438,6 +437,39 @@ def test_without_a_folder_of_their_own_answers_survive_in_the_scratch(
     done(source, tmp_path / "out", asked)
     assert len(drafts_in(tmp_path / "out")) == 3
     assert chat.stats()["requests"] == 3
+
+
+def test_a_build_keeps_replies_when_its_recipe_changes(
+    chat: Chat, source: Dataset, tmp_path: Path
+) -> None:
+    rules(chat, source, "translation", lambda page, _: reply({"translation": f"譯{page.text}"}))
+    text = f"""
+        name = "built"
+        version = "1"
+        licence = "CC0-1.0"
+        [[source]]
+        form = "dataset"
+        path = "{source.path}"
+        licence = "CC0-1.0"
+        source = "s"
+        SELECT
+        [[step]]
+        do = "draft"
+        model = "openai:drafter"
+        base_url = "{chat.url}"
+        kinds = ["translation"]
+    """
+    recipe = tmp_path / "recipe.toml"
+    hashes = []
+    for select in ("", '[[step]]\ndo = "select"\ntasks = ["T1"]'):
+        recipe.write_text(text.replace("SELECT", select))
+        made = pipeline.build(
+            read_recipe(recipe), tmp_path / "build", engine=Engine(), say=lambda _: None
+        )
+        hashes.append(made.hash)
+    assert hashes[0] == hashes[1]
+    assert chat.stats()["requests"] == 3
+    assert (tmp_path / "build/asked/responses").is_dir()
 
 
 def test_failures_are_left_where_that_is_said(chat: Chat, source: Dataset, tmp_path: Path) -> None:

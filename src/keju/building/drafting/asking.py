@@ -45,8 +45,10 @@ class DraftSettings(Settings, frozen=True):
     ] = None
     answers: Annotated[
         str,
-        Meta(description="A folder that keeps what models answered, whatever becomes of the build; "
-             "by default asked/ beside the step's items."),
+        Meta(
+            description="A folder for what models answered, from where keju is started; by default "
+            "asked/ in the build, or OUT.asked. It outlives the step and its settings."
+        ),
     ] = ""  # fmt: skip
     leave_failed: Annotated[
         bool, Meta(description="Finish although requests failed; they are listed.")

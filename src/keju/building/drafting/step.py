@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -25,6 +24,10 @@ OCR = "ocr"
 """The kind that needs no template: what the task itself asks."""
 
 ASKED = "asked"
+"""Where replies are kept: in a build BUILD/asked, of a command OUT.asked beside its dataset."""
+
+_STEPS = "steps"
+"""The folder of a build's steps."""
 
 _READING = {"MCS-Bench": "T1", "AncientDoc": "page_level_ocr"}
 
@@ -41,8 +44,7 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
     """
     templates = read_templates(settings.templates)
     kinds = [_kind(name, templates, settings) for name in settings.kinds if name != OCR]
-    folder = RunFolder(Path(settings.answers) if settings.answers else bench.scratch(ASKED))
-    work = Drafting(bench.given, settings, folder)
+    work = Drafting(bench.given, settings, RunFolder(_kept(bench.out, settings)))
     items = bench.items()
     pages = pages_of(items)
     lacking: Counter[tuple[str, str]] = Counter()
@@ -65,12 +67,22 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
     for item, signature in drafts:
         bench.keep(item, tool=settings.model, note=signature)
     bench.table("unused", work.unused, Unused)
-    if not settings.answers and folder.path.is_dir():
-        shutil.copytree(folder.path, bench.out / ASKED, dirs_exist_ok=True)
     _say(bench, drafts, lacking, work)
 
 
 STEP = Step("draft", "Propose items: OCR engines read, language models ask.", DraftSettings, draft)
+
+
+def _kept(out: Path, settings: DraftSettings) -> Path:
+    """Where replies lie: outside the step, for they were paid for and outlive its settings.
+
+    A request bears a key of all that decides its answer, so that an old reply to another prompt is
+    never taken for one to this.
+    """
+    if settings.answers:
+        return Path(settings.answers)
+    in_build = out.parent.name == _STEPS
+    return out.parent.parent / ASKED if in_build else out.with_name(f"{out.name}.{ASKED}")
 
 
 def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
