@@ -54,7 +54,8 @@ def standings(source: OfRun) -> Iterator[Drawn]:
             title=f"{board.benchmark}: overall means",
             caption="Plain means over domains of plain means over tasks, in percent. Lines are "
             "95 % intervals with whole books, plates and bones drawn again; where one is missing "
-            "there is one group only. Failures count at each metric's worst value.",
+            "there is one group only. Failures count at each metric's worst value.\n"
+            "In brackets: how many tasks have a value, where some lack one.",
             rows=rows,
             draw=_standings_chart,
         )
