@@ -9,6 +9,7 @@ import pytest
 from tests.web.conftest import HOSTILE, after
 
 from keju.building.reviewing import last_words, mended_item, read_verdicts, seal_of
+from keju.building.reviewing.forms import read_review
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.judging import answers_of, code_of, read_ratings, read_rubrics
@@ -93,6 +94,8 @@ def test_review_accepts_mends_and_rejects_with_a_reason(serving, sit, answered):
     assert [each.seal for each in found] == [seal_of(item) for item in drafts]
     assert found[1].mended.fields() == {"answer": HOSTILE}
     assert mended_item(drafts[1], found[1]).answer == HOSTILE
+    # What keju build review import reads.
+    assert len(read_review(answered / "people" / "verdicts.jsonl", items, "")) == 3
 
 
 def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, tmp_path):

@@ -14,7 +14,7 @@ from keju.benchmarks import query_of
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.reporting import write_report
-from keju.running import requests
+from keju.running import ResponseStore, Selection, requests
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 from keju.web import Choice, Hall
@@ -262,6 +262,34 @@ def test_a_run_that_people_began_goes_on_with_models(serving, dataset, tmp_path)
     again = serving(tmp_path / "run")
     assert again.hall.desks["exam"].subjects("") == served.hall.desks["exam"].subjects("")
     assert again.hall.acts.standing("exam").keys() == served.hall.acts.standing("exam").keys()
+
+
+def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, dataset, tmp_path):
+    chosen = Selection(tasks=("T2", "T5"))
+    served = serving(dataset, tmp_path / "run", selection=chosen)
+    served.ask("POST", "/exam/2", person="Li", form={"act": "unknown"})
+    served.hall.collect()
+    same = serving(dataset, tmp_path / "run", selection=chosen).hall.desks["exam"]
+    assert same.subjects("") == served.hall.desks["exam"].subjects("")
+    with pytest.raises(UsageError, match="was begun with other items"):
+        Hall(dataset, tmp_path / "run", Choice(Selection(limit=1)))
+    with pytest.raises(UsageError, match="no task 'T99'"):
+        Hall(dataset, tmp_path / "new", Choice(Selection(tasks=("T99",))))
+
+
+def test_a_run_that_is_being_written_gets_its_answers_later(serving, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run")
+    served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
+    served.ask("POST", "/collect", person="Li")
+    run = RunFolder.open(tmp_path / "run")
+    with ResponseStore(run):
+        served.ask("POST", "/exam/6", person="Li", form={"act": "unknown"})
+        served.ask("POST", "/collect", person="Li")
+        assert "another keju is writing to this run" in served.ask("GET", "/", person="Li").text
+        assert len(list(run.responses())) == 1
+    served.ask("POST", "/collect", person="Li")
+    assert "another keju" not in served.ask("GET", "/", person="Li").text
+    assert len(list(run.responses())) == 2
 
 
 def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):

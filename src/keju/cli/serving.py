@@ -59,18 +59,19 @@ def serve(
 ) -> None:
     """Serve pages to people: the exam, rating, review of drafts, authoring, adjudication.
 
-    The exam's answers enter the run as human:NAME, so that score and report treat people like any
-    model. Ratings, verdicts, decisions and new items are written to RUN/people. See docs/serving.md
+    The exam's answers enter the run as human:NAME, which score and report treat like any model.
+    Ratings, verdicts, decisions and new items go to RUN/people. See docs/serving.md
     """
     from keju.running import Selection
     from keju.web import Choice, Hall, is_loopback
     from keju.web import serve as serve_pages
 
     chosen = Selection(
-        tasks=tuple(task) if task else None, limit=limit, sample=sample, seed=seed,
-        wording=script, boxes=boxes,
+        tasks=tuple(task) if task else None, limit=limit, sample=sample,
+        seed=seed if sample else 0, wording=script, boxes=boxes,
     )  # fmt: skip
-    hall = Hall(what, out, Choice(chosen, per_task, seed, rubrics, every))
+    selection = None if chosen == Selection() else chosen
+    hall = Hall(what, out, Choice(selection, per_task, seed, rubrics, every))
     if collect:
         try:
             lines = hall.collect()

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+from msgspec.structs import asdict
+
 from keju.benchmarks import query_of, task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
@@ -64,6 +66,15 @@ class Selection(Record, frozen=True, kw_only=True):
     boxes: str = ""
     rounds: int = 1
     shard: str | None = None
+
+    @property
+    def said(self) -> dict[str, str]:
+        """What a run's manifest says of it: every option that has a value."""
+        return {
+            name: ",".join(value) if isinstance(value, tuple) else str(value)
+            for name, value in asdict(self).items()
+            if value is not None
+        }
 
     @property
     def ways(self) -> list[Way]:

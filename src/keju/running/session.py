@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import field
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from keju import __version__
 from keju.datasets.store import Dataset
@@ -286,11 +286,6 @@ class Session:
 
     def _manifest(self) -> RunManifest:
         about = self.dataset.manifest
-        chosen = {
-            name: ",".join(value) if isinstance(value, tuple) else str(value)
-            for name, value in asdict(self.selection).items()
-            if value is not None
-        }
         return RunManifest(
             keju=__version__,
             dataset=about.name,
@@ -300,7 +295,7 @@ class Session:
             synthetic=about.synthetic,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             models={model.name: model.identity for model in self.models},
-            settings=chosen,
+            settings=self.selection.said,
         )
 
 

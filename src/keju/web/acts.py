@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -152,27 +151,26 @@ class Acts:
         """
         found: dict[tuple[str, str], Act] = {}
         spent: dict[tuple[str, str], float] = {}
-        undone = set()
-        for act, undoes in self._rows(desk, person):
+        rows, undone = self._rows(desk, person), set()
+        for act, undoes in rows:
             place = (act.person, act.subject)
             spent[place] = spent.get(place, 0.0) + act.seconds
             if undoes is not None:
                 undone.add(undoes)
-        for act, _ in self._rows(desk, person):
+        for act, _ in rows:
             place = (act.person, act.subject)
             if act.kind != "undo" and act.id not in undone:
                 found[place] = act._replace(seconds=spent[place])
         return found
 
-    def _rows(self, desk: str, person: str | None) -> Iterator[tuple[Act, int | None]]:
+    def _rows(self, desk: str, person: str | None) -> list[tuple[Act, int | None]]:
         whose, values = ("AND person = ?", (desk, person)) if person else ("", (desk,))
         with self._turn:
             rows = self._file.execute(
                 f"SELECT {_COLUMNS}, undoes FROM acts WHERE desk = ? {whose} ORDER BY id",  # noqa: S608
                 values,
             ).fetchall()
-        for *row, undoes in rows:
-            yield Act(*row), undoes
+        return [(Act(*row), undoes) for *row, undoes in rows]
 
     def act(self, number: int) -> Act | None:
         """The act of that number."""
@@ -183,13 +181,14 @@ class Acts:
             ).fetchone()
         return Act(*row) if row else None
 
-    def people(self) -> list[str]:
-        """Everybody who did something, in the order in which they came."""
+    def people(self, desk: str) -> dict[str, int]:
+        """Everybody who did something at a desk, in the order they came, and how many acts."""
         with self._turn:
             rows = self._file.execute(
-                "SELECT person FROM acts GROUP BY person ORDER BY min(id)"
+                "SELECT person, count(*) FROM acts WHERE desk = ? GROUP BY person ORDER BY min(id)",
+                (desk,),
             ).fetchall()
-        return [person for (person,) in rows]
+        return dict(rows)
 
     def count(self) -> int:
         """The number of acts, which grows with each of them."""

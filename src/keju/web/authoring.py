@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from keju.benchmarks import prompt_of, tasks
+from keju.benchmarks.catalogue import box_format
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, ImageRef, Item, Provenance
@@ -39,7 +40,7 @@ def kinds() -> tuple[Kind, ...]:
             f"{each.id}/{query.name}".rstrip("/"), each.name_en, each.name_zh, each.benchmark,
             query.form,
             tuple(b for b in ("term", "character", "book") if f"{{{b}}}" in query.template),
-            query.template,
+            query.template.replace("{box_format}", box_format(query.box_convention or "xyxy")),
         )
         for each in tasks()
         if not each.of_pairs

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -18,11 +18,11 @@ def identity_of(person: str) -> dict[str, str]:
     return {"kind": "human", "name": person}
 
 
-def responses_of(acts: Acts, exam: Exam) -> dict[str, list[Response]]:
-    """What stands of everybody's answers, by person, in the exam's order."""
-    places = {subject: place for place, subject in enumerate(exam.subjects(""))}
-    found: dict[str, list[tuple[int, Response]]] = {}
-    for (person, subject), act in acts.standing(exam.name).items():
+def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
+    """What stands of a person's answers, in the exam's order."""
+    places = {subject: place for place, subject in enumerate(exam.subjects(person))}
+    found: list[tuple[int, Response]] = []
+    for (_, subject), act in acts.standing(exam.name, person).items():
         given = given_by(act)
         if given is None or subject not in places or subject.startswith(WARM_UP):
             continue
@@ -42,23 +42,16 @@ def responses_of(acts: Acts, exam: Exam) -> dict[str, list[Response]]:
             text=given.text,
             seconds=act.seconds,
         )
-        found.setdefault(person, []).append((places[subject], response))
-    return {
-        person: [response for _, response in sorted(rows, key=lambda row: row[0])]
-        for person, rows in found.items()
-    }
+        found.append((places[subject], response))
+    return [response for _, response in sorted(found, key=lambda row: row[0])]
 
 
-def enter(folder: RunFolder, answers: dict[str, list[Response]], known: Sequence[str]) -> int:
+def enter(folder: RunFolder, answers: Mapping[str, Sequence[Response]]) -> None:
     """Make the run hold these answers of these people and nothing else of theirs.
 
     Args:
         folder: a run that was begun.
-        answers: what stands, by person.
-        known: everybody of whom an answer may have been entered before.
-
-    Returns:
-        The number of answers.
+        answers: what stands, by person; of those whose list is empty the run then knows nothing.
 
     Raises:
         UsageError: another process is writing to this run.
@@ -66,14 +59,11 @@ def enter(folder: RunFolder, answers: dict[str, list[Response]], known: Sequence
     """
     with ResponseStore(folder) as store:
         manifest = folder.manifest()
-        people = [person for person in known if person in answers]
-        models = {
-            name: identity
-            for name, identity in manifest.models.items()
-            if name.removeprefix(HUMAN) not in known or not name.startswith(HUMAN)
-        }
-        models |= {f"{HUMAN}{person}": identity_of(person) for person in people}
+        models = dict(manifest.models)
+        for person, responses in answers.items():
+            models.pop(f"{HUMAN}{person}", None)
+            if responses:
+                models[f"{HUMAN}{person}"] = identity_of(person)
         folder.write_manifest(replace(manifest, models=models))
-        for person in known:
-            store.replace(f"{HUMAN}{person}", answers.get(person, []))
-    return sum(map(len, answers.values()))
+        for person, responses in answers.items():
+            store.replace(f"{HUMAN}{person}", responses)

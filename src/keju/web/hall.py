@@ -68,11 +68,14 @@ class Hall:
 
     def __init__(self, what: Path, out: Path | None = None, choice: Choice | None = None) -> None:
         self.choice = choice or Choice()
+        self._rubrics = read_rubrics(self.choice.rubrics)
         self.run, self.dataset = _opened(what, out)
         self.acts = Acts(self.people / "acts.sqlite")
         self._everything = self.dataset.items()
         self.images = {ref.sha256: ref for item in self._everything for ref in item.images}
         self.closed: dict[str, str] = {}
+        self._entered: dict[str, int] = {}
+        self._answers: dict[str, int] = {}
         built: Mapping[str, Callable[[], Desk]] = {
             "exam": self._exam,
             "rating": self._rating,
@@ -118,14 +121,19 @@ class Hall:
         exam = self.desks.get("exam")
         if not isinstance(exam, Exam):
             return ""
-        answers = responses_of(self.acts, exam)
-        if not answers and not self.run.exists():
-            return ""
-        if not self.run.exists():
+        acts = self.acts.people(exam.name)
+        new = [person for person, count in acts.items() if self._entered.get(person) != count]
+        answers = {person: responses_of(self.acts, exam, person) for person in new}
+        if any(answers.values()) and not self.run.exists():
             with ResponseStore(self.run) as store:
                 Session(self.dataset, [], self._chosen(), self._selection, store).begin()
-        count = enter(self.run, answers, self.acts.people())
-        return f"{count} answers of {len(answers)} people: {self.run.path}" if answers else ""
+        if new and self.run.exists():
+            enter(self.run, answers)
+            self._entered |= {person: acts[person] for person in new}
+            self._answers |= {person: len(given) for person, given in answers.items()}
+        people = sum(map(bool, self._answers.values()))
+        total = sum(self._answers.values())
+        return f"{total} answers of {people} people: {self.run.path}" if people else ""
 
     def _collect_ratings(self) -> str:
         desk = self.desks.get("rating")
@@ -164,6 +172,8 @@ class Hall:
         try:
             return make()
         except UsageError as error:
+            if name == "exam" and self.choice.selection is not None:
+                raise  # what was chosen on purpose cannot be had
             self.closed[name] = str(error)
             return None
 
@@ -180,6 +190,12 @@ class Hall:
             way = self._selection.ways[0]
         else:
             manifest = self.run.manifest()
+            chosen = self.choice.selection
+            if chosen is not None and chosen.said != manifest.settings:
+                raise UsageError(
+                    f"{self.run.path}: was begun with other items or words. "
+                    "Give the same options or none, or choose another --out"
+                )
             if "image" not in manifest.shown:
                 raise UsageError("The run does not ask about images, which is what people see.")
             items = in_shard(self.run.items(), manifest.settings.get("shard"))
@@ -189,10 +205,9 @@ class Hall:
 
     def _rating(self) -> Rating:
         run = self._begun()
-        rubrics = read_rubrics(self.choice.rubrics)
-        judged = answers_of(run, rubrics).judged
+        judged = answers_of(run, self._rubrics).judged
         sample = draw_sample(judged, run, per_task=self.choice.per_task, seed=self.choice.seed)
-        return Rating(sample, rubrics, self.choice.seed)
+        return Rating(sample, self._rubrics, self.choice.seed)
 
     def _review(self) -> Review:
         drafts = [item for item in self._everything if item.draft]

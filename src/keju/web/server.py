@@ -48,6 +48,7 @@ class Server:
         self.kept: list[str] = []
         self.trouble = ""
         self._seen = -1
+        self._turn = asyncio.Lock()
         self._thumbs: dict[str, bytes] = {}
         self.app = web.Application(
             middlewares=[gate.__call__, _settings], client_max_size=BODY_BYTES
@@ -181,16 +182,17 @@ class Server:
         await self._collect()
 
     async def _collect(self) -> None:
-        count = self.hall.acts.count()
-        if count == self._seen:
-            return
-        try:
-            self.kept = await asyncio.to_thread(self.hall.collect)
-        except KejuError as error:
-            # What people submit is safe in acts.sqlite; the page says so and it is tried again.
-            self.trouble = str(error)
-        else:
-            self._seen, self.trouble = count, ""
+        async with self._turn:
+            count = self.hall.acts.count()
+            if count == self._seen:
+                return
+            try:
+                self.kept = await asyncio.to_thread(self.hall.collect)
+            except KejuError as error:
+                # What people submit is safe in acts.sqlite; the page says so, it is tried again.
+                self.trouble = str(error)
+            else:
+                self._seen, self.trouble = count, ""
 
 
 @web.middleware
