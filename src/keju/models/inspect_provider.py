@@ -8,7 +8,7 @@ Inspect's own retries, cache and logs are off, and what it notes of a call is le
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -63,7 +63,7 @@ class InspectModel:
         """``inspect:PROVIDER/MODEL``."""
         return f"inspect:{self._spec}"
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """Endpoint, model, decoding, limits on pictures, and Inspect's version."""
         from inspect_ai import __version__  # noqa: PLC0415

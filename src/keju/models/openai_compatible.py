@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 from http import HTTPStatus
 
 import aiohttp
@@ -84,7 +84,7 @@ class OpenAICompatible:
         """``openai:MODEL``."""
         return f"openai:{self._model}"
 
-    @property
+    @cached_property
     def identity(self) -> dict[str, str]:
         """Endpoint, model and the decoding parameters that are set."""
         return {
