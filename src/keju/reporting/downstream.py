@@ -25,7 +25,7 @@ from keju.text import counted
 
 _FEWEST_MODELS = 5
 _FEWEST_ITEMS = 10
-_RESAMPLES = 1000
+_RESAMPLES = 400
 
 
 class Downstream(NamedTuple):
