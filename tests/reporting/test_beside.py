@@ -143,3 +143,38 @@ def test_csv_has_the_papers_columns_and_says_whose_a_row_is(run, tmp_path):
     rows = pl.read_csv(paths["mcs-bench-table-20"])
     assert rows.columns[:4] == ["model", "source", "T32:Acc", "T33:Acc"]
     assert rows["source"].to_list() == ["this run"] * 3 + ["paper"] * 37
+
+
+def test_one_judges_grades_fill_the_judges_column(tmp_path):
+    run = RunFolder(tmp_path / "doc")
+    item = Item(
+        id="r", benchmark="AncientDoc", task="reasoning_qa", question="為何？", answer="因雨"
+    )
+    run.write_items([item])
+    run.write_manifest(
+        RunManifest(
+            keju="0", dataset="d", dataset_version="1", dataset_hash="h", models={"openai:m": {}}
+        )
+    )
+    path = run.responses_path("openai:m", item.task)
+    path.parent.mkdir(parents=True)
+    response = Response(
+        key="k", item="r", model="openai:m", benchmark="AncientDoc", task=item.task,
+        status="answered", text="因為下雨",
+    )  # fmt: skip
+    path.write_bytes(msgspec.json.encode(response) + b"\n")
+    score_run(run)
+    gathered = gather([run.path], picture_bytes=0)
+
+    def grade(given):
+        tables = beside_tables(gathered, gathered.results, published=True, given=given)
+        table = next(table for table in tables if table.name == "Table 9")
+        return column(table, "reasoning_qa:GPT4oScore").get(("this run", "openai:m")), table
+
+    cell, table = grade({("openai:m", "reasoning_qa"): {"openai:judge": 7.25}})
+    assert cell.value == "7.25"
+    assert table.about == "Reasoning-based QA"
+    printed = column(table, "reasoning_qa:GPT4oScore")
+    assert printed["paper", "GPT-4o"].value not in ("", "–")
+    two, _ = grade({("openai:m", "reasoning_qa"): {"openai:judge": 7.0, "openai:other": 3.0}})
+    assert two.value == "–"
