@@ -1,10 +1,11 @@
-"""Rows through Daft: order, declared types, chunks that survive, errors that stay with their row."""
+"""Rows through Daft: order, declared types, chunks that survive, errors of their own."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import pytest
+from builds import need_ray
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import Struct
@@ -130,3 +131,12 @@ def test_a_type_that_has_no_column_is_refused():
 )
 def test_records_are_the_same_after_columns(rows):
     assert rows_of(table_of(rows, Said), Said) == rows
+
+
+@pytest.mark.parametrize(
+    ("where", "said"), [("127.0.0.1:1", "does not answer"), ("x", "HOST:PORT")]
+)
+def test_a_cluster_that_is_not_there_is_said_at_once(where, said):
+    need_ray()
+    with pytest.raises(UsageError, match=said):
+        Engine("ray", address=where).map("say", [Word("a")], say, Said)

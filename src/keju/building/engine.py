@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -210,6 +211,7 @@ def _start_ray(address: str) -> None:
     if ray.is_initialized():
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
+    _check_reachable(where)
     # A local Ray makes what it needs; of one that runs already, processors cannot be asked.
     options: dict[str, Any] = {"include_dashboard": False} if where == "local" else {}
     try:
@@ -217,3 +219,16 @@ def _start_ray(address: str) -> None:
     except (ConnectionError, RuntimeError, ValueError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise UsageError(f"Ray at {where!r} does not answer: {reason}") from None
+
+
+def _check_reachable(where: str) -> None:
+    """Knock at a cluster's address: Ray itself would go on trying for minutes."""
+    if where in {"local", "auto"}:
+        return
+    host, _, port = where.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        raise UsageError(f"{where!r} is no address of a Ray cluster: HOST:PORT")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise UsageError(f"Ray at {where!r} does not answer: {error}") from None
