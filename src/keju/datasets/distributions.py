@@ -109,6 +109,31 @@ def distributions(items: Sequence[Item]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema)
 
 
+class Told(NamedTuple):
+    """A measure in one line: its unit, and its bins or words with their counts."""
+
+    measure: str
+    unit: str
+    counts: str
+
+
+def told(frame: pl.DataFrame) -> list[Told]:
+    """A line for each measure of `distributions`, empty bins left out; tasks have tables anyway."""
+    return [
+        Told(
+            str(measure),
+            str(unit),
+            ", ".join(
+                f"{name}: {count:,}"
+                for name, count in zip(some["name"], some["count"], strict=True)
+                if count
+            ),
+        )
+        for (measure, unit), some in frame.group_by("measure", "unit", maintain_order=True)
+        if measure != "task"
+    ]
+
+
 def _binned(
     measure: str, unit: str, bins: tuple[float, ...], values: Iterable[float]
 ) -> list[dict[str, object]]:

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keju.benchmarks import Query, Task, tasks
+from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
 from keju.errors import shortened
 from keju.items import Protocol, Setting
@@ -82,6 +83,10 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
                 row["source"], row["type"], row["task"], f"{row['images']:,}", size, boxes
             )
         yield sources
+    spread = plain_table("distribution of", "unit", "counts", title="distributions")
+    for line in told(stats.distributions):
+        spread.add_row(line.measure, line.unit, line.counts)
+    yield spread
 
 
 def _units(stats: Stats) -> str:

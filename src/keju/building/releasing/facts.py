@@ -10,6 +10,7 @@ import polars as pl
 
 from keju.building.markdown import NOTHING, cell, table
 from keju.building.releasing.splitting import group_of
+from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
 from keju.items import Item
@@ -45,7 +46,9 @@ def facts_of(known: Known) -> dict[str, str]:
         "domains": _measures(known.stats.domains, "domain", "By domain (MCS-Bench, Table 2)"),
         "tasks": _measures(known.stats.tasks, "task", "By task (MCS-Bench, Table 5)"),
         "strata": _strata(known.stats.strata),
-        "distributions": _distributions(known.stats.distributions),
+        "distributions": table(
+            ["distribution of", "unit", "counts"], told(known.stats.distributions)
+        ),
         "sources": _counted(known.items, "source", "Source"),
         "licences": _counted(known.items, "licence", "Licence"),
         "provenance": _provenance(known.items),
@@ -112,21 +115,6 @@ def _strata(frame: pl.DataFrame) -> str:
         return ""
     names = ["stratum", "name", "questions", "images"]
     return table(names, (row[:4] for row in frame.select(names).iter_rows()))
-
-
-def _distributions(frame: pl.DataFrame) -> str:
-    """One line a measure: its bins with their counts, empty ones left out."""
-    lines = []
-    for (measure, unit), some in frame.group_by("measure", "unit", maintain_order=True):
-        if measure == "task":
-            continue
-        counts = ", ".join(
-            f"{name}: {count:,}"
-            for name, count in zip(some["name"], some["count"], strict=True)
-            if count
-        )
-        lines.append((measure, unit, counts))
-    return table(["distribution of", "unit", "counts"], lines)
 
 
 def _counted(items: Sequence[Item], part: str, head: str) -> str:
