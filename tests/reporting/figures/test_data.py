@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from keju.datasets import mini
 from keju.datasets.stats import stats
-from keju.items import Item
+from keju.items import ImageRef, Item, Response, Score
 from keju.published import published_tables
 from keju.reporting.difficulty import option_errors
-from keju.reporting.figures import Undrawn, catalogue, of_dataset, of_papers, of_run
+from keju.reporting.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run
+from keju.reporting.figures.bars import classes as classes_of
 from keju.reporting.figures.bars import own_class_rows, setting_rows
 from keju.reporting.figures.costs import cost_rows
 from keju.reporting.figures.datasets import OfDataset
@@ -30,6 +31,7 @@ from keju.reporting.figures.task_values import (
     paper_values,
     task_box_rows,
 )
+from keju.reporting.gather import Answer, Asked, Gathered
 from keju.reporting.labels import percent
 from keju.reporting.steps import step_tables
 
@@ -254,3 +256,28 @@ def test_what_is_no_number_is_not_drawn(number):
     from keju.reporting.figures.parts import points
 
     assert points(number) is None
+
+
+def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
+    asked, scores = {}, {4: [1.0, 1.0], 9: [1.0, 0.0]}
+    for classes, values in scores.items():
+        for n, each in enumerate(values):
+            pictures = tuple(
+                ImageRef(path=f"images/{k}.png", sha256=f"{k}", size=9, width=9, height=9)
+                for k in range(classes + 1)
+            )
+            item = Item(id=f"{classes}-{n}", benchmark="OBI-Bench", task="classification",
+                        query="How", images=pictures, relevant=(1,))  # fmt: skip
+            score = Score(key="k", item=item.id, model="m", benchmark="OBI-Bench",
+                          task="classification", query="How", protocol="official", metric="Acc@1",
+                          value=each, stats={"numerator": each, "denominator": 1.0})  # fmt: skip
+            response = Response(key="k", item=item.id, model="m", benchmark="OBI-Bench",
+                                task="classification", query="How", status="answered")  # fmt: skip
+            key = ("h", "classification", "How", item.id)
+            asked[key] = Asked(item, None, [Answer("m", response, [score])])
+    gathered = Gathered(runs=[], voices={}, asked=asked, not_asked={})
+    rows = {(row["classes"], row["value"], row["guessing"]) for row in own_class_rows(gathered)}
+    assert rows == {(4, 100.0, 25.0), (9, 50.0, 11.1111)}
+    (figure,) = classes_of(OfRun(gathered, []))
+    told = {row["source"] for row in figure.rows}
+    assert told == {"this run", "paper"}

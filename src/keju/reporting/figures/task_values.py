@@ -13,6 +13,7 @@ from keju.items import Protocol
 from keju.published import papers, published_tables, published_values
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
+    AS_PRINTED_MARKS,
     AS_PRINTED_ROWS,
     OWN_SOURCE,
     PAPER_SOURCE,
@@ -280,7 +281,9 @@ def boxes(source: OfRun) -> Iterator[Drawn]:
             for each in _beside(source, board.benchmark, protocol)
             if each.role not in ("baseline", "human")
         ]
-        yield _boxes(board.benchmark, "tasks", task_box_rows(values), f"Protocol: {protocol}.")
+        mixed = {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}
+        note = f"Protocol: {protocol}." + (f"\n{AS_PRINTED_MARKS}" if mixed else "")
+        yield _boxes(board.benchmark, "tasks", task_box_rows(values), note)
 
 
 def published_boxes() -> Iterator[Drawn]:
@@ -363,9 +366,7 @@ def _boxes_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
         y = {"scale": scale, "axis": axis}
         box = base.transform_filter(alt.datum.part == "box")
         layers = [
-            box.mark_rule(color=SOFT).encode(
-                y=alt.Y("low:Q", title=words("percent") if first else None, **y), y2="high:Q"
-            ),
+            box.mark_rule(color=SOFT).encode(y=alt.Y("low:Q", title=None, **y), y2="high:Q"),
             box.mark_bar(size=step * 0.55, color=FILL).encode(y="q1:Q", y2="q3:Q"),
             box.mark_tick(size=step * 0.55, thickness=2, color=INK).encode(y="median:Q"),
             base.transform_filter("datum.part == 'model' && datum.source == 'paper'")
