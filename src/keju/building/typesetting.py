@@ -24,7 +24,7 @@ from keju.items import Item, Line
 from keju.scoring.recital import CONTROL_OF
 from keju.synthesis.plates import Style, draw_plate
 from keju.synthesis.recipe import Scan
-from keju.synthesis.typesetting import Look, compose_set, typeface, typefaces
+from keju.synthesis.typesetting import Look, compose_set, inked, typeface, typefaces
 from keju.synthesis.wear import wear_at
 
 BY_BOOK = "by-book"
@@ -162,7 +162,8 @@ def set_page(job: Job) -> Set:
         return Set(error="no line of it can be set")
     wear = wear_at(job.difficulty, {}, item=job.name)
     scan = msgspec.convert(job.scan, Scan)
-    style = Style(face.fonts, (), wear, scan, job.quality, brushed=job.typeface == "brush")
+    fonts = inked(page.layout, face.fonts)
+    style = Style(fonts, (), wear, scan, job.quality, brushed=job.typeface == "brush")
     drawn = draw_plate(page.layout, style, job.seed, job.name)
     return Set(
         data=drawn.data,

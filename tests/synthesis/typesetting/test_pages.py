@@ -8,7 +8,7 @@ import pytest
 
 from keju.errors import PrerequisiteError
 from keju.items import Line
-from keju.synthesis.typesetting import MARK, Look, compose_set, settable, typeface
+from keju.synthesis.typesetting import MARK, Look, compose_set, inked, settable, typeface
 
 SIZE = (1000.0, 1400.0)
 
@@ -130,3 +130,11 @@ def test_a_hand_with_forms_of_its_own_is_not_asked_for_them():
     assert brush.hands_of("黃天") == {"天": "brush"} | (
         {"黃": "kai"} if "kai" in brush.fonts else {}
     )
+
+
+def test_small_type_is_bolder_and_large_type_as_it_is(song):
+    large = compose_set(LINES[:1], (1000.0, 900.0), 900, Look(song)).layout
+    small = compose_set(LINES[:1], (1000.0, 9000.0), 900, Look(song)).layout
+    weight = song.fonts["song"][0].weight
+    assert inked(large, song.fonts)["song"][0].weight == weight
+    assert weight < inked(small, song.fonts)["song"][0].weight <= 0.4

@@ -7,6 +7,7 @@ from keju.synthesis.typesetting.pages import (
     SetPage,
     Unset,
     compose_set,
+    inked,
     settable,
 )
 from keju.synthesis.typesetting.typefaces import Typeface, typeface, typefaces
@@ -20,6 +21,7 @@ __all__ = [
     "Unset",
     "bed_of",
     "compose_set",
+    "inked",
     "parted",
     "settable",
     "typeface",

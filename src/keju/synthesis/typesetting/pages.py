@@ -8,8 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
+from msgspec.structs import replace
+
 from keju.items import Line, LineKind
 from keju.synthesis.composing import Glyph, Layout, PlacedLine, Rect, hand_em
+from keju.synthesis.drawing import Fonts
+from keju.synthesis.fonts import Font
 from keju.synthesis.recipe import HandSpec
 from keju.synthesis.typesetting.beds import Bed, bed_of, parted
 from keju.synthesis.typesetting.frames import frame_around
@@ -42,6 +46,12 @@ class Look(NamedTuple):
     typeface: Typeface
     framed: bool = True
     marked: bool = True
+
+
+_SMALL = (20.0, 40.0)
+"""Sizes of type on a page 1200 pixels high between which small type is cut bolder."""
+_BOLDER = 0.12
+_HEAVIEST = 0.4
 
 
 class Unset(NamedTuple):
@@ -119,6 +129,20 @@ def compose_set(
         gutters=framed.gutters if framed else [],
     )
     return SetPage(layout, unset)
+
+
+def inked(layout: Layout, fonts: Fonts) -> dict[str, tuple[HandSpec, Font]]:
+    """The fonts of a page, bolder where its type is small: thin strokes would take no ink at all.
+
+    Founders and cutters did so too. It goes by the smaller type of a page, which is mostly notes.
+    """
+    sizes = sorted(glyph.em for glyph in layout.glyphs)
+    small = sizes[len(sizes) // 5] * 1200 / layout.height if sizes else _SMALL[1]
+    share = min(1.0, max(0.0, (_SMALL[1] - small) / (_SMALL[1] - _SMALL[0])))
+    return {
+        name: (replace(hand, weight=min(_HEAVIEST, hand.weight + _BOLDER * share)), font)
+        for name, (hand, font) in fonts.items()
+    }
 
 
 def settable(text: str) -> str:
