@@ -11,6 +11,8 @@ try:
 except ImportError:
     Axe = None
 
+pytestmark = pytest.mark.xdist_group("browser")
+
 PAGES = ("/who", "/", "/exam", "/exam/all", "/rating", "/review", "/adjudication", "/authoring")
 GRAVE = {"serious", "critical"}
 
@@ -144,3 +146,14 @@ def test_what_is_not_sent_yet_is_there_after_a_reload(serving, sit, dataset, tmp
     assert page.locator("textarea").input_value() == "天地玄黃"
     page.goto(served.entry("Han", f"/exam/{number}"))
     assert page.locator("textarea").input_value() == ""
+
+
+def test_without_scripts_answers_are_sent_too(serving, sit, answered):
+    served = serving(answered)
+    page = sit(served, "Li", "/rating", java_script_enabled=False)
+    page.locator("#f-score").fill("7.5")
+    page.locator("[value=answer]").click()
+    page.wait_for_url("**/rating/2")
+    page.locator("[value=undo]").click()
+    page.wait_for_url("**/rating/1?was=*")
+    assert page.locator("#f-score").input_value() == "7.5"

@@ -17,6 +17,8 @@ from keju.runs import RunFolder
 from keju.scoring import ModelScores, read_decisions, score_models
 from keju.web import Hall
 
+pytestmark = pytest.mark.xdist_group("browser")
+
 RATERS = {"Li": 7.0, "王": 4.5, "Zhao": 10.0}
 
 

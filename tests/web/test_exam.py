@@ -21,6 +21,8 @@ from keju.web import Choice, Hall
 from keju.web.acts import Acts
 from keju.web.exam import WARM_UP
 
+pytestmark = pytest.mark.xdist_group("browser")
+
 LONG = "天地玄黃" * 25_000
 
 
