@@ -13,7 +13,7 @@ import jinja2
 import msgspec
 from markupsafe import Markup
 
-from keju.errors import UsageError
+from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
@@ -24,7 +24,7 @@ from keju.reporting.words import Words
 from keju.running.prices import Prices
 
 if TYPE_CHECKING:
-    from keju.reporting.figures.in_report import Shown
+    from keju.reporting.figures import Shown
 
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
@@ -89,24 +89,33 @@ def write_report(
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)
-    figures = _figures(gathered, view, words, published=published, prices=prices)
-    write_atomic(page, render(view, browser, words, single=single, figures=figures))
+    figures, lacking = _figures(gathered, view, words, published=published, prices=prices)
+    pieces = render(view, browser, words, single=single, figures=figures, lacking=lacking)
+    write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
     return Report(gathered, view, page, sum(path.stat().st_size for path in written))
 
 
 def _figures(
     gathered: Gathered, view: View, words: Words, *, published: bool, prices: Prices | None
-) -> Sequence[Shown]:
-    from keju.reporting.figures import OfRun  # noqa: PLC0415  altair: a third of a second
-    from keju.reporting.figures.in_report import report_figures  # noqa: PLC0415
-
+) -> tuple[Sequence[Shown], str]:
+    """The page's figures; none, and what to install, where nothing draws them here."""
+    try:
+        from keju.reporting.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
+    except PrerequisiteError as error:
+        return [], str(error)
     source = OfRun(gathered, view.boards, published=published, prices=prices)
-    return list(report_figures(source, words))
+    return list(report_figures(source, words)), ""
 
 
 def render(
-    view: View, browser: Browser, words: Words, *, single: bool, figures: Sequence[Shown] = ()
+    view: View,
+    browser: Browser,
+    words: Words,
+    *,
+    single: bool,
+    figures: Sequence[Shown] = (),
+    lacking: str = "",
 ) -> Iterator[bytes]:
     """The page in pieces. Everything from models and datasets is escaped, or data and never markup.
 
@@ -121,6 +130,7 @@ def render(
     stream = template.stream(
         report=view,
         figures=figures,
+        no_figures=lacking,
         _=words,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,

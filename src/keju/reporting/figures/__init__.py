@@ -1,14 +1,25 @@
 """Figures: of runs, datasets and the papers' tables; as SVG, PNG, PDF, and CSV of what is drawn.
 
 Importing this loads altair, which takes a third of a second: import it where figures are made.
+
+Raises:
+    PrerequisiteError: altair or its converter is not installed.
 """
 
-from keju.reporting.figures.catalogue import of_dataset, of_papers, of_run
-from keju.reporting.figures.datasets import OfDataset
-from keju.reporting.figures.drawing import Format, Written, embedded, svg, write_figure
-from keju.reporting.figures.figure import Drawn, Figure, Undrawn
-from keju.reporting.figures.judges import judges
-from keju.reporting.figures.parts import OfRun
+from keju.errors import PrerequisiteError
+
+try:
+    from keju.reporting.figures.catalogue import of_dataset, of_papers, of_run
+    from keju.reporting.figures.datasets import OfDataset
+    from keju.reporting.figures.drawing import Format, Written, embedded, svg, write_figure
+    from keju.reporting.figures.figure import Drawn, Figure, Undrawn
+    from keju.reporting.figures.in_report import Shown, report_figures
+    from keju.reporting.figures.judges import judges
+    from keju.reporting.figures.parts import OfRun
+except ModuleNotFoundError as error:
+    if error.name not in {"altair", "vl_convert"}:
+        raise
+    raise PrerequisiteError("the drawing of figures", "pip install 'keju[figures]'") from None
 
 __all__ = [
     "Drawn",
@@ -16,6 +27,7 @@ __all__ = [
     "Format",
     "OfDataset",
     "OfRun",
+    "Shown",
     "Undrawn",
     "Written",
     "embedded",
@@ -23,6 +35,7 @@ __all__ = [
     "of_dataset",
     "of_papers",
     "of_run",
+    "report_figures",
     "svg",
     "write_figure",
 ]
