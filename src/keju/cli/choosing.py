@@ -40,19 +40,24 @@ def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
             "task", "check", "questions", "seen", "95 %", "chance", "p", "verdict",
             right=(2, 3, 4, 5, 6),
         )  # fmt: skip
-        for row in rows:
-            known, share = not isnan(row.seen), not isnan(row.low)
+        told = [row for row in rows if row.verdict != "too few"]
+        for row in told:
+            share = "" if isnan(row.low) else f"{row.low:.2f}–{row.high:.2f}"
             table.add_row(
                 row.task,
                 row.check,
                 f"{row.questions:,}",
-                f"{row.seen:.3g}" if known else "",
-                f"{row.low:.2f}–{row.high:.2f}" if share else "",
-                f"{row.expected:.3g}" if known else "",
-                f"{row.adjusted:.2g}" if known else "",
+                f"{row.seen:.3g}",
+                share,
+                f"{row.expected:.3g}",
+                f"{row.adjusted:.2g}",
                 row.verdict,
             )
-        out.print(table)
+        if told:
+            out.print(table)
+        if len(told) < len(rows):
+            few = len(rows) - len(told)
+            say(f"{few} checks have fewer than {leaks.FEWEST} questions to go by")
         for line in leaks.told(found):
             say(line)
         say(f"{len(found)} leaks in {len(rows)} checks")

@@ -110,3 +110,10 @@ def test_only_long_answers_may_differ_by_a_slip():
     assert same_answer(long, long.replace("魚", "漁"))
     assert not same_answer("王羲之", "王獻之")
     assert not same_answer(long, long[:-4])
+
+
+def test_a_picture_that_only_bears_its_class_asks_nothing():
+    item = Item(
+        id="a", benchmark="OBI-Bench", task="classification", answer="馬", split="reference"
+    )
+    assert canonical(item).text.strip() == "馬"

@@ -71,9 +71,11 @@ class _Found(NamedTuple):
 
 
 def questions_of(items: Iterable[Item]) -> dict[str, list[Question]]:
-    """The questions with one letter as their answer, by benchmark and task."""
+    """The questions with one letter as their answer, by benchmark and task; never references."""
     found: defaultdict[str, list[Question]] = defaultdict(list)
     for item in items:
+        if item.split == "reference":
+            continue
         options = options_of(item)
         letter = item.answer.strip()
         if len(options) > 1 and len(letter) == 1 and letter in ascii_uppercase[: len(options)]:

@@ -64,15 +64,15 @@ def canonical(item: Item, *, simplify: bool = False) -> Canonical:
     Raises:
         DataError: its task is not in the catalogue.
     """
-    query = query_of(item)
-    options = options_of(item)
+    options = item.options if _is_labelled(item) else options_of(item)
     answers = [item.answer or item.answer_simplified]
     if options:
         answers = _chosen(answers[0].strip(), options)
-    parts = [folded(each, simplify=simplify, marks=query.form == "punctuated") for each in answers]
+    marks = not _is_labelled(item) and query_of(item).form == "punctuated"
+    parts = [folded(each, simplify=simplify, marks=marks) for each in answers]
     parts += [f"{box.x0:g},{box.y0:g},{box.x1:g},{box.y1:g}" for box in item.boxes]
     parts += [str(place) for place in item.relevant]
-    own = _own_words(item, query.template, query.requirement, options)
+    own = _own_words(item, options)
     return Canonical(
         "\n".join(folded(each, simplify=simplify) for each in own),
         tuple(sorted(folded(each, simplify=simplify) for each in options)),
@@ -116,14 +116,20 @@ def _chosen(answer: str, options: tuple[str, ...]) -> list[str]:
     return sorted(options[place] for place in places)
 
 
-def _own_words(item: Item, template: str, requirement: str, options: tuple[str, ...]) -> list[str]:
+def _is_labelled(item: Item) -> bool:
+    """Whether an item only shows what something is, as those that classes are learnt from do."""
+    return item.split == "reference" and not item.query
+
+
+def _own_words(item: Item, options: tuple[str, ...]) -> list[str]:
     """What the question says itself: what fills the template's blanks, but for the options."""
-    if not item.verbatim:
+    if not item.verbatim or _is_labelled(item):
         blanks = [text for _, text in sorted(item.fields.items())]
         return [item.question, *blanks]
-    if match := _pattern(template).fullmatch(_SPACE.sub("", item.question)):
+    query = query_of(item)
+    if match := _pattern(query.template).fullmatch(_SPACE.sub("", item.question)):
         return [text for name, text in match.groupdict().items() if name != "options"]
-    own = item.question.replace(requirement, "") if requirement else item.question
+    own = item.question.replace(query.requirement, "") if query.requirement else item.question
     if options and not item.options:
         # The options begin at the first one's label, a letter and a mark before it.
         before, found, _ = own.partition(options[0])
