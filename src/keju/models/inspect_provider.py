@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property, partial
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -66,14 +67,12 @@ class InspectModel:
     @cached_property
     def identity(self) -> dict[str, str]:
         """Endpoint, model, decoding, limits on pictures, and Inspect's version."""
-        from inspect_ai import __version__  # noqa: PLC0415
-
         elsewhere = self.provider not in _ON_THIS_MACHINE
         return {
             "kind": "inspect",
             **({"endpoint": self._address or self.provider} if elsewhere else {}),
             "model": self._spec,
-            "inspect_ai": __version__,
+            "inspect_ai": version("inspect_ai"),
             **{name: str(value) for name, value in self._options.decoding.given.items()},
             **self._options.fit.identity,
         }
