@@ -135,3 +135,16 @@ def test_fragments_are_ordered_better_by_yes_or_no_than_by_probability(audit, nu
     better = {row for row in binary if binary[row] > graded[row]}
     assert rows(audit, "probabilities-order-fragments") == better
     assert len(better) == 10
+
+
+def test_everything_is_found_in_ten_places_by_rankings_that_miss_much_in_five(audit, numbers):
+    of, found = "OBI-Bench", 0
+    for source in ("OBC306", "OBI-IJDH"):
+        ten = column(numbers, of, "Table 5", "retrieval", "How", source, "Recall@10")
+        five = column(numbers, of, "Table 5", "retrieval", "How", source, "mAP@5")
+        whole = {row for row in ten if ten[row] == 1 and five[row] <= 0.7}
+        place = f"Table 5, retrieval/How@{source}:Recall@10"
+        assert {row for at, row in cells(audit, "all-found-in-ten") if at == place} == whole
+        assert min(five[row] for row in whole) < 0.65
+        found += len(whole)
+    assert found == 13
