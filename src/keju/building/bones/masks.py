@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 from PIL import Image, ImageDraw, ImageOps
 
 from keju.errors import DataError
-from keju.images import decoding, open_image
+from keju.images import decoding, open_header, open_image
 from keju.synthesis.noise import Plane, unit
 
 _LEAST, _MOST = 0.02, 0.98
@@ -50,7 +48,7 @@ def masked(data: bytes, *, name: str, most_side: int) -> tuple[Image.Image, Plan
 def _alpha(data: bytes, name: str) -> Image.Image | None:
     """The picture's transparency, upright; None where it is opaque throughout."""
     with decoding(data, name):
-        image = Image.open(io.BytesIO(data))
+        image = open_header(data, name=name)
         if "A" not in image.getbands() and "transparency" not in image.info:
             return None
         alpha = ImageOps.exif_transpose(image.convert("RGBA")).getchannel("A")
