@@ -154,13 +154,16 @@ def test_a_run_is_kejus_own_and_no_key_is_written(
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "INSPECT_LOG_DIR"):
         monkeypatch.setenv(name, str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    dataset = make_dataset(tmp_path / "d", pages=12, first=9100)
-    chat.plan(modes=["500", "429", "echo-key-401", "echo-key"], times=1, images=True)
+    dataset = make_dataset(tmp_path / "d", pages=24, first=9100)
+    storm = ["500", "429", "429-after", "html", "truncated-json", "wrong-json", "empty-choices",
+             "error-object", "drop-before", "drop-body", "echo-key-401", "echo-key"]  # fmt: skip
+    chat.plan(modes=storm, times=1, after="0.1")
     options = ModelOptions(base_url=chat.url)
     policy = Policy(first_wait=0.01, concurrency=4, dead_after=100)
     summary = run(dataset, [OWN], tmp_path / "r", options=options, policy=policy)
     seen = chat.stats()
-    assert seen["requests"] == summary.models[0].attempts > 12
+    assert seen["requests"] == summary.models[0].attempts > 24
+    assert len(seen["modes"]) > 8
     assert summary.models[0].failures.keys() == {"auth"}
     again = run(
         dataset, [OWN], tmp_path / "r", options=options,

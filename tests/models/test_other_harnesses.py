@@ -100,6 +100,12 @@ def test_a_score_that_is_no_number(tmp_path: Path, write: object, name: str):
     assert replayed(file, "x").text == "天"
 
 
+def test_a_response_of_kejus_that_is_none_is_named(tmp_path: Path):
+    file = packed(tmp_path / "a.eval", sample("x", "天", metadata={"keju": {"item": 7}}))
+    with pytest.raises(DataError, match=r"a\.eval: not the log or table that it seems"):
+        replayed(file, "x")
+
+
 def test_epochs_are_rounds(tmp_path: Path):
     file = packed(tmp_path / "a.eval", sample("x", "one"), sample("x", "two", epoch=2))
     assert [replayed(file, "x", round=number).text for number in (1, 2)] == ["one", "two"]
