@@ -34,6 +34,9 @@ _MARK = 0.15
 _STROKE = 0.022
 """Thickness, as a share of the longer side, that strokes of a page's characters do not reach."""
 
+_STEP = 2
+"""Every second pixel, each way, is enough to count; only edges need all of them."""
+
 _BAND = 0.02
 _DARK = 0.2
 _TURNED = 0.4
@@ -98,7 +101,7 @@ def measure_picture(seen: Seen) -> PictureMeasures:
 def measured(image: Image.Image) -> dict[str, float]:
     """The measures of a picture's grey values, by their names in `PictureMeasures`."""
     grey = _grey(image)
-    low, middle, high = np.percentile(grey, (1, 50, 99))
+    low, middle, high = np.percentile(grey[::_STEP, ::_STEP], (1, 50, 99))
     turned = middle < _TURNED
     page = 1 - grey if turned else grey
     paper = _paper(page)
@@ -151,7 +154,8 @@ def _paper(page: Grey) -> Grey:
     rows, columns = -(-height // _BLOCK), -(-width // _BLOCK)
     padded = np.pad(page, ((0, rows * _BLOCK - height), (0, columns * _BLOCK - width)), mode="edge")
     blocks = padded.reshape(rows, _BLOCK, columns, _BLOCK).swapaxes(1, 2)
-    light = np.percentile(blocks.reshape(rows, columns, -1), 90, axis=2).astype(np.float32)
+    some = blocks[:, :, ::_STEP, ::_STEP].reshape(rows, columns, -1)
+    light = np.percentile(some, 90, axis=2).astype(np.float32)
     around = maximum_filter(light, _AROUND, mode="nearest")
     smooth = Image.fromarray(around).resize((width, height), Image.Resampling.BILINEAR)
     return np.asarray(smooth)
@@ -161,8 +165,8 @@ def _thick(mask: NDArray[np.bool_]) -> float:
     """The share of a picture in patches of a mask that are thicker than strokes."""
     from scipy.ndimage import maximum_filter1d, minimum_filter1d  # noqa: PLC0415 - slow to import
 
-    reach = max(3, round(_STROKE * max(mask.shape)))
-    kept = mask.astype(np.uint8)
+    kept = mask[::_STEP, ::_STEP].astype(np.uint8)
+    reach = max(3, round(_STROKE * max(kept.shape)))
     for shrink_or_grow in (minimum_filter1d, maximum_filter1d):
         for axis in (0, 1):
             kept = shrink_or_grow(kept, reach, axis=axis, mode="constant")
