@@ -1,0 +1,84 @@
+"""What dataset.json says of a dataset, and the hash that pins its items and images."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+from msgspec import field
+
+from keju.datasets.table import as_stored
+from keju.errors import DataError
+from keju.items import Item, Record
+
+FORMAT = "keju-dataset-1"
+
+MANIFEST = "dataset.json"
+ITEMS = "items.parquet"
+IMAGES = "images"
+UNFINISHED = ".unfinished"
+"""In the folder of a dataset that is being written, or was left so."""
+
+
+class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What dataset.json says.
+
+    `hash` is `items_hash` of the items, which also pins every image they show. `licence` and
+    `source` are mandatory. `synthetic` marks material made by a program. `language` and `script`
+    are BCP 47 and ISO 15924 codes where they are known, e.g. ``lzh`` and ``Hant``. `items`,
+    `images` and `tasks` are counts, the last by task. `made` says how the dataset was made: the
+    format that it was read from, and what was drawn, with which seed.
+    """
+
+    format: str
+    name: str
+    version: str
+    licence: str
+    source: str
+    hash: str
+    synthetic: bool = False
+    language: str = ""
+    script: str = ""
+    items: int = 0
+    images: int = 0
+    tasks: dict[str, int] = field(default_factory=dict)
+    made: dict[str, str] = field(default_factory=dict)
+
+
+def items_hash(items: Iterable[Item]) -> str:
+    """SHA-256 over the items in their order, each as canonical JSON with its images' hashes.
+
+    Raises:
+        DataError: an item holds something that cannot be stored.
+    """
+    digest = ItemsDigest()
+    for item in items:
+        digest.add(as_stored(item))
+    return digest.hash
+
+
+class ItemsDigest:
+    """The hash of items that are taken in one by one, each as it is stored."""
+
+    def __init__(self) -> None:
+        self._sha256 = hashlib.sha256(f"{FORMAT}\n".encode())
+
+    def add(self, item: Item) -> None:
+        """Take in the next item."""
+        self._sha256.update(msgspec.json.encode(item, order="deterministic") + b"\n")
+
+    @property
+    def hash(self) -> str:
+        """`items_hash` of what was taken in."""
+        return self._sha256.hexdigest()
+
+
+def altered(path: Path) -> DataError:
+    """That an image is not the one that its dataset was made with."""
+    return DataError(
+        "the image is not the one that was imported (size or SHA-256 differs)",
+        file=path,
+        mend="Put the original back, or import the dataset again",
+    )
