@@ -47,7 +47,7 @@ def _text(request: Request, form: Form) -> str:
         case "yes-no":
             return one_of(form, ("Yes", "No"))
         case "probability":
-            return f"{_number(form, 100) / 100:g}"
+            return _plain(_number(form, 100) / 100)
         case "number":
             return f"{_number(form, 1_000_000, whole=True):.0f}"
     return text_of(form, "answer", needed=_EMPTY)
@@ -104,5 +104,10 @@ def _written(boxes: tuple[Box, ...], request: Request) -> str:
     convention = box_convention(request.box_convention or "xyxy")
     ref = request.images[0]
     rows = from_pixels(rows_of(boxes), convention, width=ref.width, height=ref.height).tolist()
-    said = (", ".join(f"{round(number, 4):g}" for number in row) for row in rows)
+    said = (", ".join(map(_plain, row)) for row in rows)
     return f"[{', '.join(f'[{row}]' for row in said)}]"
+
+
+def _plain(number: float) -> str:
+    """A number without an exponent, to the sixth decimal."""
+    return f"{number:.6f}".rstrip("0").rstrip(".")

@@ -23,14 +23,16 @@ if (clock) {
   tick();
 }
 
+let picture = null;
 const frame = document.querySelector("[data-viewer]");
 if (frame) {
   const hidden = form && form.elements.boxes;
   const count = document.querySelector("[data-count]");
-  Object.assign(keys, viewer(frame, (boxes) => {
+  picture = viewer(frame, (boxes) => {
     if (hidden) hidden.value = JSON.stringify(boxes);
     if (count) count.textContent = boxes.length;
-  }).keys);
+  });
+  Object.assign(keys, picture.keys);
 }
 
 if (form) {
@@ -114,6 +116,7 @@ if (kinds) {
     if (asked && template.includes("{question}")) shown.add("question");
     if (asked && asked !== "boxes") shown.add("answer");
     for (const part of document.querySelectorAll("[data-for]")) part.hidden = !shown.has(part.dataset.for);
+    picture.wants(asked === "boxes");
     document.querySelector("[data-template-shown]").textContent = template || "";
   };
   kinds.addEventListener("change", show);

@@ -5,7 +5,7 @@ const LEAST = 0.02, MOST = 16, STEP = 1.25;
 export function viewer(root, onBoxes = () => {}) {
   const stage = root.querySelector("[data-stage]");
   const draws = root.hasAttribute("data-draw");
-  let zoom = 1, left = 0, top = 0, drawing = draws;
+  let zoom = 1, left = 0, top = 0, drawing = draws, wanted = draws;
   const pointers = new Map();
   let hold = null;
   root.classList.add("live");
@@ -36,14 +36,21 @@ export function viewer(root, onBoxes = () => {}) {
   const tools = {
     in: () => zoomAt(STEP, ...middle()), out: () => zoomAt(1 / STEP, ...middle()),
     fit: () => show(false), width: () => show(true),
-    draw: () => {
-      drawing = !drawing;
-      root.classList.toggle("drawing", drawing);
-      root.querySelector("[data-tool=draw]").setAttribute("aria-pressed", drawing);
-    },
-    add: () => boxes.addAt(...middle()), clear: () => boxes.clear(),
+    draw: () => wanted && draw(!drawing),
+    add: () => wanted && boxes.addAt(...middle()), clear: () => boxes.clear(),
   };
-  root.classList.toggle("drawing", drawing);
+  function draw(on) {
+    drawing = on;
+    root.classList.toggle("drawing", on);
+    root.querySelector("[data-tool=draw]")?.setAttribute("aria-pressed", on);
+  }
+  // Whether boxes are wanted at all, which a page may learn only later.
+  function wants(on) {
+    wanted = on;
+    draw(on);
+    for (const tool of root.querySelectorAll("[data-tool=draw], [data-tool=add]")) tool.hidden = !on;
+  }
+  draw(draws);
   for (const button of document.querySelectorAll("[data-tool]")) {
     button.addEventListener("click", () => tools[button.dataset.tool]());
   }
@@ -107,7 +114,7 @@ export function viewer(root, onBoxes = () => {}) {
   Promise.all(images.map((image) => image.decode().catch(() => {}))).then(() => show(false));
   new ResizeObserver(() => show(false)).observe(root);
   show(false);
-  return { keys: { "+": tools.in, "=": tools.in, "-": tools.out, "0": tools.fit, w: tools.width,
+  return { wants, keys: { "+": tools.in, "=": tools.in, "-": tools.out, "0": tools.fit, w: tools.width,
     p: () => root.focus(), ...(draws ? { m: tools.draw, n: tools.add } : {}) } };
 }
 
