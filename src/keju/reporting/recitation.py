@@ -22,7 +22,8 @@ of the true one for `withheld` and `blind`. What is found there is what chance f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from keju.benchmarks import options_of, prompt_of, query_of
@@ -44,6 +45,7 @@ RUN = 8
 BEYOND = 4
 """Characters by which a run exceeds what was shown, or what is shared with other texts."""
 
+_BLIND = "blind:"
 _LONGEST = 6000
 _MOST_TEXTS = 5
 _EXAMPLES = 30
@@ -106,10 +108,12 @@ def recitation(gathered: Gathered) -> Recitation:
     known = _known(gathered)
     index = _index(known)
     readings = readings_of(gathered)
+    blind = any(voice.model.startswith(_BLIND) for voice in gathered.voices.values())
+    controlled = blind or bool(readings)
     hits: list[_Hit] = []
     counts: dict[tuple[Sign, str, str], int] = {}
     for place, each in enumerate(known):
-        others = _others(known, place)
+        others = _others(known, place) if controlled else []
         for answer in each.asked.answers:
             said = counted(body_of(answer.response.text)[:_LONGEST])
             if answer.response.status not in ("answered", "truncated") or len(said) < RUN:
@@ -139,7 +143,7 @@ def _signs(
     """
     voice = gathered.voices[answer.model]
     item = each.asked.item
-    if voice.model.startswith("blind:"):
+    if voice.model.startswith(_BLIND):
         if each.truth and others:
             yield (
                 "blind",
@@ -168,20 +172,30 @@ def _signs(
 def _elsewhere(
     said: str, each: _Known, index: Mapping[str, list[tuple[int, str, str]]]
 ) -> tuple[str, str]:
-    """The longest run that another picture's text has and this page has not."""
-    best, where = "", ""
+    """The longest run that another picture's text has and this page has not, and whose it is."""
+    strange: set[str] = set()
+    texts: dict[int, tuple[str, str]] = {}
+    counts: Counter[int] = Counter()
     for start in range(len(said) - RUN + 1):
         gram = said[start : start + RUN]
-        if gram not in index or stands_in(gram, each.own):
+        others = [found for found in index.get(gram, ()) if found[0] != each.place]
+        if not others or gram in strange or stands_in(gram, each.own):
             continue
-        for place, name, text in index[gram]:
-            if place == each.place:
-                continue
-            runs = (run.text for run in shared_runs(said, text, least=RUN) if gram in run.text)
-            run = max(runs, key=len, default="")
-            if len(run) > len(best):
-                best, where = run, name
+        strange.add(gram)
+        for place, name, text in others:
+            texts[place] = (name, text)
+            counts[place] += 1
+    best, where = "", ""
+    for place, _ in counts.most_common(_MOST_TEXTS):
+        name, text = texts[place]
+        for run in shared_runs(said, text, least=RUN):
+            if len(run.text) > len(best) and _holds(run.text, strange):
+                best, where = run.text, name
     return best, where
+
+
+def _holds(run: str, grams: Collection[str]) -> bool:
+    return any(run[at : at + RUN] in grams for at in range(len(run) - RUN + 1))
 
 
 def _withheld(said: str, truth: str, reading: str, own: Sequence[str]) -> str:
