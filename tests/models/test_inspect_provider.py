@@ -17,6 +17,7 @@ from serving import Chat
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import ImageRef, Request
 from keju.models import Answer, AskError, Decoding, Fit, ModelOptions, open_model
+from keju.models.inspect_answers import answer_of
 from keju.models.inspect_errors import error_of_provider
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder
@@ -145,6 +146,23 @@ def test_how_an_answer_ended(chat: Chat, mode: str, status: str, text: str, thin
     chat.plan(modes=[mode], times=-1)
     answer = ask(chat.url)
     assert (answer.status, answer.text, answer.thinking) == (status, text, thinking)
+
+
+@pytest.mark.parametrize(
+    ("stop", "kind"), [("model_length", "bad-request"), ("content_filter", "refused")]
+)
+def test_an_error_that_inspect_passes_off_as_an_answer_is_none(stop: str, kind: str):
+    from inspect_ai.model import ModelOutput, ModelUsage
+
+    output = ModelOutput.from_content("m", "This model's maximum context is 8192", stop)
+    with pytest.raises(AskError, match="maximum context") as caught:
+        answer_of(output)
+    assert (caught.value.kind, caught.value.retryable) == (kind, False)
+    # What a model said before it was cut or filtered comes with what it cost.
+    output.usage = ModelUsage(input_tokens=5, output_tokens=3, input_tokens_cache_read=7)
+    answer = answer_of(output)
+    assert answer.status in {"truncated", "filtered"}
+    assert answer.usage.input_tokens == 12
 
 
 def test_a_run_is_kejus_own_and_no_key_is_written(
