@@ -60,6 +60,15 @@ class LeakCheck(Struct, frozen=True):
     note: str
 
 
+class OptionUse(Struct, frozen=True):
+    """How often a text is the answer and how often a wrong option, in one task."""
+
+    task: str
+    option: str
+    right: int
+    wrong: int
+
+
 class _Found(NamedTuple):
     questions: int
     seen: float = float("nan")
@@ -100,6 +109,19 @@ def check_choices(items: Iterable[Item]) -> list[LeakCheck]:
         rows += [
             _row(task, name, each, p)
             for (name, each), p in zip(found.items(), adjusted, strict=True)
+        ]
+    return rows
+
+
+def option_uses(items: Iterable[Item]) -> list[OptionUse]:
+    """Every option's use, the most frequent first."""
+    rows = []
+    for task, questions in questions_of(items).items():
+        shown = Counter(option for question in questions for option in question.options)
+        right = Counter(question.options[question.place] for question in questions)
+        rows += [
+            OptionUse(task, option, right[option], number - right[option])
+            for option, number in sorted(shown.items(), key=lambda use: (-use[1], use[0]))
         ]
     return rows
 

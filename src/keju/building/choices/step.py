@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import prompt_of, query_of, task
 from keju.building.bench import Bench
-from keju.building.choices.leaks import LeakCheck, check_choices, told
+from keju.building.choices.leaks import LeakCheck, OptionUse, check_choices, option_uses, told
 from keju.building.choices.making import Asked, Choice, make_choices
 from keju.building.dedup.canonical import canonical
 from keju.building.dedup.subjects import picture_of
@@ -96,6 +96,7 @@ def make_choices_of_items(bench: Bench, settings: MakeChoicesSettings) -> None:
     bench.table("not-made", not_made, NotMade)
     checks = check_choices(choices)
     bench.table("leaks", checks, LeakCheck)
+    bench.table("option-use", option_uses(choices), OptionUse)
     bench.note(f"{len(choices)} multiple-choice questions made, {len(not_made)} items not")
     for line in told(checks):
         bench.note(line)
