@@ -85,6 +85,22 @@ def test_a_chunk_is_known_by_its_rows_and_its_work(tmp_path):
     assert engine.map("other", [Word("a")], partial(say, mark="!"), Said)[0].text == "a!"
 
 
+def test_a_torn_chunk_and_one_of_other_columns_are_worked_again(tmp_path):
+    engine = Engine(scratch=tmp_path)
+    engine.map("say", [Word("a")], say, Said)
+    (part,) = (tmp_path / "parts" / "say").glob("*.parquet")
+    whole = part.read_bytes()
+    part.write_bytes(whole[: len(whole) // 2])
+    assert engine.map("say", [Word("a")], say, Said)[0].text == "a"
+    assert part.read_bytes() == whole
+
+    class Less(Struct, frozen=True):
+        text: str = ""
+        error: str = ""
+
+    assert engine.map("say", [Word("a")], lambda word: Less(word.text), Less) == [Less("a")]
+
+
 def test_nothing_in_nothing_out():
     assert Engine().map("say", [], say, Said) == []
 

@@ -34,6 +34,31 @@ def files(path: Path) -> set[str]:
     return {file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()}
 
 
+def test_an_image_of_another_dataset_is_linked_or_copied_and_must_be_whole(tmp_path: Path) -> None:
+    data = picture(3)
+    with DatasetWriter(tmp_path / "one", **ABOUT) as writer:
+        ref = writer.add_image(data, "scan.png")
+        writer.add(page(images=(ref,)))
+    file = tmp_path / "one" / ref.path
+    with DatasetWriter(tmp_path / "two", **ABOUT) as writer:
+        assert not writer.has_image(ref)
+        writer.link_image(file, ref)
+        assert writer.has_image(ref)
+        writer.add(page(images=(ref,)))
+    assert (tmp_path / "two" / ref.path).samefile(file)
+    with DatasetWriter(tmp_path / "three", **ABOUT) as writer:
+        writer.link_image(file, ref, copy=True)
+        writer.add(page(images=(ref,)))
+    assert not (tmp_path / "three" / ref.path).samefile(file)
+    assert (tmp_path / "three" / ref.path).read_bytes() == data
+    writer = DatasetWriter(tmp_path / "four", **ABOUT)
+    with pytest.raises(DataError, match="size or SHA-256 differs"):
+        writer.link_image(file, replace(ref, size=ref.size + 1))
+    with pytest.raises(DataError, match="not readable"):
+        writer.link_image(tmp_path / "nowhere", ref)
+    writer.abandon()
+
+
 def test_a_dataset_holds_its_manifest_its_items_and_its_images_byte_for_byte(
     tmp_path: Path,
 ) -> None:

@@ -71,11 +71,16 @@ def write_part(path: Path, table: pa.Table) -> None:
     partial.replace(path)
 
 
-def read_part(path: Path) -> pa.Table:
-    """Read what `write_part` wrote."""
+def read_part(path: Path, schema: pa.Schema) -> pa.Table | None:
+    """Read what `write_part` wrote; None where it is not there, torn, or has other columns."""
+    import pyarrow as pa  # noqa: PLC0415 - as above
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
-    return pq.ParquetFile(path).read()
+    try:
+        table = pq.ParquetFile(path).read()
+    except (OSError, pa.ArrowException):
+        return None
+    return table if table.schema.equals(schema) else None
 
 
 def _arrow(kind: Any) -> pa.DataType:  # noqa: ANN401 - annotations are of any type

@@ -101,16 +101,16 @@ class Engine:
         # Decided by cores, a chunk would be another on another machine: harmless, but done anew.
         size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
         done: list[Out] = []
+        schema = schema_of(outward)
         guarded = _Guarded(function, inward, outward)
         for start in self._shown(name, len(rows), size):
             some = rows[start : start + size]
             table = table_of(some, inward)
             part = self._part(name, table)
-            if part is not None and part.exists():
-                found = read_part(part)
-            else:
-                found = self._computed(table, guarded, schema_of(outward))
-                if part is not None:
+            found = read_part(part, schema) if part else None
+            if found is None:
+                found = self._computed(table, guarded, schema)
+                if part:
                     write_part(part, found)
             done += rows_of(found, outward)
         return done
