@@ -13,7 +13,10 @@ except ImportError:
 
 pytestmark = pytest.mark.xdist_group("browser")
 
-PAGES = ("/who", "/", "/exam", "/exam/all", "/rating", "/review", "/adjudication", "/authoring")
+PAGES = (
+    "/nowhere", "/who", "/", "/exam", "/exam/all", "/rating", "/review", "/adjudication",
+    "/authoring",
+)  # fmt: skip
 GRAVE = {"serious", "critical"}
 
 
@@ -46,6 +49,11 @@ def test_no_page_has_a_serious_fault(serving, sit, answered, axe, scheme):
         assert not faults(axe, page)
     page.locator(".gallery a").first.click()
     page.locator("[data-kinds]").select_option("T5")
+    assert not faults(axe, page)
+    for number in range(1, 5):
+        served.ask("POST", f"/adjudication/{number}", person="Li", form={"answer": "A"})
+    page.goto(f"{served.root}/adjudication")
+    assert page.url.endswith("/done")
     assert not faults(axe, page)
     page.goto(f"{served.root}/exam/1?lang=zh")
     page.keyboard.press("Escape")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
@@ -264,6 +265,19 @@ def test_a_run_that_people_began_goes_on_with_models(serving, dataset, tmp_path)
     again = serving(tmp_path / "run")
     assert again.hall.desks["exam"].subjects("") == served.hall.desks["exam"].subjects("")
     assert again.hall.acts.standing("exam").keys() == served.hall.acts.standing("exam").keys()
+
+
+def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset, tmp_path):
+    moved = tmp_path / "set"
+    shutil.copytree(dataset, moved)
+    served = serving(moved, tmp_path / "run")
+    served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
+    served.hall.collect()
+    moved.rename(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="keju serve DATASET --out"):
+        Hall(tmp_path / "run")
+    again = serving(tmp_path / "elsewhere", tmp_path / "run")
+    assert len(again.hall.acts.standing("exam")) == 1
 
 
 def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, dataset, tmp_path):

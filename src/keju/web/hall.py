@@ -233,7 +233,7 @@ def _opened(what: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
         if not manifest.dataset_path or not (place / "dataset.json").is_file():
             raise UsageError(
                 f"{what}: its dataset, which has the pictures, is not at {place}. "
-                "Put it there again"
+                f"Name it: keju serve DATASET --out {what}"
             )
         dataset = Dataset.open(place)
         if dataset.manifest.hash != manifest.dataset_hash:
