@@ -51,9 +51,23 @@ def test_time_is_that_of_all_looks_at_a_card(acts):
 
 def test_a_page_that_is_sent_twice_counts_once(acts):
     assert acts.add("Li", "exam", "q", "1", ticket="t")
-    assert not acts.add("Li", "exam", "q", "2", ticket="t")
-    assert acts.standing("exam")["Li", "q"].value == "1"
+    assert not acts.add("Li", "exam", "q", "1", ticket="t")
     assert acts.count() == 1
+
+
+def test_who_goes_back_to_a_page_and_says_something_else_is_heard(acts):
+    for value in ("1", "2", "1"):
+        assert acts.add("Li", "exam", "q", value, ticket="t")
+    assert acts.standing("exam")["Li", "q"].value == "1"
+    assert acts.count() == 3
+
+
+def test_a_full_disk_is_an_error_of_ours(acts):
+    pages = acts._file.execute("PRAGMA page_count").fetchone()[0]
+    acts._file.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(DataError, match="could not be stored"):
+        acts.add("Li", "exam", "q", f'"{"x" * 100_000}"')
+    assert acts.count() == 0
 
 
 def test_rows_are_never_changed_nor_removed(acts):

@@ -225,6 +225,9 @@ def test_hostile_and_huge_answers_are_text_everywhere(serving, sit, dataset, tmp
     too_long = served.ask("POST", f"/exam/{numbers[0]}", person="Li",
                           form={"answer": "x" * 300_001})  # fmt: skip
     assert too_long.status == 400
+    vast = served.ask("POST", f"/exam/{numbers[0]}", person="Li", form={"answer": "x" * (5 << 20)})
+    assert vast.status == 413
+    assert "Too long" in vast.text
     served.hall.collect()
     run = RunFolder.open(tmp_path / "run")
     assert {r.text for r in run.responses()} == {HOSTILE, LONG}
@@ -278,6 +281,26 @@ def test_a_run_whose_dataset_went_elsewhere_says_how_to_name_it(serving, dataset
         Hall(tmp_path / "run")
     again = serving(tmp_path / "elsewhere", tmp_path / "run")
     assert len(again.hall.acts.standing("exam")) == 1
+
+
+def test_a_full_disk_is_said_and_nothing_is_taken_for_stored(serving, sit, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run")
+    page = sit(served, "Li", "/exam/5")
+    file = served.hall.acts._file
+    file.execute(f"PRAGMA max_page_count = {file.execute('PRAGMA page_count').fetchone()[0]}")
+    for number in range(5, 200):
+        form = {"act": "skip", "ticket": str(number) * 9}
+        if served.ask("POST", "/exam/5", person="Li", form=form).status == 500:
+            break
+    stored = served.hall.acts.count()
+    page.locator("[value=skip]").click()
+    page.locator("[data-error]:not([hidden])").wait_for()
+    assert "could not be stored" in page.locator("[data-error]").inner_text()
+    assert served.hall.acts.count() == stored
+    file.execute("PRAGMA max_page_count = 1000000")
+    page.locator("[value=skip]").click()
+    page.wait_for_url("**/exam/1")
+    assert served.hall.acts.count() == stored + 1
 
 
 def test_other_options_than_a_run_s_are_refused_and_the_same_are_not(serving, dataset, tmp_path):

@@ -33,15 +33,28 @@ CREATE TABLE acts (
   value TEXT NOT NULL,
   seconds REAL NOT NULL,
   undoes INTEGER UNIQUE REFERENCES acts (id),
-  ticket TEXT NOT NULL UNIQUE
+  ticket TEXT NOT NULL
 );
 CREATE INDEX acts_of ON acts (desk, person, subject);
+CREATE INDEX acts_sent ON acts (ticket);
 CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
 CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
 CREATE TABLE house (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _COLUMNS = "id, at, person, desk, subject, kind, value, seconds"
 _STANDING = "kind != 'undo' AND id NOT IN (SELECT undoes FROM acts WHERE undoes IS NOT NULL)"
+
+_INSERT = """
+INSERT INTO acts (at, person, desk, subject, kind, value, seconds, undoes, ticket)
+SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?
+WHERE NOT EXISTS (
+  SELECT 1 FROM (SELECT kind, value FROM acts WHERE ticket = ? ORDER BY id DESC LIMIT 1)
+  WHERE kind = ? AND value = ?
+)
+ON CONFLICT DO NOTHING
+"""
+"""Unless it is what the same page sent last: the reply was lost then, and the browser asks again.
+Somebody who goes back and says something else is heard."""
 
 
 class Act(NamedTuple):
@@ -112,10 +125,13 @@ class Acts:
             value: what, as JSON.
             kind: an answer, or that it is left for later.
             seconds: how long it took.
-            ticket: of the page it was sent from: the same page sent twice counts once.
+            ticket: of the page it was sent from: the same sent twice from one page counts once.
 
         Returns:
-            False where that page was sent before.
+            False where that was sent before.
+
+        Raises:
+            DataError: the disk does not take it.
         """
         return self._insert(person, desk, subject, kind, value, seconds, None, ticket)
 
@@ -135,14 +151,14 @@ class Acts:
 
     def _insert(self, *row: object) -> bool:
         *rest, ticket = row
+        kind, value = rest[3:5]
         values = (_now(), *rest, ticket or secrets.token_hex(16))
-        with self._turn:
-            done = self._file.execute(
-                "INSERT INTO acts (at, person, desk, subject, kind, value, seconds, undoes, ticket)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                values,
-            )
-            return done.rowcount == 1
+        try:
+            with self._turn:
+                done = self._file.execute(_INSERT, (*values, ticket, kind, value))
+        except sqlite3.Error as error:
+            raise DataError(f"an answer could not be stored: {error}", file=self.path) from None
+        return done.rowcount == 1
 
     def standing(self, desk: str, person: str | None = None) -> dict[tuple[str, str], Act]:
         """The act that stands for each person and subject of a desk: the last not taken back.

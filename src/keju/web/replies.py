@@ -6,7 +6,7 @@ from urllib.parse import quote, unquote
 
 from aiohttp import web
 
-from keju.errors import UsageError
+from keju.errors import KejuError, UsageError
 from keju.reporting.words import Words
 from keju.web.desk import Form, person_of
 from keju.web.pages import LANGUAGES, render
@@ -42,9 +42,9 @@ def sent(request: web.Request, there: str) -> web.StreamResponse:
     return web.json_response({"next": there}) if by_script(request) else see(there)
 
 
-def refused(request: web.Request, error: UsageError) -> web.Response:
-    """What was sent is no answer: the script shows why."""
-    return web.json_response({"error": said_to(request, error)}, status=400)
+def refused(request: web.Request, error: KejuError, *, status: int = 400) -> web.Response:
+    """What was sent is not taken: the script shows why."""
+    return web.json_response({"error": said_to(request, error)}, status=status)
 
 
 def by_script(request: web.Request) -> bool:
@@ -86,7 +86,7 @@ def language_at(request: web.Request) -> str:
     return "zh" if request.headers.get("Accept-Language", "").lower().startswith("zh") else "en"
 
 
-def said_to(request: web.Request, error: UsageError) -> str:
+def said_to(request: web.Request, error: KejuError) -> str:
     """An error in that language."""
     return translated(request, str(error))
 

@@ -75,12 +75,13 @@ class Server:
         if not person:
             return ask_name(request, "/")
         hall, desks = self.hall, []
+        count = len(list(hall.authoring.written(hall.acts, person)))
         for name in (*DESKS[:3], "authoring", *DESKS[3:]):
             said, desk = SAID[name], hall.desks.get(name)
             desks.append({
                 "name": name, **said._asdict(), "closed": hall.closed.get(name, ""),
                 "standing": standing_of(hall.acts, desk, person) if desk else None,
-                "count": len(list(hall.authoring.written(hall.acts, person))),
+                "count": count,
             })  # fmt: skip
         return page(
             request, "start.html.j2", asks_name=False, about=hall.dataset.manifest, desks=desks,
@@ -97,7 +98,8 @@ class Server:
         form = await form_of(request)
         there = form.get("next", "/")
         # Only a path of our own: "//other" would be another site.
-        there = there if there.startswith("/") and not there.startswith(("//", "/\\")) else "/"
+        ours = there.startswith("/") and not there.startswith(("//", "/\\"))
+        there = there if ours and there.isascii() and there.isprintable() else "/"
         try:
             person = person_of(form.get("name", ""))
         except UsageError as error:
@@ -158,7 +160,7 @@ class Server:
         if ref.sha256 not in self._thumbs:
             data = await asyncio.to_thread(self.hall.dataset.image_bytes, ref)
             small = await asyncio.to_thread(thumbnail, data, name=ref.path, max_side=_THUMB)
-            if len(self._thumbs) > 2000:
+            if len(self._thumbs) >= _THUMBS:
                 self._thumbs.clear()
             self._thumbs[ref.sha256] = small
         return picture(self._thumbs[ref.sha256], "jpeg")
@@ -188,7 +190,7 @@ class Server:
                 return
             try:
                 self.kept = await asyncio.to_thread(self.hall.collect)
-            except KejuError as error:
+            except (KejuError, OSError) as error:
                 # What people submit is safe in acts.sqlite; the page says so, it is tried again.
                 self.trouble = str(error)
             else:
@@ -215,8 +217,10 @@ async def _settings(request: web.Request, handler: Handler) -> web.StreamRespons
     except web.HTTPNotFound:
         return message(request, 404, "Not found", "There is no such page here.")
     except web.HTTPRequestEntityTooLarge:
-        if by_script(request):
-            return refused(request, UsageError("This text is too long: 300,000 characters at most"))
-        return message(request, 413, "Too long", "This is more than the server takes.")
-    except KejuError as error:
-        return message(request, 500, "Something is wrong with the data", str(error))
+        error: KejuError = UsageError("This text is too long: 300,000 characters at most")
+        status, title = 413, "Too long"
+    except KejuError as raised:
+        error, status, title = raised, 500, "Something is wrong with the data"
+    if by_script(request):
+        return refused(request, error, status=status)
+    return message(request, status, title, str(error))

@@ -24,6 +24,9 @@ if (clock) {
 }
 
 let picture = null;
+// A page that the browser kept when it was left is out of date, and its buttons are off.
+addEventListener("pageshow", (event) => { if (event.persisted) location.reload(); });
+
 const frame = document.querySelector("[data-viewer]");
 if (frame) {
   const hidden = form && form.elements.boxes;
