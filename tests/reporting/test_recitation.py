@@ -96,6 +96,7 @@ def test_another_editions_wording_and_the_next_page_are_signs(tmp_path):
         PAGE[::-1],
         "辰宿列張寒來暑往秋收冬藏天地玄黃宇宙洪荒日月盈昃",
         "律呂調陽雲騰",  # too short a run
+        PAGE + "閏",  # one character as another page has it
         "看不清",
     ],
 )

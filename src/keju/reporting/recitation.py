@@ -5,8 +5,9 @@ simplified forms folded together):
 
 elsewhere
     A transcription says eight characters or more in a row that do not stand on its page, and do
-    stand in the text of another picture of the run: another edition's wording where the page
-    differs (the run covers the difference), or a passage that goes on where the page ends.
+    stand in the text of another picture of the run, four of them beyond what any one stretch of the
+    page has of it: another edition's wording where the page differs (the run covers the difference
+    from both sides), or a passage that goes on where the page ends.
 withheld
     A model that was given a reading and no picture (own-ocr, a pipeline) says eight characters or
     more in a row of the page's true text of which four or more were not in the reading.
@@ -172,7 +173,7 @@ def _signs(
 def _elsewhere(
     said: str, each: _Known, index: Mapping[str, list[tuple[int, str, str]]]
 ) -> tuple[str, str]:
-    """The longest run that another picture's text has and this page has not, and whose it is."""
+    """The longest run that another picture's text has and this page lacks, and whose it is."""
     strange: set[str] = set()
     texts: dict[int, tuple[str, str]] = {}
     counts: Counter[int] = Counter()
@@ -189,9 +190,18 @@ def _elsewhere(
     for place, _ in counts.most_common(_MOST_TEXTS):
         name, text = texts[place]
         for run in shared_runs(said, text, least=RUN):
-            if len(run.text) > len(best) and _holds(run.text, strange):
+            longer = len(run.text) > len(best) and _holds(run.text, strange)
+            if longer and _beyond(run.text, each.own) >= BEYOND:
                 best, where = run.text, name
     return best, where
+
+
+def _beyond(run: str, own: Sequence[str]) -> int:
+    """How many characters a run has beyond the longest stretch of it that is known here.
+
+    One wrong character at the end of what stands on the page meets some other text by chance.
+    """
+    return len(run) - max((len(longest_shared(run, text)) for text in own), default=0)
 
 
 def _holds(run: str, grams: Collection[str]) -> bool:
