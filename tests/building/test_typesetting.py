@@ -124,3 +124,16 @@ def test_what_is_no_page_is_refused(tmp_path):
         built(tmp_path / "given", tmp_path / "out")
     with pytest.raises(UsageError, match="by-book"):
         built(tmp_path / "given", tmp_path / "out", settings=SetTypeSettings(typeface="comic"))
+
+
+def test_a_page_without_a_line_that_is_asked_for_is_left_out(given, tmp_path):
+    whole = Dataset.open(given).items()
+    notes = SetTypeSettings(**SMALL, text="notes")
+    made = built(given, tmp_path / "notes", settings=notes)
+    with_notes = [item.id for item in whole if any(line.kind == "note" for line in item.lines)]
+    assert [item.id for item in made.items()] == with_notes
+    assert all(item.answer for item in made.items())
+    left = pl.read_parquet(made.path / "tables" / "left-out.parquet")
+    assert set(left.filter(pl.col("why") == "no line of it is notes")["item"]) == {
+        item.id for item in whole
+    } - set(with_notes)

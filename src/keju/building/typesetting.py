@@ -132,15 +132,26 @@ def set_type(bench: Bench, settings: SetTypeSettings) -> None:
             mend="Import PAGE-XML or ALTO",
         )
     drawn = bench.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
+    kept = 0
     for (item, job), page in zip(pages, drawn, strict=True):
         if page.error:
             left.append(LeftOut(item.id, "", "", page.error))
             continue
+        lines = tuple(msgspec.json.decode(page.lines, type=list[Line]))
+        answer = "\n".join(line.text for line in chosen(lines, settings.text))
+        if not answer:
+            left.append(LeftOut(item.id, "", "", f"no line of it is {settings.text}"))
+            continue
         left += _left_of(item, page)
-        _keep(bench, settings, item, job, page)
+        new = _drawn(bench, item, job, page, lines)
+        bench.keep(
+            replace(new, answer=answer, transcription=answer),
+            note=f"{len(lines)} lines set in {job.typeface}, difficulty {job.difficulty:g}",
+        )
+        kept += 1
     bench.table("left-out", left, LeftOut)
     bench.table("fonts", list(_fonts({job.typeface for _, job in pages})), FontUsed)
-    _say(bench, left, drawn)
+    _say(bench, left, kept)
 
 
 STEP = Step(
@@ -180,6 +191,8 @@ def _job(bench: Bench, settings: SetTypeSettings, item: Item) -> Job | str:
         return "it asks for no transcription"
     if not any(line.polygon for line in item.lines):
         return "none of its lines has an outline"
+    if not any(line.text.strip() for line in chosen(item.lines, settings.text)):
+        return f"no line of it is {settings.text}"
     size = _size(item)
     if size is None:
         return "the size of its page is not known"
@@ -215,30 +228,20 @@ def _size(item: Item) -> tuple[float, float] | None:
     return (wide, high) if wide and 1 / 50 < high / wide < 50 else None
 
 
-def _keep(bench: Bench, settings: SetTypeSettings, item: Item, job: Job, page: Set) -> None:
-    lines = tuple(msgspec.json.decode(page.lines, type=list[Line]))
-    answer = "\n".join(line.text for line in chosen(lines, settings.text))
-    ref = bench.writer.add_image(page.data, f"{item.id}.jpg")
-    told = {name: value for name, value in item.metadata.items() if name not in _OF_THE_SOURCE}
-    metadata = told | {
+def _drawn(bench: Bench, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
+    """The item with its new picture and lines, and without what was said of another picture."""
+    told = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
+    look = {
         "picture": "drawn",
         "typeface": job.typeface,
         "difficulty": f"{job.difficulty:g}",
         "scan": job.scan,
     }
-    bench.keep(
-        replace(
-            item,
-            images=(ref,),
-            lines=lines,
-            answer=answer,
-            answer_simplified="",
-            also_accepted=(),
-            transcription=answer,
-            metadata=metadata,
-        ),
-        note=f"{len(lines)} lines set in {job.typeface}, difficulty {job.difficulty:g}",
-    )
+    ref = bench.writer.add_image(page.data, f"{item.id}.jpg")
+    return replace(
+        item, images=(ref,), lines=lines, answer_simplified="", also_accepted=(),
+        metadata=told | look,
+    )  # fmt: skip
 
 
 _OF_THE_SOURCE = frozenset({"image", "page_size"})
@@ -258,9 +261,8 @@ def _fonts(faces: set[str]) -> Iterator[FontUsed]:
             )
 
 
-def _say(bench: Bench, left: list[LeftOut], drawn: list[Set]) -> None:
-    pages = sum(not page.error for page in drawn)
-    bench.note(f"{pages} pages set, {len(bench.items()) - pages} left out")
+def _say(bench: Bench, left: list[LeftOut], kept: int) -> None:
+    bench.note(f"{kept} pages set, {len(bench.items()) - kept} left out")
     counts = Counter(each.why for each in left if each.line)
     signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)
     if counts:
