@@ -78,7 +78,7 @@ page with a character or two altered is still the same picture; its item differs
 
 _MEASURED = """\
 10^5 texts in 1.4 CPU s with 21 MB beyond the texts, 10^6 in 16 to 19
-CPU s with 135 MB; recall 1, precision 1, and the groups are exactly those of comparing all pairs"""
+CPU s with 135 MB; recall 1, precision 1, and the groups are exactly those planted"""
 
 
 def main() -> None:
