@@ -40,7 +40,7 @@ def test_a_copy_is_alike_and_its_hashes_bring_it_up(name, tmp_path):
 
 
 def test_other_pages_of_the_same_layout_are_not_alike():
-    pages = [grey(jpeg(book_page(seed))) for seed in range(6)]
+    pages = [grey(jpeg(book_page(seed))) for seed in range(4)]
     assert max(likeness(*pair) for pair in combinations(pages, 2)) < ALIKE - 0.1
 
 
