@@ -316,6 +316,18 @@ HOSTILE = [
     ("a.json", '[{"data":{"item":"where0"},"annotations":[{"result":[{"type":"rectanglelabels",'
      '"original_width":200,"original_height":120,"value":{"x":90,"y":1,"width":50,"height":5}}]}]}]',
      "leaves its image"),
+    ("a.json", '[{"data":{"item":"where0"},"annotations":[{"result":[{"type":"polygonlabels"}]}]}]',
+     "'polygonlabels'; keju reads boxes"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[' + "{}," * 10_000 + "{}]}]}]",
+     "more than 10,000"),
+    ("a.jsonl", '{"item":"where0","person":"p","decision":"mend","mended":{"boxes":'
+     '[{"x0":-1e308,"y0":0,"x1":1e308,"y1":9}]}}', "leaves its image"),
+    ("a.jsonl", '{"item":"where0","person":"p","decision":"mend","mended":{"boxes":'
+     '[{"x0":9,"y0":0,"x1":1,"y1":9}]}}', "no area"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"completed_by":"' + "e" * 300 + '"}]}]',
+     "no verdict"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"from_name":"reason","value":'
+     '{"text":"' + "r" * 10_001 + '"}}]}]}]', "no verdict"),
     ("a.json", '{"images":[{"id":1,"file_name":"../../etc/passwd"}],"annotations":[]}',
      "did not go out"),
     ("a.json", '{"images":[],"annotations":[{"image_id":3,"bbox":[1,2,3,4]}]}', "no image 3"),

@@ -52,6 +52,13 @@ def test_a_whole_file_without_a_last_newline_loses_nothing(tmp_path):
     assert [verdict.item for verdict in read_verdicts(path)] == ["a"]
 
 
+def test_an_item_may_be_named_by_a_long_path(tmp_path):
+    path = tmp_path / "verdicts.jsonl"
+    said = Verdict(item="册/" * 300, person="甲", decision="accept")
+    write_verdicts(path, [said])
+    assert read_verdicts(path) == [said]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

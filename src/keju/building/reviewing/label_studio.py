@@ -7,7 +7,6 @@ them; the labelling interface lies beside the tasks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,11 @@ _TEXTS = ("question", "answer", "transcription")
 _DECISIONS: tuple[Decision, ...] = ("accept", "mend", "reject")
 _WITHIN = 0.5
 _MOST_RESULTS = 10_000
+_OTHER_SHAPES = frozenset(
+    {"rectangle"}
+    | {f"{shape}{of}" for shape in ("polygon", "brush", "ellipse", "keypoint")
+       for of in ("", "labels")}
+)  # fmt: skip
 
 _XML = """\
 <View>
@@ -165,7 +169,12 @@ def read_tasks(file: Path, items: Mapping[str, Item], person: str) -> list[Verdi
 
 
 def _verdict(item: Item, annotation: _Annotation, seal: str, person: str) -> Verdict:
-    results = list(islice(annotation.result, _MOST_RESULTS))
+    results = annotation.result
+    if len(results) > _MOST_RESULTS:
+        raise DataError(f"more than {_MOST_RESULTS:,} texts and boxes")
+    if other := next((result.type for result in results if result.type in _OTHER_SHAPES), ""):
+        # Passed over, its boxes would count as taken away.
+        raise DataError(f"a shape of the type {other!r}; keju reads boxes", mend="Draw a box")
     mended: dict[str, Any] = {}
     for name in _TEXTS:
         text = _text(results, name)
@@ -181,17 +190,18 @@ def _verdict(item: Item, annotation: _Annotation, seal: str, person: str) -> Ver
         mended = {}
     if decision == "mend" and not mended:
         raise DataError("it is ticked as mended, but nothing in it is new")
-    return msgspec.convert(
-        {
-            "item": item.id,
-            "person": _who(annotation.completed_by, person),
-            "decision": decision,
-            "mended": Mended(**mended),
-            "reason": _text(results, "reason") or "",
-            "seal": seal,
-        },
-        Verdict,
-    )
+    told = {
+        "item": item.id,
+        "person": _who(annotation.completed_by, person),
+        "decision": decision,
+        "mended": Mended(**mended),
+        "reason": _text(results, "reason") or "",
+        "seal": seal,
+    }
+    try:
+        return msgspec.convert(told, Verdict)
+    except msgspec.ValidationError as error:
+        raise DataError(f"no verdict: {error}") from None
 
 
 def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:

@@ -21,6 +21,7 @@ from keju.building.reviewing.deciding import (
 from keju.building.reviewing.forms import read_review
 from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
+from keju.datasets.boxes import box_fault
 from keju.errors import DataError
 from keju.items import Item
 
@@ -117,8 +118,16 @@ def _check(verdicts: Sequence[Verdict], items: Mapping[str, Item], src: Path) ->
                 item=verdict.item,
                 mend="Review it again as it is now",
             )
-        if verdict.mended.fields().get("boxes") and not item.images:
-            raise DataError("boxes, but it has no picture", file=src, item=verdict.item)
+        _check_boxes(verdict, item, src)
+
+
+def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:
+    boxes = verdict.mended.boxes or ()
+    if boxes and not item.images:
+        raise DataError("boxes, but it has no picture", file=src, item=item.id)
+    for box in boxes:
+        if fault := box_fault(box, (item.images[0].width, item.images[0].height)):
+            raise DataError(f"the box {fault}", file=src, item=item.id, mend="Draw it again")
 
 
 def _say(

@@ -60,7 +60,7 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
             what has changed since is refused.
     """
 
-    item: Name
+    item: Annotated[str, Meta(min_length=1)]
     person: Name
     decision: Decision
     mended: Mended = field(default_factory=Mended)
