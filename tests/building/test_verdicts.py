@@ -94,6 +94,10 @@ def test_a_mended_question_leaves_the_answer_alone():
 
 def test_the_seal_changes_with_what_is_shown_and_with_nothing_else():
     assert seal_of(ITEM) == seal_of(replace(ITEM, metadata={}, group="g", draft=True))
-    shown = [replace(ITEM, answer="地"), replace(ITEM, question="何"), replace(ITEM, options=("a",)),
-             replace(ITEM, boxes=(Box(x0=0, y0=0, x1=1, y1=1),))]  # fmt: skip
+    shown = [
+        replace(ITEM, answer="地"),
+        replace(ITEM, question="何"),
+        replace(ITEM, options=("a",)),
+        replace(ITEM, boxes=(Box(x0=0, y0=0, x1=1, y1=1),)),
+    ]
     assert len({seal_of(item) for item in [ITEM, *shown]}) == 5
