@@ -101,6 +101,15 @@ def test_a_changed_source_is_read_anew(recipe, tmp_path):
     assert Dataset.open(tmp_path / "b" / "dataset").items()[0].id == "x"
 
 
+def test_a_source_that_is_called_otherwise_is_joined_anew(recipe, tmp_path):
+    built(recipe, tmp_path / "b")
+    recipe.write_text(RECIPE.replace('name = "second"', 'name = "other"'))
+    record, _ = built(recipe, tmp_path / "b")
+    names = [item.id for item in Dataset.open(tmp_path / "b" / "steps" / "00-join").items()]
+    assert names[2:4] == ["other/i0000", "other/i0001"]
+    assert record == built(recipe, tmp_path / "elsewhere")[0]
+
+
 def test_the_same_recipe_gives_the_same_hash_elsewhere(recipe, tmp_path):
     one, _ = built(recipe, tmp_path / "b")
     other, _ = built(recipe, tmp_path / "elsewhere" / "b")

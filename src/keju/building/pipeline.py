@@ -103,9 +103,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
         for planned in recipe.sources:
             done = _source(planned, out, engine)
             sources.append(_told(planned.folder, planned.form.name, "sources", done, say))
-            name = getattr(planned.settings, "name", "") or planned.folder
-            folder = out / "sources" / planned.folder
-            parts.append(Part(planned.form.name, name, Dataset.open(folder)))
+            parts.append(_part(planned, out))
         last = out / "steps" / _JOIN
         done = _joined(parts, recipe.head, last)
         steps = [_told(_JOIN, "join", "steps", done, say)]
@@ -141,7 +139,7 @@ def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
         stands = finished(folder, _source_mark(source)) is not None
         yield Planned(source.form.name, f"sources/{source.folder}", stands)
         if stands and parts is not None:
-            parts.append(Part(source.form.name, "", Dataset.open(folder)))
+            parts.append(_part(source, out))
         else:
             parts = None
     last = out / "steps" / _JOIN
@@ -185,12 +183,18 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
     return Done(record, manifest, anew=True)
 
 
+def _part(planned: PlannedSource, out: Path) -> Part:
+    name = getattr(planned.settings, "name", "") or planned.folder
+    return Part(planned.form.name, name, Dataset.open(out / "sources" / planned.folder))
+
+
 def _source_mark(planned: PlannedSource) -> str:
     return fingerprint(planned.form.name, planned.form.version, planned.settings)
 
 
 def _join_mark(parts: list[Part], head: Head) -> str:
-    return fingerprint("join", head, [(part.form, part.dataset.manifest) for part in parts])
+    given = [(part.form, part.name, part.dataset.manifest) for part in parts]
+    return fingerprint("join", head, given)
 
 
 def _joined(parts: list[Part], head: Head, out: Path) -> Done:
