@@ -14,6 +14,25 @@ def test_keju_s_form_has_three_scales_in_two_languages() -> None:
     form = review_form()
     assert [scale.name for scale in form.scale] == ["correct", "to the point", "fit to publish"]
     assert all(len(scale.marks) == 5 and scale.zh and scale.asks_zh for scale in form.scale)
+    assert all(scale.words("zh") == scale.marks_zh != scale.marks for scale in form.scale)
+
+
+@pytest.mark.parametrize("text", ["4", " ４ ", "Right but for a detail", "4 right but for a detail",
+                                  "僅細節有誤"])  # fmt: skip
+def test_a_mark_is_read_as_number_or_words(text: str) -> None:
+    assert review_form().scale[0].mark_of(text) == 4
+
+
+@pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])
+def test_what_is_no_mark_is_none(text: str) -> None:
+    assert review_form().scale[0].mark_of(text) is None
+
+
+def test_marks_are_held_to_the_form() -> None:
+    form = review_form()
+    assert form.fault({}) == form.fault({"to the point": 5, "correct": 1}) == ""
+    assert "clarity" in form.fault({"clarity": 3})
+    assert "1 to 5" in form.fault({"correct": 6})
 
 
 def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: Path) -> None:
@@ -21,7 +40,14 @@ def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: 
     scale = '[[scale]]\nname = "a"\nzh = "甲"\nasks = "?"\nasks_zh = "？"\nmarks = ["no", "yes"]\n'
     path.write_text(f'version = "9"\n{scale}')
     assert review_form(path).scale[0].marks == ("no", "yes")
-    for text in (f'version = "9"\n{scale}{scale}', 'version = "9"\nscale = []\n', "x", "version=1"):
+    head = 'version = "9"\n'
+    alike = scale.replace('"yes"', '"No"')
+    unlike = scale + 'marks_zh = ["否"]\n'
+    keys = scale.replace('"a"', '"a b"') + scale.replace('"a"', '"a-b"')
+    swapped = scale + 'marks_zh = ["yes", "no"]\n'
+    lines = scale.replace('"a"', '"a\\nb"')
+    wrong = (scale + scale, "scale = []\n", alike, unlike, keys, swapped, lines)
+    for text in (*(head + each for each in wrong), "x", "version=1"):
         path.write_text(text)
         with pytest.raises(UsageError, match=r"form\.toml: .*form"):
             review_form(path)

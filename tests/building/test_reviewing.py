@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import polars as pl
 import pytest
@@ -14,9 +15,11 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.building.engine import Engine
-from keju.building.reviewing import Mended, Verdict, seal_of
+from keju.building.review_form import review_form
+from keju.building.reviewing import Mended, Verdict, seal_of, write_verdicts
 from keju.building.reviewing.deciding import agreement, decide, disagreements
 from keju.building.reviewing.forms import export_review, read_review
+from keju.building.reviewing.sheets import mark_head
 from keju.building.reviewing.step import STEP, ReviewSettings
 from keju.building.running import Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
@@ -123,8 +126,8 @@ def test_json_lines_are_filled_in_or_are_verdicts_themselves(given, tmp_path):
     assert found == Verdict(item="mcq", person="甲", decision="mend", mended=Mended(answer="C"),
                             seal=seal_of(items_of(given)["mcq"]))  # fmt: skip
     plain = tmp_path / "b.jsonl"
-    plain.write_text('{"item":"mcq","person":"乙","decision":"accept","marks":{"clarity":3}}\n')
-    assert read_review(plain, items_of(given), "甲")[0].marks == {"clarity": 3}
+    plain.write_text('{"item":"mcq","person":"乙","decision":"accept","marks":{"correct":3}}\n')
+    assert read_review(plain, items_of(given), "甲")[0].marks == {"correct": 3}
 
 
 @pytest.mark.parametrize("form", BOX_FORMS)
@@ -281,8 +284,6 @@ def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
     }  # fmt: skip
     files = []
     for name, words in (("a.jsonl", one), ("b.jsonl", two)):
-        from keju.building.reviewing import write_verdicts
-
         write_verdicts(tmp_path / name, words.values())
         files.append(tmp_path / name)
     items, made = reviewed(given, tmp_path / "out", *files, need=2)
@@ -304,6 +305,25 @@ HOSTILE = [
     ("a.csv", "item,answer\nmcq,B\n", "no column 'decision'"),
     ("a.csv", "item,decision\nmcq,mend\n", "says nothing new"),
     ("a.csv", "item,decision,seal\nmcq,accept,0123456789abcdef\n", "has changed since"),
+    ("a.csv", "item,decision,mark: correct\nmcq,accept,6\n",
+     "a.csv: line 2: '6' is no mark for correct. Write a number from 1 to 5, or nothing"),
+    ("a.csv", "item,decision,mark: correct\nmcq,accept,=5\n", "no mark for correct"),
+    ("a.csv", "item,decision,mark: correct\nmcq,,5\n", "a mark, but no decision"),
+    ("a.csv", "item,decision,mark: clarity\nmcq,accept,5\n", "'mark: clarity' is of another form"),
+    ("a.csv", "item,decision,mark: correct | Is it? 1 no\nmcq,accept,2\n", "another form"),
+    ("a.jsonl", '{"item":"mcq","task":"T5","decision":"accept","mark: correct":true}\n',
+     "'True' is no mark"),
+    ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","marks":{"clarity":3}}\n',
+     "'clarity', which is no scale"),
+    ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","marks":{"correct":0}}\n',
+     "record 1, mcq: correct is marked 0; there are 1 to 5"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"choices",'
+     '"from_name":"mark-correct","value":{"choices":["4 wrong"]}}]}]}]',
+     "task 1, mcq: '4 wrong' is no mark for correct"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"choices",'
+     '"from_name":"mark-clarity","value":{"choices":["4"]}}]}]}]', "no scale of the form"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[{"type":"rating",'
+     '"from_name":"mark-correct","value":{"rating":9}}]}]}]', "'9' is no mark"),
     ("a.csv", 'item,decision\n"mcq,accept\n', "line"),
     ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","draft":false}\n', "draft"),
     ("a.jsonl", "[" * 9000, "a.jsonl"),
@@ -407,3 +427,117 @@ def test_the_commands_go_round(given, tmp_path):
     assert came.returncode == 0, came.stderr
     assert "1 accepted; 3 not reviewed" in came.stdout
     assert not items_of(Dataset.open(tmp_path / "out"))["text"].draft
+
+
+MARKS = {"correct": 5, "to the point": 2, "fit to publish": 4}
+
+
+def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
+    heads = [mark_head(scale) for scale in review_form().scale]
+    assert all(part in heads[0] for part in ("mark: correct |", "正確", "4 right but for a detail"))
+    for name in ("a.csv", "a.jsonl"):
+        sheet = tmp_path / name
+        export_review("sheet", given, given.items(), sheet)
+        if name == "a.csv":
+            told = dict(zip(heads, ("5", "hardly", "略改即可"), strict=True))
+            fill(sheet, {"mcq": {"decision": "accept", **told}, "text": {"decision": "ok"}})
+        else:
+            rows = [json.loads(line) for line in sheet.read_text().splitlines()]
+            assert set(heads) < set(rows[0])
+            rows[0] |= {"decision": "accept", **dict(zip(heads, MARKS.values(), strict=True))}
+            rows[1] |= {"decision": "accept"}
+            sheet.write_text("\n".join(map(json.dumps, rows)))
+        found = read_review(sheet, items_of(given), "p")
+        assert [each.marks for each in found] == [MARKS, {}]
+        assert list(found[0].marks) == list(MARKS)
+
+
+def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+    asked = ET.parse(out / "interface.xml")
+    for scale in review_form().scale:
+        (control,) = asked.findall(f".//Choices[@name='{scale.key}']")
+        assert control.get("toName") == "shown"
+        said = [each.get("value") for each in control]
+        assert [scale.mark_of(each) for each in said] == [1, 2, 3, 4, 5]
+        assert any(scale.asks_zh in each.get("value") for each in asked.findall(".//Header"))
+    ticked = asked.find(".//Choices[@name='mark-to-the-point']")[1].get("value")
+
+    def change(task):
+        if task["data"]["item"] == "text":
+            task["annotations"][0]["result"] += [
+                {"from_name": "mark-to-the-point", "to_name": "shown", "type": "choices",
+                 "value": {"choices": [ticked]}},
+                {"from_name": "mark-correct", "to_name": "shown", "type": "rating",
+                 "value": {"rating": 5}},
+                {"from_name": "mood", "type": "choices", "value": {"choices": ["gay"]}},
+            ]  # fmt: skip
+
+    found = {v.item: v for v in read_review(annotated(out, change), items_of(given), "p")}
+    assert found["text"].marks == {"correct": 5, "to the point": 2}
+    assert found["text"].decision == "accept"
+    assert found["mcq"].marks == {}
+
+
+def test_a_form_of_the_users_goes_out_in_their_words(given, tmp_path):
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'version = "1"\n[[scale]]\nname = "<clear> & \\"plain\\""\nzh = "明"\nasks = "Is it?"\n'
+        'asks_zh = "？"\nmarks = ["no", "yes"]\n'
+    )
+    (scale,) = review_form(own).scale
+    export_review("label-studio", given, given.items(), tmp_path / "ls", review_form(own))
+    asked = ET.parse(tmp_path / "ls" / "interface.xml")
+    names = [each.get("name") for each in asked.findall(".//Choices")]
+    assert names == ["decision", scale.key]
+    sheet = tmp_path / "a.csv"
+    export_review("sheet", given, given.items(), sheet, review_form(own))
+    fill(sheet, {"mcq": {"decision": "accept", mark_head(scale): "1"}})
+    items, _ = reviewed(given, tmp_path / "low", sheet, scales=own, least_mark=2)
+    assert items["mcq"].draft
+    with pytest.raises(DataError, match="another form"):
+        reviewed(given, tmp_path / "other", sheet)
+    with pytest.raises(UsageError, match="goes from 1 to 2"):
+        reviewed(given, tmp_path / "high", sheet, scales=own, least_mark=3)
+
+
+def marked(item: Item, person: str, *marks: int, **told: str) -> Verdict:
+    return replace(say(item, person, **told), marks=dict(zip(MARKS, marks, strict=False)))
+
+
+def test_marks_of_two_stand_in_the_tables_and_hold_items_back_only_when_asked(given, tmp_path):
+    items = items_of(given)
+    one = [marked(items["mcq"], "甲", 5, 4), marked(items["text"], "甲", 2, 5),
+           marked(items["where0"], "甲", 1), marked(items["where1"], "甲", 4)]  # fmt: skip
+    two = [marked(items["mcq"], "乙", 5), marked(items["text"], "乙", 3, 5),
+           marked(items["where0"], "乙", 1, decision="reject")]  # fmt: skip
+    for name, verdicts in (("a.jsonl", one), ("b.jsonl", two)):
+        write_verdicts(tmp_path / name, verdicts)
+    files = (tmp_path / "a.jsonl", tmp_path / "b.jsonl")
+    off, made = reviewed(given, tmp_path / "off", *files)
+    assert [name for name, item in off.items() if item.draft] == ["where0"]
+    tables = {name: pl.read_parquet(made.path / "tables" / f"{name}.parquet").to_dicts()
+              for name in ("decided", "disagreements", "agreement")}  # fmt: skip
+    assert {row["item"]: row["marks"] for row in tables["decided"]} == {
+        "mcq": "correct 5, to the point 4", "text": "correct 2.5, to the point 5",
+        "where0": "correct 1", "where1": "correct 4",
+    }  # fmt: skip
+    differ = [row for row in tables["disagreements"] if row["field"].startswith("mark: ")]
+    assert [(row["item"], row["field"], row["says"], row["other_says"]) for row in differ] == [
+        ("text", "mark: correct", "2", "3")
+    ]
+    rows = {row["what"]: row for row in tables["agreement"]}
+    # Ordinal alpha by hand: ranks of 5 5 2 3 1 1 are 5.5 5.5 3 4 1.5 1.5.
+    assert (rows["mark: correct"]["items"], rows["mark: correct"]["alike"]) == (3, 2 / 3)
+    assert rows["mark: correct"]["alpha"] == pytest.approx(1 - (2 / 6) / (2 * 33.0 / 10))
+    assert rows["mark: to the point"]["alpha"] is None, "all the same: nothing to differ on"
+    kept, made = reviewed(given, tmp_path / "kept", *files, least_mark=3)
+    assert [name for name, item in kept.items() if item.draft] == ["text", "where0"]
+    assert kept["text"].provenance[-1].note == "accepted; marked below 3: correct 2.5"
+    states = pl.read_parquet(made.path / "tables" / "decided.parquet")["state"].to_list()
+    assert states == ["accepted", "marked low", "disputed", "accepted"]
+    dropped, _ = reviewed(given, tmp_path / "dropped", *files, least_mark=3, below="drop")
+    assert list(dropped) == ["mcq", "where0", "where1"]
+    settled, _ = reviewed(given, tmp_path / "judged", *files, least_mark=3, judge="乙")
+    assert not settled["text"].draft, "the judge's mark is 3"

@@ -5,7 +5,10 @@ A verdict keeps the marks by the scale's name; review pages show the questions.
 
 from __future__ import annotations
 
+import re
 import tomllib
+import unicodedata
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -15,11 +18,17 @@ from msgspec import Struct
 
 from keju.errors import UsageError
 
+MARK = "mark-"
+"""What the names of a form's controls begin with."""
+
+OTHER_FORM = "Give the form that it was marked by, as scales"
+"""How to mend marks that a form does not know."""
+
 
 class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     """One dimension: its name, what it asks in English and Chinese, and what each mark means.
 
-    `marks` are the words for 1, 2, 3 …
+    `marks` are the words for 1, 2, 3 …; `marks_zh` the same in Chinese, or nothing.
     """
 
     name: str
@@ -27,6 +36,30 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     asks: str
     asks_zh: str
     marks: tuple[str, ...]
+    marks_zh: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> str:
+        """The name that controls of pages and tools bear: ``mark-to-the-point``."""
+        return MARK + re.sub(r"\W+", "-", self.name)
+
+    def words(self, language: str = "en") -> tuple[str, ...]:
+        """What 1, 2, 3 … mean, in Chinese if that is asked for and there."""
+        return self.marks_zh if language == "zh" and self.marks_zh else self.marks
+
+    def said(self, mark: int) -> str:
+        """A mark with its words: ``4 right but for a detail``."""
+        return f"{mark} {self.marks[mark - 1]}"
+
+    def mark_of(self, text: str) -> int | None:
+        """The mark that somebody wrote as number, as words, or as both; None for anything else."""
+        plain = unicodedata.normalize("NFKC", text).strip().casefold()
+        for words in (self.marks_zh, self.marks):
+            for mark, word in enumerate(words, start=1):
+                told = unicodedata.normalize("NFKC", word).casefold()
+                if plain in {str(mark), told, f"{mark} {told}"}:
+                    return mark
+        return None
 
 
 class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,12 +68,23 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
     version: str
     scale: tuple[Scale, ...]
 
+    def fault(self, marks: Mapping[str, int]) -> str:
+        """What is wrong with marks by this form, or an empty string. None need be given."""
+        known = {scale.name: scale for scale in self.scale}
+        for name, mark in marks.items():
+            if name not in known:
+                return f"a mark for {name[:80]!r}, which is no scale of the form"
+            if not 1 <= mark <= len(known[name].marks):
+                return f"{name} is marked {mark}; there are 1 to {len(known[name].marks)}"
+        return ""
+
 
 def review_form(path: Path | None = None) -> ReviewForm:
     """The user's form, or keju's own: three dimensions, as MCS-Bench reviewed (our reading).
 
     Raises:
-        UsageError: the file cannot be read as a form, or a scale has fewer than two marks.
+        UsageError: the file cannot be read as a form, two scales have one name, or the words of a
+            scale do not tell two marks or more apart.
     """
     if path is None:
         return _own()
@@ -50,10 +94,24 @@ def review_form(path: Path | None = None) -> ReviewForm:
         raise UsageError(f"{path}: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
         raise UsageError(f"{path}: no review form: {error}") from None
-    names = [scale.name for scale in form.scale]
-    if len(set(names)) < len(names) or not names or min(len(s.marks) for s in form.scale) < 2:
-        raise UsageError(f"{path}: a form needs scales of different names, each with its marks")
+    keys = [scale.key for scale in form.scale]
+    if len(set(keys)) < len(keys) or not keys or not all(map(_sound, form.scale)):
+        raise UsageError(
+            f"{path}: a form needs scales of different names, each with two or more marks that "
+            "read differently, as many in Chinese as in English"
+        )
     return form
+
+
+def _sound(scale: Scale) -> bool:
+    marks = range(1, len(scale.marks) + 1)
+    told = (scale.marks, scale.marks_zh) if scale.marks_zh else (scale.marks,)
+    return (
+        len(marks) > 1
+        and bool(scale.name.strip())
+        and all(map(str.isprintable, (scale.name, scale.zh, scale.asks, scale.asks_zh)))
+        and all(tuple(map(scale.mark_of, words)) == tuple(marks) for words in told)
+    )
 
 
 @cache

@@ -11,6 +11,11 @@ from keju.cli.app import err, say
 from keju.cli.building import build_app
 from keju.cli.options import DatasetPath, NewDataset, TaskIds
 
+Scales = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.toml", help="A review form of your own, in the place of keju's."),
+]
+
 review_app = typer.Typer(
     no_args_is_help=True,
     help="Send items to people for review, in forms that their tools read, and take back what they "
@@ -32,8 +37,10 @@ def export(
     ] = "sheet",
     task: TaskIds = None,
     drafts: Annotated[bool, typer.Option("--drafts", help="Only drafts.")] = False,
+    scales: Scales = None,
 ) -> None:
     """Write items for review; drafts become predictions where the tool knows such a thing."""
+    from keju.building.review_form import review_form
     from keju.building.reviewing.forms import export_review
     from keju.datasets.store import Dataset
 
@@ -43,9 +50,10 @@ def export(
         for item in given.items()
         if (not task or item.task in task) and (item.draft or not drafts)
     ]
-    export_review(form, given, items, out)
+    export_review(form, given, items, out, review_form(scales))
     say(f"{len(items)} items in {out}")
-    say(f"Then: keju build review import {dataset} --reviewed {out} --out NEW")
+    by = f" --scales {scales}" if scales else ""
+    say(f"Then: keju build review import {dataset} --reviewed {out}{by} --out NEW")
 
 
 @review_app.command("import")
@@ -68,6 +76,17 @@ def import_(
     rejected: Annotated[
         Literal["keep", "drop"], typer.Option(help="Keep rejected items as drafts, or drop them.")
     ] = "keep",
+    scales: Scales = None,
+    least_mark: Annotated[
+        float,
+        typer.Option(
+            metavar="MARK", min=0, help="The mean mark an item needs on each scale; 0: any."
+        ),
+    ] = 0,
+    below: Annotated[
+        Literal["send-back", "drop"],
+        typer.Option(help="Keep items marked lower as drafts, or drop them."),
+    ] = "send-back",
 ) -> None:
     """Make of each item what people decided; tables beside it say who agrees, and where not."""
     from keju.building.engine import Engine
@@ -76,8 +95,9 @@ def import_(
     from keju.datasets.store import Dataset
 
     settings = ReviewSettings(
-        reviewed=tuple(reviewed), person=person, need=need, judge=judge, rejected=rejected
-    )
+        reviewed=tuple(reviewed), person=person, need=need, judge=judge, rejected=rejected,
+        scales=scales, least_mark=least_mark, below=below,
+    )  # fmt: skip
     done = run_step(Work(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err))
     for line in done.record.notes:
         say(line)

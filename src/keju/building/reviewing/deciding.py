@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -15,10 +16,10 @@ from keju.building.reviewing.verdicts import Decision, Verdict, mended_item
 from keju.items import Box, Item
 from keju.metrics import UndefinedMetricError, distance
 from keju.metrics.boxes import match_boxes
-from keju.statistics import krippendorff_alpha
+from keju.statistics import Measure, krippendorff_alpha
 
-State = Literal["accepted", "mended", "rejected", "disputed", "open"]
-"""Decided in one of three ways; people differ; too few have spoken."""
+State = Literal["accepted", "mended", "rejected", "disputed", "open", "marked low"]
+"""Decided in one of three ways; people differ; too few have spoken; taken, but marked too low."""
 
 _STATES: Mapping[Decision, State] = {"accept": "accepted", "mend": "mended", "reject": "rejected"}
 
@@ -33,7 +34,10 @@ class Outcome(NamedTuple):
 
 
 class Disagreement(Struct, frozen=True):
-    """Two people's words about an item where they differ, for a third to decide."""
+    """Two people's words about an item where they differ, for a third to decide.
+
+    `field` is ``decision``, a field of the item, or a scale as ``mark: correct``.
+    """
 
     item: str
     field: str
@@ -48,7 +52,8 @@ class AgreementRow(Struct, frozen=True):
 
     `what` is ``decision`` (alike: the share of items with one decision; alpha: Krippendorff's,
     nominal), ``answer`` and ``transcription`` (alike: characters in common, one less the edit
-    distance by the longer text) or ``boxes`` (alike: mean IoU of the best matching). Texts and
+    distance by the longer text), ``boxes`` (alike: mean IoU of the best matching) or a scale as
+    ``mark: correct`` (alike: the share of items that all mark the same; alpha: ordinal). Texts and
     boxes are those that each leaves the item with; of two people each.
     """
 
@@ -97,9 +102,32 @@ def _settled(item: Item, verdict: Verdict, persons: tuple[str, ...]) -> Outcome:
     return Outcome(replace(after, draft=state == "rejected"), state, persons, note)
 
 
+def mean_marks(said: Mapping[str, Verdict], judge: str = "") -> dict[str, float]:
+    """What people marked an item on each scale, as a mean; where the judge marked, the judge's."""
+    marks: dict[str, list[int]] = {}
+    for verdict in said.values():
+        for scale, mark in verdict.marks.items():
+            marks.setdefault(scale, []).append(mark)
+    own = said[judge].marks if judge in said else {}
+    return {scale: float(own.get(scale, fmean(given))) for scale, given in marks.items()}
+
+
+def held_to(outcome: Outcome, marks: Mapping[str, float], least: float) -> Outcome:
+    """The outcome, but ``marked low`` and a draft where a taken item has a mark below `least`."""
+    low = [f"{scale} {mark:.3g}" for scale, mark in marks.items() if mark < least]
+    if not low or outcome.item.draft:
+        return outcome
+    note = f"{outcome.note}; marked below {least:g}: {', '.join(low)}"
+    return outcome._replace(item=replace(outcome.item, draft=True), state="marked low", note=note)
+
+
 def disagreements(item: Item, said: Mapping[str, Verdict]) -> Iterator[Disagreement]:
-    """Where each two people differ about an item: in the decision, else in what they leave."""
+    """Where each two people differ about an item: in marks, the decision, else what they leave."""
     for (one, a), (other, b) in combinations(said.items(), 2):
+        for scale, mark in a.marks.items():
+            if b.marks.get(scale, mark) != mark:
+                theirs = str(b.marks[scale])
+                yield Disagreement(item.id, _mark(scale), one, str(mark), other, theirs)
         if a.decision != b.decision and "reject" in {a.decision, b.decision}:
             yield Disagreement(item.id, "decision", one, _words(a), other, _words(b))
             continue
@@ -108,6 +136,10 @@ def disagreements(item: Item, said: Mapping[str, Verdict]) -> Iterator[Disagreem
             mine, theirs = getattr(left, name), getattr(right, name)
             if mine != theirs:
                 yield Disagreement(item.id, name, one, _shown(mine), other, _shown(theirs))
+
+
+def _mark(scale: str) -> str:
+    return f"mark: {scale}"
 
 
 def _words(verdict: Verdict) -> str:
@@ -130,8 +162,9 @@ def agreement(
                  for name in persons]  # fmt: skip
     same = sum(len({verdict.decision for verdict in of.values()}) == 1 for of in both.values())
     yield AgreementRow(
-        "decision", ", ".join(persons), len(both), same / len(both), _alpha(decisions)
+        "decision", ", ".join(persons), len(both), same / len(both), _alpha(decisions, "nominal")
     )
+    yield from _marks_alike(both)
     for one, other in combinations(persons, 2):
         pairs = [(mended_item(items[name], of[one]), mended_item(items[name], of[other]))
                  for name, of in both.items()
@@ -140,11 +173,31 @@ def agreement(
         yield from _of_two(f"{one}, {other}", pairs)
 
 
-def _alpha(decisions: list[list[Decision | None]]) -> float | None:
+def _alpha(ratings: Sequence[Sequence[Hashable | None]], measure: Measure) -> float | None:
     try:
-        return krippendorff_alpha(decisions, measure="nominal").alpha
+        return krippendorff_alpha(ratings, measure=measure).alpha
     except UndefinedMetricError:
         return None
+
+
+def _marks_alike(both: Mapping[str, Mapping[str, Verdict]]) -> Iterator[AgreementRow]:
+    """A row for each scale on which two people or more marked an item."""
+    scales = dict.fromkeys(s for of in both.values() for each in of.values() for s in each.marks)
+    for scale in scales:
+        given = [
+            {name: each.marks[scale] for name, each in of.items() if scale in each.marks}
+            for of in both.values()
+        ]
+        shared = [marks for marks in given if len(marks) > 1]
+        if not shared:
+            continue
+        persons = list(dict.fromkeys(name for marks in shared for name in marks))
+        ratings = [[marks.get(name) for marks in shared] for name in persons]
+        same = sum(len(set(marks.values())) == 1 for marks in shared)
+        yield AgreementRow(
+            _mark(scale), ", ".join(persons), len(shared), same / len(shared),
+            _alpha(ratings, "ordinal"),
+        )  # fmt: skip
 
 
 def _of_two(persons: str, pairs: list[tuple[Item, Item]]) -> Iterator[AgreementRow]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+from keju.building.review_form import ReviewForm, review_form
 from keju.building.reviewing import box_forms
 from keju.building.reviewing.label_studio import TASKS, read_tasks, write_tasks
 from keju.building.reviewing.sheets import read_sheet, write_sheet
@@ -20,7 +21,13 @@ Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
-def export_review(form: Form, dataset: Dataset, items: Sequence[Item], out: Path) -> None:
+def export_review(
+    form: Form,
+    dataset: Dataset,
+    items: Sequence[Item],
+    out: Path,
+    scales: ReviewForm | None = None,
+) -> None:
     """Write items for review.
 
     Args:
@@ -28,6 +35,8 @@ def export_review(form: Form, dataset: Dataset, items: Sequence[Item], out: Path
         dataset: where the pictures lie.
         items: what is to be reviewed.
         out: the file or folder to write, which must not be there yet.
+        scales: what people mark items on, by default keju's own; tools for boxes have no place for
+            marks.
 
     Raises:
         UsageError: it is there, or a sheet is called neither .csv nor .jsonl.
@@ -37,33 +46,38 @@ def export_review(form: Form, dataset: Dataset, items: Sequence[Item], out: Path
         raise UsageError(f"{out}: is there already. Choose another --out")
     if not items:
         raise DataError("nothing to review", file=dataset.path, mend="Choose other items")
+    scales = scales or review_form()
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
             raise UsageError(f"{out}: a sheet is a .csv or a .jsonl file")
-        write_sheet(items, out)
+        write_sheet(items, out, scales)
     elif form == "label-studio":
-        write_tasks(dataset, list(items), out)
+        write_tasks(dataset, list(items), out, scales)
     else:
         box_forms.write_boxes(form, dataset, items, out)
 
 
-def read_review(src: Path, items: Mapping[str, Item], person: str) -> list[Verdict]:
+def read_review(
+    src: Path, items: Mapping[str, Item], person: str, scales: ReviewForm | None = None
+) -> list[Verdict]:
     """The verdicts in a file or folder, whichever form it has.
 
     Args:
         src: what came back.
         items: what went out, by id.
         person: whose it is, where it doesn't say.
+        scales: what people marked items on, by default keju's own.
 
     Raises:
         DataError: it has none of the forms, or something in it can't be.
     """
+    scales = scales or review_form()
     if src.suffix.casefold() in {".csv", ".tsv", ".jsonl"}:
-        return read_sheet(src, person)
+        return read_sheet(src, person, scales)
     if src.is_dir() and (src / TASKS).is_file():
-        return read_tasks(src / TASKS, items, person)
+        return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):
-        return read_tasks(src, items, person)
+        return read_tasks(src, items, person, scales)
     form = box_forms.form_of(src)
     if not form:
         raise DataError(

@@ -1,7 +1,7 @@
 """Review in Label Studio: drafts go out as predictions, annotations come back as verdicts.
 
 Boxes are in percent of the picture there. Pictures are named as Label Studio's local storage serves
-them; the labelling interface lies beside the tasks.
+them; the labelling interface lies beside the tasks and asks for the form's marks too.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 import msgspec
 from msgspec import Struct, field
 
+from keju.building.review_form import MARK, OTHER_FORM, ReviewForm, Scale
 from keju.building.reviewing.pictures import IMAGES, drawn_anew, send_pictures
 from keju.building.reviewing.verdicts import Decision, Mended, Verdict, seal_of
 from keju.datasets.store import Dataset
@@ -45,17 +47,34 @@ editable="true"/>
   <Choices name="decision" toName="shown" choice="single-radio" required="true">
     <Choice value="accept"/><Choice value="mend"/><Choice value="reject"/>
   </Choices>
+{marks}\
   <TextArea name="reason" toName="shown" placeholder="reason" rows="2"/>
 </View>
 """
+_XML_MARK = """\
+  <Header value={asks} size="5"/>
+  <Choices name={key} toName="shown" choice="single-radio" showInline="true">
+    {choices}
+  </Choices>
+"""
 
 
-def write_tasks(dataset: Dataset, items: list[Item], out: Path) -> None:
+def write_tasks(dataset: Dataset, items: list[Item], out: Path, form: ReviewForm) -> None:
     """Write ``tasks.json``, ``interface.xml`` and the pictures into a folder."""
     refs = (item.images[0] for item in items if item.images)
     names = send_pictures(dataset, refs, out)
     write_json(out / TASKS, [_task(item, names) for item in items])
-    write_atomic(out / INTERFACE, _XML)
+    marks = "".join(map(_control, form.scale))
+    write_atomic(out / INTERFACE, _XML.format(marks=marks))
+
+
+def _control(scale: Scale) -> str:
+    said = map(scale.said, range(1, len(scale.marks) + 1))
+    return _XML_MARK.format(
+        asks=quoteattr(f"{scale.name} {scale.zh}: {scale.asks} {scale.asks_zh}"),
+        key=quoteattr(scale.key),
+        choices="".join(f"<Choice value={quoteattr(each)}/>" for each in said),
+    )
 
 
 def _task(item: Item, names: Mapping[str, str]) -> dict[str, Any]:
@@ -98,6 +117,7 @@ def _box_results(item: Item) -> Iterator[dict[str, Any]]:
 class _Value(Struct, frozen=True):
     text: str | list[str] = ""
     choices: list[str] = []
+    rating: int | None = None
     x: float = 0
     y: float = 0
     width: float = 0
@@ -130,7 +150,9 @@ class _Task(Struct, frozen=True):
     annotations: list[_Annotation] = []
 
 
-def read_tasks(file: Path, items: Mapping[str, Item], person: str) -> list[Verdict]:
+def read_tasks(
+    file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
+) -> list[Verdict]:
     """The verdicts in a JSON export of Label Studio; cancelled annotations are not reviewed.
 
     A text or box that differs from the item's is a mend, whichever decision was ticked but
@@ -140,6 +162,7 @@ def read_tasks(file: Path, items: Mapping[str, Item], person: str) -> list[Verdi
         file: the export.
         items: by id.
         person: whose they are, where the export doesn't say.
+        form: the scales on which items were marked, by ``Choices`` or by ``Rating``.
 
     Raises:
         DataError: it is no such export, or something in it can't be.
@@ -160,15 +183,20 @@ def read_tasks(file: Path, items: Mapping[str, Item], person: str) -> list[Verdi
             if annotation.was_cancelled:
                 continue
             try:
-                verdicts.append(_verdict(item, annotation, str(seal or ""), person))
+                verdicts.append(_verdict(item, annotation, str(seal or ""), person, form))
             except DataError as error:
                 raise DataError(
-                    error.problem, file=file, item=item.id, mend=error.mend or "Review it again"
+                    error.problem,
+                    file=file,
+                    item=f"task {number}, {item.id}",
+                    mend=error.mend or "Review it again",
                 ) from None
     return verdicts
 
 
-def _verdict(item: Item, annotation: _Annotation, seal: str, person: str) -> Verdict:
+def _verdict(
+    item: Item, annotation: _Annotation, seal: str, person: str, form: ReviewForm
+) -> Verdict:
     results = annotation.result
     if len(results) > _MOST_RESULTS:
         raise DataError(f"more than {_MOST_RESULTS:,} texts and boxes")
@@ -196,6 +224,7 @@ def _verdict(item: Item, annotation: _Annotation, seal: str, person: str) -> Ver
         "decision": decision,
         "mended": Mended(**mended),
         "reason": _text(results, "reason") or "",
+        "marks": _marks(results, form),
         "seal": seal,
     }
     try:
@@ -214,6 +243,29 @@ def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:
     if ticked == ["mend"]:
         return "mend"
     return "mend" if mended else "accept"
+
+
+def _marks(results: list[_Result], form: ReviewForm) -> dict[str, int]:
+    scales = {scale.key: scale for scale in form.scale}
+    given: dict[str, int] = {}
+    for result in results:
+        if not result.from_name.startswith(MARK):
+            continue
+        if result.from_name not in scales:
+            raise DataError(
+                f"a choice {result.from_name[:60]!r}, which is no scale of the form",
+                mend=OTHER_FORM,
+            )
+        scale, value = scales[result.from_name], result.value
+        told = value.choices if value.rating is None else [*value.choices, str(value.rating)]
+        mark = scale.mark_of(told[0]) if len(told) == 1 else None
+        if mark is None:
+            raise DataError(
+                f"{', '.join(told)[:60]!r} is no mark for {scale.name}",
+                mend=f"Tick one of {len(scale.marks)}, or none",
+            )
+        given[scale.name] = mark
+    return {scale.name: given[scale.name] for scale in form.scale if scale.name in given}
 
 
 def _text(results: list[_Result], name: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from keju.building.bench import Bench
+from keju.building.review_form import ReviewForm, review_form
 from keju.building.reviewing.deciding import (
     AgreementRow,
     Disagreement,
@@ -17,12 +18,14 @@ from keju.building.reviewing.deciding import (
     agreement,
     decide,
     disagreements,
+    held_to,
+    mean_marks,
 )
 from keju.building.reviewing.forms import read_review
 from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
 from keju.datasets.boxes import box_fault
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
 from keju.items import Item
 
 
@@ -45,14 +48,28 @@ class ReviewSettings(Settings, frozen=True):
     rejected: Annotated[
         Literal["keep", "drop"], Meta(description="Rejected items: kept as drafts, or dropped.")
     ] = "keep"
+    scales: Annotated[
+        Path | None, Meta(description="The form that items were marked by (TOML); else keju's own.")
+    ] = None
+    least_mark: Annotated[
+        float,
+        Meta(
+            description="The mean mark that a taken item needs on each scale marked; 0: any.", ge=0
+        ),
+    ] = 0
+    below: Annotated[
+        Literal["send-back", "drop"],
+        Meta(description="Items marked lower: kept as drafts for another review, or dropped."),
+    ] = "send-back"
 
 
 class Decided(Struct, frozen=True):
-    """What became of an item, and who decided it."""
+    """What became of an item, and who decided it; `marks` is each scale's mean."""
 
     item: str
     state: str
     persons: str
+    marks: str
     note: str
 
 
@@ -62,11 +79,14 @@ def review(bench: Bench, settings: ReviewSettings) -> None:
     Raises:
         DataError: nothing was reviewed, an item that is not in the dataset, or one that has changed
             since it was reviewed.
+        UsageError: the least mark is higher than a scale goes, or no form in the file.
     """
+    form = review_form(settings.scales)
+    _check_least(settings.least_mark, form)
     items = {item.id: item for item in bench.items()}
     verdicts: list[Verdict] = []
     for src in settings.reviewed:
-        found = read_review(src, items, settings.person or src.stem)
+        found = read_review(src, items, settings.person or src.stem, form)
         _check(found, items, src)
         verdicts += found
     if not verdicts:
@@ -79,12 +99,16 @@ def review(bench: Bench, settings: ReviewSettings) -> None:
         if item.id not in said:
             bench.keep(item)
             continue
+        marks = mean_marks(said[item.id], settings.judge)
         outcome = decide(item, said[item.id], need=settings.need, judge=settings.judge)
+        outcome = held_to(outcome, marks, settings.least_mark)
         states[outcome.state] += 1
         persons = ", ".join(outcome.persons)
-        rows.append(Decided(item.id, outcome.state, persons, outcome.note))
+        marked = ", ".join(f"{scale} {mark:.3g}" for scale, mark in marks.items())
+        rows.append(Decided(item.id, outcome.state, persons, marked, outcome.note))
         disputed += disagreements(item, said[item.id])
-        if outcome.state != "rejected" or settings.rejected == "keep":
+        dropped = {"rejected": settings.rejected, "marked low": settings.below}
+        if dropped.get(outcome.state) != "drop":
             bench.keep(outcome.item, person=persons, note=outcome.note)
     bench.table("decided", rows, Decided)
     bench.table("disagreements", disputed, Disagreement)
@@ -98,7 +122,16 @@ STEP = Step(
     "Make of items what people decided: accepted, mended, rejected, disputed.",
     ReviewSettings,
     review,
+    version=2,
 )
+
+
+def _check_least(least: float, form: ReviewForm) -> None:
+    for scale in form.scale:
+        if not least <= len(scale.marks):  # also where it is no number
+            raise UsageError(
+                f"least mark {least:g}: {scale.name!r} goes from 1 to {len(scale.marks)}"
+            )
 
 
 def _check(verdicts: Sequence[Verdict], items: Mapping[str, Item], src: Path) -> None:
