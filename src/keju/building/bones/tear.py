@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Annotated, NamedTuple
@@ -14,6 +15,7 @@ from PIL import Image
 
 from keju.building.bench import Bench
 from keju.building.bones.masks import masked
+from keju.building.lots import outside
 from keju.building.step import Settings, Step
 from keju.errors import DataError
 from keju.files import write_atomic
@@ -137,8 +139,12 @@ def tear_pieces(bench: Bench, settings: TearSettings) -> None:
         for shown, row in _shelved(bench, item, piece):
             shelf.append(shown)
             rows.append(row)
-    for place in range(len(shelf)):
-        _ask(bench, settings, shelf, place)
+    of_piece: defaultdict[str, list[int]] = defaultdict(list)
+    for place, shown in enumerate(shelf):
+        of_piece[shown.piece.id].append(place)
+    for place, shown in enumerate(shelf):
+        mine = [other for other in of_piece[shown.piece.id] if shelf[other].part in shown.joins]
+        _ask(bench, settings, shelf, place, mine)
     bench.table("fragments", rows, Fragment)
     bench.table("left-out", left, LeftOut)
     joined = sum(bool(shown.joins) for shown in shelf)
@@ -190,16 +196,16 @@ def _shelved(bench: Bench, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fr
         yield _Shown(ref, item, part, joins), row
 
 
-def _ask(bench: Bench, settings: TearSettings, shelf: Sequence[_Shown], place: int) -> None:
-    """The items about one fragment, if it joins any."""
-    own = shelf[place]
-    same = [other for other in range(len(shelf)) if shelf[other].piece.id == own.piece.id]
-    mine = [other for other in same if shelf[other].part in own.joins]
-    others = [other for other in range(len(shelf)) if other != place and other not in mine]
-    wanted = max(0, settings.gallery - len(mine)) if settings.gallery else len(others)
+def _ask(
+    bench: Bench, settings: TearSettings, shelf: Sequence[_Shown], place: int, mine: Sequence[int]
+) -> None:
+    """The items about one fragment, if it joins any: `mine` are those that it joins."""
+    own, gone = shelf[place], sorted((place, *mine))
+    others = len(shelf) - len(gone)
+    wanted = max(0, settings.gallery - len(mine)) if settings.gallery else others
     rng = bench.rng("gallery", own.piece.id, str(own.part))
-    lot = [others[int(at)] for at in rng.permutation(len(others))[:wanted]]
-    gallery = sorted(mine + lot)
+    lot = [outside(int(at), gone) for at in rng.permutation(others)[:wanted]]
+    gallery = sorted([*mine, *lot])
     if not mine or not lot:
         return
     for item in ranking(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.controls.altering import Alphabet, Alteration, altered
+from keju.building.lots import outside
 from keju.building.step import Settings, Step
 from keju.datasets.line_kinds import FLOW
 from keju.errors import DataError
@@ -64,6 +66,7 @@ def make_controls(bench: Bench, settings: ControlSettings) -> None:
         bench.keep(item)
     sound = [item for item in items if item.split == "test" and CONTROL not in item.metadata]
     alphabet = Alphabet(item.answer for item in sound)
+    others = _Others(sound)
     made: list[Control] = []
     for kind in settings.kinds:
         count = 0
@@ -72,7 +75,7 @@ def make_controls(bench: Bench, settings: ControlSettings) -> None:
                 break
             rng = bench.rng(kind, item.id)
             control = (
-                _wrong_page(item, sound, rng)
+                _wrong_page(item, others, rng)
                 if kind == "wrong-page"
                 else _altered(item, kind, rng, settings.share, alphabet)
             )
@@ -142,16 +145,33 @@ def _answer_lines(item: Item) -> list[int] | None:
     return found if len(found) == len(wanted) else None
 
 
-def _wrong_page(
-    item: Item, items: Sequence[Item], rng: np.random.Generator
-) -> tuple[Item, int] | None:
+class _Others:
+    """Items with pictures, of which one of another group of the same task is drawn."""
+
+    def __init__(self, items: Sequence[Item]) -> None:
+        self._tasks: defaultdict[str, list[Item]] = defaultdict(list)
+        self._groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+        for item in items:
+            if item.images:
+                shelf = self._tasks[item.task]
+                self._groups[item.task, item.group].append(len(shelf))
+                shelf.append(item)
+
+    def drawn(self, item: Item, rng: np.random.Generator) -> Item | None:
+        """One of them by lot; None where there is none."""
+        shelf, own = self._tasks[item.task], self._groups[item.task, item.group]
+        left = len(shelf) - len(own)
+        return shelf[outside(int(rng.integers(left)), own)] if left else None
+
+
+def _wrong_page(item: Item, others: _Others, rng: np.random.Generator) -> tuple[Item, int] | None:
     """The item with the picture of another group's item of its task."""
     form = query_of(item).form
-    others = [each for each in items
-              if each.task == item.task and each.group != item.group and each.images]  # fmt: skip
-    if form not in _ASKED_OF_A_WRONG_PAGE or not item.images or not others:
+    if form not in _ASKED_OF_A_WRONG_PAGE or not item.images:
         return None
-    other = others[int(rng.integers(len(others)))]
+    other = others.drawn(item, rng)
+    if other is None:
+        return None
     shown = replace(_control(item, WRONG_PAGE), images=other.images, lines=other.lines)
     if form == "transcription":
         # What stands there is the other page's; the question is still this one's.
