@@ -10,6 +10,7 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
@@ -161,9 +162,8 @@ def _tiff_bands(image: TiffImagePlugin.TiffImageFile, file: Path) -> Iterator[Im
     odd |= any(tags.tagtype[tag] not in _PACKED for tag in _COPIED_TAGS if tag in tags)
     if odd or not fits or not offsets:
         return None
-    places = [
-        list(zip(offsets, sizes, strict=True))[n * across : (n + 1) * across] for n in range(down)
-    ]
+    pieces = list(zip(offsets, sizes, strict=True))
+    places = [pieces[n * across : (n + 1) * across] for n in range(down)]
     return _tiff_rows(image, file, places, rows)
 
 
@@ -193,8 +193,8 @@ def _tiff_band(
 ) -> Image.Image:
     """Some strips or rows of tiles as a TIFF of their own."""
     tiled = _TILES in tags
-    places = [8 + sum(len(part) for part in parts[:n]) for n in range(len(parts))]
     sizes = [len(part) for part in parts]
+    places = list(accumulate(sizes[:-1], initial=8))
     made: dict[int, tuple[int, Sequence[int] | bytes]] = {
         tag: (tags.tagtype[tag], _values(tags[tag])) for tag in _COPIED_TAGS if tag in tags
     }
