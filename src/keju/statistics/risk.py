@@ -93,21 +93,20 @@ def risk_intervals(
         [known.setdefault(name or place, len(known)) for place, name in enumerate(groups)]
     )
     found = [
-        _curve(*(array[rows] for array in arrays))
+        # What is read off a curve is kept, not the curve: a thousand of them would fill memory.
+        (curve.area, curve.gain, *map(curve.at, coverages))
         for drawn in draws(len(known), resamples=resamples, seed=seed)
         for counts in drawn
         if len(rows := np.repeat(np.arange(len(inverse)), counts[inverse].astype(np.intp)))
+        for curve in [_curve(*(array[rows] for array in arrays))]
     ]
 
     def interval(values: Sequence[float | None]) -> Interval | None:
         numbers = np.array([np.nan if value is None else value for value in values])
         return interval_of_values(numbers, len(known))
 
-    return RiskIntervals(
-        area=interval([each.area for each in found]),
-        gain=interval([each.gain for each in found]),
-        at={share: interval([each.at(share) for each in found]) for share in coverages},
-    )
+    area, gain, *at = map(interval, zip(*found, strict=True))
+    return RiskIntervals(area, gain, dict(zip(coverages, at, strict=True)))
 
 
 def _checked(
