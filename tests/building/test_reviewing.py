@@ -142,6 +142,14 @@ def test_boxes_come_back_as_they_went(form, given, tmp_path):
     assert not items["where0"].draft
 
 
+@pytest.mark.parametrize("form", BOX_FORMS)
+def test_one_picture_with_different_boxes_does_not_go_out(form, given, tmp_path):
+    items = items_of(given)
+    other = replace(items["where0"], id="other", boxes=BOXES[:1])
+    with pytest.raises(DataError, match="other: other boxes on the picture of where0"):
+        export_review(form, given, [*items.values(), other], tmp_path / form)
+
+
 def moved(form: str, out: Path) -> None:
     """Move the second box of the first picture ten pixels to the right, as its tool would."""
     first = min((out / "images").glob("*.jpg"))

@@ -38,9 +38,21 @@ def write_boxes(form: str, dataset: Dataset, items: Sequence[Item], out: Path) -
     """Write the pictures of items that have boxes, and their boxes in one of the forms.
 
     Raises:
-        DataError: no item has boxes, or a picture is turned by EXIF alone.
+        DataError: no item has boxes, two items have different ones on one picture, or a picture is
+            turned by EXIF alone.
     """
-    boxed = {item.images[0].sha256: item for item in items if item.boxes and item.images}
+    boxed: dict[str, Item] = {}
+    for item in items:
+        if item.boxes and item.images:
+            first = boxed.setdefault(item.images[0].sha256, item)
+            if first.boxes != item.boxes:
+                # What came back for the picture would be taken for a mend of both.
+                raise DataError(
+                    f"other boxes on the picture of {first.id}",
+                    file=dataset.path,
+                    item=item.id,
+                    mend="Export one of the two at a time, or to Label Studio",
+                )
     if not boxed:
         raise DataError(
             "no item has boxes", file=dataset.path, mend="Export the items as a sheet instead"
