@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -104,6 +106,34 @@ def test_another_file_is_refused(tmp_path):
     file.close()
     with pytest.raises(DataError, match="another program's"):
         Acts(other)
+
+
+def test_a_file_that_another_program_holds_is_not_to_be_moved_away(acts, monkeypatch):
+    holder = sqlite3.connect(acts.path, isolation_level=None)
+    acts.close()
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    monkeypatch.setattr("keju.web.acts.BUSY_MS", 10)
+    with pytest.raises(DataError, match="cannot be opened: database is locked") as caught:
+        Acts(acts.path)
+    assert "Move" not in str(caught.value)
+    holder.close()
+
+
+def test_servers_that_begin_one_file_at_once_all_have_it(tmp_path):
+    path, together = tmp_path / "acts.sqlite", Barrier(8)
+
+    def begin(number):
+        together.wait()
+        acts = Acts(path)
+        acts.add(f"P{number}", "exam", "q", "1")
+        acts.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(begin, range(8)))
+    acts = Acts(path)
+    assert acts.count() == 8
+    acts.close()
 
 
 KILLED = """

@@ -82,7 +82,9 @@ def test_a_name_is_kept_as_one_line_or_refused(name):
     assert person_of(kept) == kept
 
 
-@pytest.mark.parametrize("name", ["", "  ", "a\u202eb", "x" * 61, "\u200b", "a\x00b", "\ue000"])
+@pytest.mark.parametrize(
+    "name", ["", "  ", "a\u202eb", "x" * 61, "\u200b", "a\x00b", "\ue000", "\u3164"]
+)
 def test_names_that_deceive_are_refused(name):
     with pytest.raises(UsageError):
         person_of(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from http.client import HTTPConnection
 
 import pytest
 from tests.web.conftest import ask
@@ -45,6 +46,36 @@ def test_the_token_leaves_the_address_for_a_cookie(served):
     assert served.ask("GET", "/", person="Li").status == 200
 
 
+@pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example/", "///evil.example"])
+@pytest.mark.parametrize("query", ["t={}", "lang=zh", "person=Li"])
+def test_nobody_is_led_to_another_site(served, path, query):
+    led = served.ask("GET", f"{path}?{query.format(served.token)}", person="Li")
+    assert led.status == 303
+    assert not led.headers["Location"].startswith(("//", "/\\"))
+    assert led.headers["Location"].startswith("/")
+
+
+BODIES = [
+    ("application/x-www-form-urlencoded; charset=none", b"name=Li"),
+    ("application/x-www-form-urlencoded; charset=utf-16", b"name=Li"),
+    ("multipart/form-data", b"name=Li"),
+    ("multipart/form-data; boundary=x", b"name=Li"),
+    ("multipart/form-data; boundary=x", b'--x\r\nContent-Disposition: form-data; name="na'),
+    ("multipart/form-data; boundary=x",
+     b'--x\r\nContent-Disposition: form-data; name="name"\r\n\r\n\xff\r\n--x--\r\n'),
+    ("multipart/form-data; boundary=x", b"--x\r\nContent-Disposition: form-data\r\n\r\nLi"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "body"), BODIES)
+def test_what_is_no_form_is_refused(served, kind, body):
+    link = HTTPConnection("127.0.0.1", served.port, timeout=30)
+    head = {"Cookie": f"keju-0={served.token}", "Content-Type": kind}
+    link.request("POST", "/who", body, head)
+    assert link.getresponse().status == 400
+    link.close()
+
+
 def test_nothing_can_be_sent_without_the_token(served, tmp_path):
     refused = ask(served.port, "POST", "/exam/1", form={"act": "skip"},
                   cookies={"keju-person": "Li"})  # fmt: skip
@@ -64,7 +95,7 @@ def test_the_machine_s_own_names_are_taken(served, host):
 
 def test_a_form_of_another_site_is_refused(served):
     form = {"act": "skip", "ticket": "1"}
-    for origin in ("http://evil.example", "null", "http://127.0.0.1:1"):
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://["):
         refused = served.ask("POST", "/exam/1", person="Li", form=form, Origin=origin)
         assert refused.status == 403
     assert served.hall.acts.count() == 0
@@ -85,7 +116,8 @@ def test_every_answer_bears_the_policy(served):
     "path",
     ["/assets/..%2fserver.py", "/assets/%2e%2e%2fgate.py", "/assets/page.html.j2", "/image/../x",
      "/image/" + "0" * 64, "/files/acts.sqlite", "/files/..%2facts.sqlite", "/exam/0", "/exam/999",
-     "/exam/-1", "/authoring/nobody", "/authoring/new?image=x"],
+     "/exam/-1", "/authoring/nobody", "/authoring/new?image=x", "/assets/%00.js",
+     "/assets/" + "a" * 300 + ".js"],
 )  # fmt: skip
 def test_nothing_else_of_the_disk_is_served(served, path):
     assert served.ask("GET", path, person="Li").status == 404

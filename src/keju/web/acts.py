@@ -20,10 +20,13 @@ from keju.errors import DataError
 FORMAT = 0x6B656A31
 """``kej1``: what marks a SQLite file as one of these."""
 
+BUSY_MS = 10_000
+"""How long another writer is waited for."""
+
 Kind = Literal["answer", "skip", "undo"]
 
 _SCHEMA = """
-CREATE TABLE acts (
+CREATE TABLE IF NOT EXISTS acts (
   id INTEGER PRIMARY KEY,
   at TEXT NOT NULL,
   person TEXT NOT NULL,
@@ -35,11 +38,13 @@ CREATE TABLE acts (
   undoes INTEGER UNIQUE REFERENCES acts (id),
   ticket TEXT NOT NULL
 );
-CREATE INDEX acts_of ON acts (desk, person, subject);
-CREATE INDEX acts_sent ON acts (ticket);
-CREATE TRIGGER acts_stay BEFORE UPDATE ON acts BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
-CREATE TRIGGER acts_last BEFORE DELETE ON acts BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
-CREATE TABLE house (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS acts_of ON acts (desk, person, subject);
+CREATE INDEX IF NOT EXISTS acts_sent ON acts (ticket);
+CREATE TRIGGER IF NOT EXISTS acts_stay BEFORE UPDATE ON acts
+  BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
+CREATE TRIGGER IF NOT EXISTS acts_last BEFORE DELETE ON acts
+  BEGIN SELECT RAISE(ABORT, 'acts only grow'); END;
+CREATE TABLE IF NOT EXISTS house (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 """
 _COLUMNS = "id, at, person, desk, subject, kind, value, seconds"
 _STANDING = "kind != 'undo' AND id NOT IN (SELECT undoes FROM acts WHERE undoes IS NOT NULL)"
@@ -86,18 +91,24 @@ class Acts:
             os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
             self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
             self._open()
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.OperationalError) as error:
+            raise DataError(f"people's answers cannot be opened: {error}", file=path,
+                            mend="Let it be written, and no program hold it") from None  # fmt: skip
+        except sqlite3.Error as error:
             raise DataError(f"not a file of people's answers: {error}", file=path,
                             mend="Move it away to begin a new one") from None  # fmt: skip
 
     def _open(self) -> None:
-        self._file.execute("PRAGMA busy_timeout = 10000")
+        self._file.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
         self._file.execute("PRAGMA journal_mode = WAL")
         self._file.execute("PRAGMA synchronous = FULL")
-        (mark,) = self._file.execute("PRAGMA application_id").fetchone()
         (tables,) = self._file.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        (mark,) = self._file.execute("PRAGMA application_id").fetchone()
         if not tables:
-            self._file.executescript(f"BEGIN; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;")
+            # Another server may begin it at the same moment: it is made once.
+            self._file.executescript(
+                f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA application_id = {FORMAT}; COMMIT;"
+            )
         elif mark != FORMAT:
             raise sqlite3.DatabaseError("another program's")
 
@@ -157,7 +168,8 @@ class Acts:
             with self._turn:
                 done = self._file.execute(_INSERT, (*values, ticket, kind, value))
         except sqlite3.Error as error:
-            raise DataError(f"an answer could not be stored: {error}", file=self.path) from None
+            raise DataError(f"an answer could not be stored: {error}", file=self.path,
+                            mend="Send it again when the disk takes it") from None  # fmt: skip
         return done.rowcount == 1
 
     def standing(self, desk: str, person: str | None = None) -> dict[tuple[str, str], Act]:

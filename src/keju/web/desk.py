@@ -18,6 +18,8 @@ LONGEST = 300_000
 """Characters of one field; a page of a book has a thousand."""
 _LONGEST_NAME = 60
 _LONGEST_TIME = 24 * 3600.0
+_BLANK = frozenset("\u115f\u1160\u3164\uffa0\u2800")
+"""Letters and signs that fonts draw as nothing."""
 
 Form = Mapping[str, str]
 
@@ -79,7 +81,8 @@ def person_of(name: str) -> str:
         raise UsageError("Please give your name")
     if len(plain) > _LONGEST_NAME:
         raise UsageError("This name is too long: 60 characters at most")
-    if any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Co", "Cn"} for char in plain):
+    unseen = {"Cc", "Cf", "Cs", "Co", "Cn"}
+    if any(char in _BLANK or unicodedata.category(char) in unseen for char in plain):
         raise UsageError("This name holds characters that cannot be seen")
     return plain
 

@@ -93,7 +93,7 @@ def _number(form: Form, most: int, *, whole: bool = False) -> float:
     said = form.get("answer", "").strip()
     try:
         number = float(int(said)) if whole else float(said)
-    except ValueError:
+    except (ValueError, OverflowError):
         raise UsageError(_EMPTY if not said else "Please give a number") from None
     if not 0 <= number <= most:
         raise UsageError("This number is not possible here")

@@ -56,7 +56,7 @@ class Gate:
             return _refusal(why)
         shown = request.query.get("t")
         if shown is not None and self._is_token(shown):
-            rest = str(request.rel_url.without_query_params("t"))
+            rest = own_path(str(request.rel_url.without_query_params("t")))
             response: web.StreamResponse = web.Response(status=303, headers={"Location": rest})
             response.set_cookie(
                 self._cookie, self._token, httponly=True, samesite="Lax", max_age=_YEAR
@@ -85,11 +85,10 @@ class Gate:
         if not self._is_ours(name):
             return "This server does not go by the name that it was asked for."
         origin = request.headers.get("Origin")
-        if request.method not in {"GET", "HEAD"} and origin is not None:
-            there = urlsplit(origin)
-            if there.netloc != request.headers.get("Host"):
-                return "This form comes from another site."
-        return ""
+        if request.method in {"GET", "HEAD"} or origin is None:
+            return ""
+        ours = origin.partition("://")[2] == request.headers.get("Host")
+        return "" if ours else "This form comes from another site."
 
     def _is_ours(self, name: str) -> bool:
         if name in {"localhost", self._host}:
@@ -99,6 +98,11 @@ class Gate:
         except ValueError:
             return not is_loopback(self._host) and name == socket.gethostname().lower()
         return address.is_loopback or not is_loopback(self._host)
+
+
+def own_path(address: str) -> str:
+    """A path of this server: what begins with two slashes would lead browsers to another site."""
+    return "/" + address.lstrip("/\\")
 
 
 def is_loopback(host: str) -> bool:

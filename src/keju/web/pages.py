@@ -76,7 +76,7 @@ def asset(name: str) -> tuple[bytes, str] | None:
         return None
     try:
         return _read(_SHARED.get(name, _ROOM), name), kind
-    except FileNotFoundError:
+    except (OSError, ValueError):
         return None
 
 

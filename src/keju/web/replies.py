@@ -58,8 +58,15 @@ def see(there: str) -> web.Response:
 
 
 async def form_of(request: web.Request) -> Form:
-    """What was sent, without files."""
-    posted = await request.post()
+    """What was sent, without files.
+
+    Raises:
+        HTTPBadRequest: it is no form, or in no encoding that there is.
+    """
+    try:
+        posted = await request.post()
+    except (ValueError, LookupError, RuntimeError, web.RequestPayloadError):
+        raise web.HTTPBadRequest(text="What was sent cannot be read") from None
     return {name: value for name, value in posted.items() if isinstance(value, str)}
 
 

@@ -13,7 +13,7 @@ from keju.images import thumbnail
 from keju.web.author_pages import AuthorPages
 from keju.web.desk import person_of, standing_of
 from keju.web.desk_pages import DeskPages
-from keju.web.gate import Gate, Handler
+from keju.web.gate import Gate, Handler, own_path
 from keju.web.hall import DESKS, Hall
 from keju.web.pages import SAID, asset
 from keju.web.replies import (
@@ -185,14 +185,14 @@ class Server:
 
     async def _collect(self) -> None:
         async with self._turn:
-            count = self.hall.acts.count()
-            if count == self._seen:
-                return
             try:
+                count = self.hall.acts.count()
+                if count == self._seen:
+                    return
                 self.kept = await asyncio.to_thread(self.hall.collect)
-            except (KejuError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - else nothing would be written out any more
                 # What people submit is safe in acts.sqlite; the page says so, it is tried again.
-                self.trouble = str(error)
+                self.trouble = str(error) or type(error).__name__
             else:
                 self._seen, self.trouble = count, ""
 
@@ -210,7 +210,7 @@ async def _settings(request: web.Request, handler: Handler) -> web.StreamRespons
             rest = rest.without_query_params(name)
             with suppress(UsageError):
                 remember(response, name, person_of(value) if name == "person" else value)
-        response.headers["Location"] = str(rest)
+        response.headers["Location"] = own_path(str(rest))
         return response
     try:
         return await handler(request)
