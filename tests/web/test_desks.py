@@ -8,6 +8,7 @@ import json
 import pytest
 from tests.web.conftest import HOSTILE, after
 
+from keju.building.review_form import review_form
 from keju.building.reviewing import last_words, mended_item, read_verdicts, seal_of
 from keju.building.reviewing.forms import read_review
 from keju.datasets.store import Dataset
@@ -194,6 +195,11 @@ def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit,
     assert page.locator(".mine li").count() == 1
     served.hall.collect()
     assert len(Dataset.open(path).items()) == 1
+    page.locator(".mine a").first.click()
+    page.locator("[value=discard]").click()
+    page.wait_for_url("**/authoring")
+    served.hall.collect()
+    assert not path.exists()
 
 
 def test_nobody_changes_another_person_s_item(serving, dataset, tmp_path):
@@ -228,3 +234,81 @@ def test_what_people_did_is_there_again_after_a_restart(serving, answered):
     assert [act.value for act in again.acts.standing("rating").values()] == ['{"score":3.0}']
     assert any("ratings" in line for line in again.collect())
     again.close()
+
+
+def test_marks_are_given_by_keys_kept_by_reload_and_undo_and_reach_the_tables(
+    serving, sit, answered
+):
+    served = serving(answered)
+    page = sit(served, "Li", "/review")
+    marks = {"correct": 5, "to the point": 2, "fit to publish": 4}
+    for scale in review_form().scale:
+        group = page.get_by_role("group", name=scale.asks)
+        assert group.get_by_role("radio").count() == 6
+        assert group.get_by_role("radio", name="no mark").is_checked()
+    for key in ("f", "5", "ArrowRight", "ArrowRight", "Enter", "4"):
+        page.keyboard.press(key)
+    assert chosen(page) == ["5", "2", "4"]
+    assert page.url.endswith("/review/1"), "Enter goes on among marks, and sends nothing"
+    page.reload()
+    assert chosen(page) == ["5", "2", "4"], "what is not sent yet"
+    after(page, lambda: page.keyboard.press("a"))
+    assert chosen(page) == ["", "", ""], "another item's"
+    after(page, lambda: page.keyboard.press("u"))
+    assert chosen(page) == ["5", "2", "4"], "what was taken back"
+    assert not list(served.hall.desks["review"].verdicts(served.hall.acts))
+    after(page, lambda: page.keyboard.press("a"))
+    for key in ("f", "0", "0", "1"):
+        page.keyboard.press(key)
+    after(page, lambda: page.keyboard.press("a"))
+    again = serving(answered)
+    assert chosen(sit(again, "Li", "/review/1")) == ["5", "2", "4"], "resumed"
+    again.hall.collect()
+    found = read_verdicts(answered / "people" / "verdicts.jsonl")
+    assert [each.marks for each in found] == [marks, {"fit to publish": 1}]
+    items = {item.id: item for item in Dataset.open(answered.parent / "set").items()}
+    read = read_review(answered / "people" / "verdicts.jsonl", items, "")
+    assert [each.marks for each in read] == [marks, {"fit to publish": 1}]
+
+
+def chosen(page) -> list[str]:
+    """The marks that a page shows as chosen."""
+    return page.locator("[data-marks] input:checked").evaluate_all("all => all.map(e => e.value)")
+
+
+def test_marks_are_asked_in_both_languages_and_held_to_the_form(serving, answered):
+    served = serving(answered)
+    pages = {
+        language: served.ask("GET", "/review/1", person="Li", Accept_Language=language).text
+        for language in ("en", "zh-TW")
+    }
+    for scale in review_form().scale:
+        assert scale.asks in pages["en"]
+        assert scale.asks_zh in pages["zh-TW"]
+        assert all(word in pages["zh-TW"] for word in (scale.zh, *scale.marks_zh))
+        for wrong in ("6", "0", "-1", "x", "５"):
+            form = {"act": "accept", scale.key: wrong}
+            refused = served.ask("POST", "/review/1", person="Li", form=form)
+            assert refused.status == 400, wrong
+            assert "one of the marks" in refused.text
+
+
+def test_a_form_of_the_users_is_shown_and_what_others_marked_stays(serving, answered, tmp_path):
+    served = serving(answered)
+    form = {"act": "accept", "mark-correct": "3"}
+    served.ask("POST", "/review/1", person="Li", form=form)
+    own = tmp_path / "own.toml"
+    own.write_text(
+        'version = "1"\n[[scale]]\nname = "<b>clear</b>"\nzh = "明"\nasks = "Is it clear?"\n'
+        'asks_zh = "明否？"\nmarks = ["no", "yes"]\n'
+    )
+    other = serving(answered, scales=own)
+    text = other.ask("GET", "/review/1", person="Li", Accept_Language="zh").text
+    assert "明否？" in text
+    assert "yes" in text, "English words where the form has no others"
+    assert "mark-correct" not in text
+    own.write_text(own.read_text("utf-8").replace("<b>clear</b>", "correct"))
+    fewer = serving(answered, scales=own).ask("GET", "/review/1", person="Li").text
+    assert 'aria-label="no mark" checked' in fewer, "3 is no mark of two"
+    (verdict,) = other.hall.desks["review"].verdicts(other.hall.acts)
+    assert verdict.marks == {"correct": 3}

@@ -43,6 +43,10 @@ def serve(
     every: Annotated[
         bool, typer.Option("--every", help="Review every item, not the drafts alone.")
     ] = False,
+    scales: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="A form of your own for marks, for review."),
+    ] = None,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Listen there: opens the pages to others.")
     ] = "127.0.0.1",
@@ -71,7 +75,7 @@ def serve(
         seed=seed if sample else 0, wording=script, boxes=boxes,
     )  # fmt: skip
     selection = None if chosen == Selection() else chosen
-    hall = Hall(what, out, Choice(selection, per_task, seed, rubrics, every))
+    hall = Hall(what, out, Choice(selection, per_task, seed, rubrics, every, scales))
     if collect:
         try:
             lines = hall.collect()

@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from keju.building.review_form import review_form
 from keju.building.reviewing import write_verdicts
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
@@ -46,7 +47,8 @@ class Choice(NamedTuple):
     """What may be chosen for a hall.
 
     `selection` is what a new run asks; `per_task`, `seed` and `rubrics` are of rating; `every` has
-    every item reviewed, where otherwise drafts alone are if there are any.
+    every item reviewed, where otherwise drafts alone are if there are any; `scales` is the form of
+    review.
     """
 
     selection: Selection | None = None
@@ -54,6 +56,7 @@ class Choice(NamedTuple):
     seed: int = 0
     rubrics: Path | None = None
     every: bool = False
+    scales: Path | None = None
 
 
 class Hall:
@@ -69,6 +72,7 @@ class Hall:
     def __init__(self, what: Path, out: Path | None = None, choice: Choice | None = None) -> None:
         self.choice = choice or Choice()
         self._rubrics = read_rubrics(self.choice.rubrics)
+        self._form = review_form(self.choice.scales)
         self.run, self.dataset = _opened(what, out)
         self.acts = Acts(self.people / "acts.sqlite")
         self._everything = self.dataset.items()
@@ -162,9 +166,9 @@ class Hall:
         partial = self.people / ".authored"
         shutil.rmtree(partial, ignore_errors=True)
         count = self.authoring.export(self.acts, partial)
+        shutil.rmtree(path, ignore_errors=True)
         if not count:
             return ""
-        shutil.rmtree(path, ignore_errors=True)
         partial.rename(path)
         return f"{count} new items: {path}"
 
@@ -211,7 +215,8 @@ class Hall:
 
     def _review(self) -> Review:
         drafts = [item for item in self._everything if item.draft]
-        return Review(self._everything if self.choice.every or not drafts else drafts)
+        items = self._everything if self.choice.every or not drafts else drafts
+        return Review(items, self._form)
 
     def _adjudication(self) -> Adjudication:
         desk = Adjudication(self._begun())
@@ -248,9 +253,18 @@ def _opened(what: Path, out: Path | None) -> tuple[RunFolder, Dataset]:
     if run.exists():
         if run.manifest().dataset_hash != dataset.manifest.hash:
             raise UsageError(f"{out}: a run of another dataset. Choose another --out")
-    elif out.exists() and (not out.is_dir() or any(p.name != "people" for p in out.iterdir())):
+    elif out.exists() and not _takes_people(out):
         raise UsageError(f"{out}: holds something that is no run. Choose another --out")
     return run, dataset
+
+
+def _takes_people(out: Path) -> bool:
+    """Whether a folder is empty, or one where people began, be it that a full disk ended it."""
+    if not out.is_dir():
+        return False
+    return (out / "people" / "acts.sqlite").is_file() or all(
+        path.name == "people" for path in out.iterdir()
+    )
 
 
 def _way(settings: Mapping[str, str]) -> Way:

@@ -9,6 +9,7 @@ import msgspec
 from msgspec import structs
 
 from keju.benchmarks import prompt_of, query_of, task
+from keju.building.review_form import ReviewForm, Scale, review_form
 from keju.building.reviewing import Decision, Mended, Verdict, seal_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -22,12 +23,18 @@ LONGEST_REASON = 10_000
 
 
 class Review:
-    """The cards of review: items of a dataset, its drafts where it has some."""
+    """The cards of review: items of a dataset, its drafts where it has some.
+
+    Args:
+        items: what is reviewed.
+        form: the scales that people may mark each item on, by default keju's own.
+    """
 
     name = "review"
 
-    def __init__(self, items: Sequence[Item]) -> None:
+    def __init__(self, items: Sequence[Item], form: ReviewForm | None = None) -> None:
         self._items = {item.id: item for item in items}
+        self._form = form or review_form()
 
     def subjects(self, person: str) -> Sequence[str]:
         """The items in the dataset's order."""
@@ -51,6 +58,7 @@ class Review:
             "has_boxes": bool(item.boxes) or _form(item) == "boxes",
             "boxes": rows_of(now.boxes),
             "verdict": verdict,
+            "scales": [_asked(scale, verdict, language) for scale in self._form.scale],
             "provenance": item.provenance,
         }
 
@@ -58,7 +66,8 @@ class Review:
         """What was decided; fields that were not changed are left out.
 
         Raises:
-            UsageError: it is no decision, mends nothing, or rejects without a reason.
+            UsageError: it is no decision, mends nothing, rejects without a reason, or gives a mark
+                that is none.
         """
         said = form.get("act", "")
         decision = next((known for known in _DECISIONS if known == said), None)
@@ -79,11 +88,23 @@ class Review:
             decision=decision,
             mended=mended,
             reason=reason,
+            marks=self._marks(form),
             seal=seal_of(item),
         )
         if fault := verdict.fault():
             raise UsageError(fault)
         return verdict
+
+    def _marks(self, form: Form) -> dict[str, int]:
+        given: dict[str, int] = {}
+        for scale in self._form.scale:
+            said = form.get(scale.key, "")
+            marks = {str(mark): mark for mark in range(1, len(scale.marks) + 1)}
+            if said and said not in marks:
+                raise UsageError("Please choose one of the marks, or none")
+            if said:
+                given[scale.name] = marks[said]
+        return given
 
     def lingers(self, subject: str) -> bool:
         """What was decided is done with."""
@@ -102,6 +123,18 @@ def _verdict(act: Act | None) -> Verdict | None:
     if act is None or act.kind != "answer":
         return None
     return msgspec.json.decode(act.value, type=Verdict)
+
+
+def _asked(scale: Scale, verdict: Verdict | None, language: str) -> dict[str, object]:
+    """A scale as the page asks it, with the mark given before, unless by a form with more marks."""
+    mark = verdict.marks.get(scale.name, 0) if verdict else 0
+    return {
+        "key": scale.key,
+        "name": scale.zh if language == "zh" else scale.name,
+        "asks": scale.asks_zh if language == "zh" else scale.asks,
+        "words": scale.words(language),
+        "mark": mark if mark <= len(scale.marks) else 0,
+    }
 
 
 def _mended(item: Item, form: Form) -> Mended:

@@ -66,13 +66,14 @@ async function send(button) {
 
 // What is written and not yet sent survives a reload and a closed window, on this machine only.
 function keepUnsent() {
-  const fields = [...form.querySelectorAll("textarea, input[name=answer][lang]")];
+  const fields = [...form.querySelectorAll("textarea, input[name=answer][lang], [data-marks] input")];
   const name = (field) => `keju:${form.dataset.keep}:${field.name}`;
   for (const field of fields) {
     try {
       const kept = localStorage.getItem(name(field));
-      if (kept !== null && kept !== field.value) field.value = kept;
-      field.addEventListener("input", () => localStorage.setItem(name(field), field.value));
+      if (kept !== null && field.type === "radio") field.checked ||= kept === field.value;
+      else if (kept !== null && kept !== field.value) field.value = kept;
+      field.addEventListener(field.type === "radio" ? "change" : "input", () => localStorage.setItem(name(field), field.value));
     } catch { return; }
   }
 }
@@ -104,6 +105,18 @@ if (score) {
     }
   };
 }
+const groups = [...document.querySelectorAll("[data-marks]")];
+const reach = (group) => group && group.querySelector("input:checked").focus();
+if (groups.length) keys.f = () => reach(groups[0]);
+groups.forEach((group, place) => group.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const mark = group.querySelector(`[data-digit="${CSS.escape(event.key)}"]`);
+  // Enter would send the form by its first button, which accepts.
+  if (!mark && event.key !== "Enter") return;
+  event.preventDefault(); event.stopPropagation();
+  if (mark) press(mark);
+  reach(groups[place + 1]);
+}));
 const tens = document.querySelector("[data-digits]");
 if (tens) {
   for (let digit = 0; digit < 10; digit += 1) {
