@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import task
 from keju.building.bench import Bench
+from keju.building.dedup.components import Joined
 from keju.building.step import Settings, Step
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -68,23 +69,15 @@ def group_of(item: Item) -> str:
 def units_of(items: Iterable[Item]) -> list[Unit]:
     """Items that share a group or an image, directly or through others, in order of appearance."""
     items = list(items)
-    root = list(range(len(items)))
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            root[place] = root[root[place]]
-            place = root[place]
-        return place
-
+    joined = Joined(len(items))
     first: dict[tuple[str, str], int] = {}
     for place, item in enumerate(items):
         marks = [("group", group_of(item)), *(("image", ref.sha256) for ref in item.images)]
         for mark in marks:
-            other, here = find(first.setdefault(mark, place)), find(place)
-            root[max(other, here)] = min(other, here)
+            joined.join(first.setdefault(mark, place), place)
     members: dict[int, list[Item]] = defaultdict(list)
-    for place, item in enumerate(items):
-        members[find(place)].append(item)
+    for item, unit in zip(items, joined.labels().tolist(), strict=True):
+        members[unit].append(item)
     return [
         Unit(tuple(item.id for item in some), Counter(item.task for item in some))
         for some in members.values()
