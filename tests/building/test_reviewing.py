@@ -495,6 +495,8 @@ def test_a_form_of_the_users_goes_out_in_their_words(given, tmp_path):
         'asks_zh = "？"\nmarks = ["no", "yes"]\n'
     )
     (scale,) = review_form(own).scale
+    with pytest.raises(UsageError, match="no place for marks"):
+        export_review("coco", given, given.items(), tmp_path / "coco", review_form(own))
     export_review("label-studio", given, given.items(), tmp_path / "ls", review_form(own))
     asked = ET.parse(tmp_path / "ls" / "interface.xml")
     names = [each.get("name") for each in asked.findall(".//Choices")]

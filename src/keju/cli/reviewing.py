@@ -50,7 +50,7 @@ def export(
         for item in given.items()
         if (not task or item.task in task) and (item.draft or not drafts)
     ]
-    export_review(form, given, items, out, review_form(scales))
+    export_review(form, given, items, out, review_form(scales) if scales else None)
     say(f"{len(items)} items in {out}")
     by = f" --scales {scales}" if scales else ""
     say(f"Then: keju build review import {dataset} --reviewed {out}{by} --out NEW")

@@ -39,13 +39,16 @@ def export_review(
             marks.
 
     Raises:
-        UsageError: it is there, or a sheet is called neither .csv nor .jsonl.
+        UsageError: it is there, a sheet is called neither .csv nor .jsonl, or scales are given to a
+            tool for boxes.
         DataError: nothing to review, or a picture that cannot go out.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UsageError(f"{out}: is there already. Choose another --out")
     if not items:
         raise DataError("nothing to review", file=dataset.path, mend="Choose other items")
+    if form in box_forms.FORMS and scales:
+        raise UsageError(f"{form}: tools for boxes have no place for marks. Leave the scales out")
     scales = scales or review_form()
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
