@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from keju.benchmarks import options_of
 from keju.building.choices.guessing import blind_hits
 from keju.building.choices.making import plain
+from keju.building.releasing.splitting import group_of
 from keju.items import Item
 from keju.statistics import group_bootstrap, holm
 
@@ -88,10 +89,9 @@ def questions_of(items: Iterable[Item]) -> dict[str, list[Question]]:
         options = options_of(item)
         letter = item.answer.strip()
         if len(options) > 1 and len(letter) == 1 and letter in ascii_uppercase[: len(options)]:
-            group = item.group or (item.images[0].sha256 if item.images else item.id)
             place = ascii_uppercase.index(letter)
             asked = item.question if item.options else item.question.partition(options[0])[0]
-            question = Question(item.id, group, asked, options, place)
+            question = Question(item.id, group_of(item), asked, options, place)
             found[f"{item.benchmark} {item.task}"].append(question)
     return dict(found)
 

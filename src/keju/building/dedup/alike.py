@@ -46,6 +46,11 @@ class PicturePair(Struct, frozen=True):
     other_width: int
     other_height: int
 
+    @classmethod
+    def of(cls, one: Picture, other: Picture) -> PicturePair:
+        """The pair of two pictures."""
+        return cls(one.path, one.width, one.height, other.path, other.width, other.height)
+
 
 class Likeness(Struct, frozen=True):
     """How alike two pictures are, -1..1; -1 where they cannot be laid upon each other."""

@@ -164,7 +164,7 @@ def _held(
     """The candidates that hold when the pictures are laid upon each other."""
 
     def compare(some: list[Candidate]) -> list[float]:
-        pairs = [_pair(pictures[each.one], pictures[each.other]) for each in some]
+        pairs = [PicturePair.of(pictures[each.one], pictures[each.other]) for each in some]
         found = bench.engine.map("comparisons", pairs, likeness_of, Likeness)
         _check(each.error for each in found)
         if not settings.trust_clip:
@@ -175,10 +175,6 @@ def _held(
         ]
 
     return holding(candidates, len(pictures), compare, settings.alike)
-
-
-def _pair(one: Picture, other: Picture) -> PicturePair:
-    return PicturePair(one.path, one.width, one.height, other.path, other.width, other.height)
 
 
 def _vectors(

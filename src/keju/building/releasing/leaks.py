@@ -96,10 +96,7 @@ def leaks_into(items: Sequence[Item], others: Mapping[str, Sequence[Item]]) -> C
 
 
 def between_splits(items: Sequence[Item]) -> Compared:
-    """What of the test split stands in the reference split too.
-
-    Pictures of tasks of pairs are left out where a reference labels them: that is its use.
-    """
+    """What of the test split stands in the reference split too, whatever the reference is for."""
     test = [item for item in items if item.split == "test"]
     return leaks_into(test, {"reference": [item for item in items if item.split == "reference"]})
 

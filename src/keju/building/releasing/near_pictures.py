@@ -57,7 +57,7 @@ def near_pictures(
             for one, other in some.T.tolist()
             if (one < first and names[other] in theirs) or (other < first and names[one] in theirs)
         ]
-        rows = [_pair(pictures[one], pictures[other]) for one, other in pairs]
+        rows = [PicturePair.of(pictures[one], pictures[other]) for one, other in pairs]
         found = engine.map("comparisons", rows, likeness_of, Likeness)
         _check(found)
     for (one, other), seen in zip(pairs, found, strict=True):
@@ -75,10 +75,6 @@ def _file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
     path = folder / Path(ref.path).name
     path.write_bytes(dataset.image_bytes(ref))
     return path
-
-
-def _pair(one: Picture, other: Picture) -> PicturePair:
-    return PicturePair(one.path, one.width, one.height, other.path, other.width, other.height)
 
 
 def _check(rows: list[Hashes] | list[Likeness]) -> None:
