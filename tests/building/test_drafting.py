@@ -374,6 +374,17 @@ def test_a_step_that_was_cut_off_goes_on_and_pays_for_nothing_twice(
     assert again.manifest.hash == first.manifest.hash  # fmt: skip
 
 
+def test_no_stage_sends_more_than_was_allowed_for_all(
+    chat: Chat, source: Dataset, tmp_path: Path
+) -> None:
+    said = {"look": {"description": "一頁書影"}, "keywords": {"keywords": ["書"]},
+            "expand": {"expanded": "一頁書影。"}}  # fmt: skip
+    rules(chat, source, "description", lambda _, stage: reply(said[stage.name]))
+    with pytest.raises(DataError, match="3 of 3 requests have no reply yet"):
+        done(source, tmp_path / "out", settings(chat, "description", max_requests=3))
+    assert chat.stats()["requests"] == 3
+
+
 def test_a_killed_command_goes_on_to_the_same_hash_and_pays_at_most_for_what_was_under_way(
     chat: Chat, tmp_path: Path
 ) -> None:
@@ -424,6 +435,22 @@ def test_an_item_that_waits_for_its_answer_is_filled_once(chat: Chat, tmp_path: 
     done(Dataset.open(tmp_path / "one"), tmp_path / "two", asked)
     assert chat.stats()["requests"] == 1
     assert Dataset.open(tmp_path / "two").items() == [item]
+
+
+def test_of_several_drafts_the_first_fills_the_item_that_waits(chat: Chat, tmp_path: Path) -> None:
+    with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0", source="s") as writer:
+        ref = writer.add_image(picture(0), "p")
+        writer.add(Item(id="asks", benchmark="MCS-Bench", task="T6", images=(ref,), draft=True))
+        text = TEXTS["p0"]
+        writer.add(page_item("read", images=(ref,), answer=text, transcription=text))
+    source = Dataset.open(tmp_path / "d")
+    first = {"question": "何以說乎？", "answer": "學而時習之。", "evidence": "學而時習之"}
+    other = {"question": "何以樂乎？", "answer": "有朋遠來。", "evidence": "有朋自遠方來"}
+    rules(chat, source, "comprehension", lambda *_: reply(first, other))
+    done(source, tmp_path / "one", settings(chat, "comprehension"))
+    items = {item.id: item for item in Dataset.open(tmp_path / "one").items()}
+    assert list(items) == ["read", "asks", "asks-comprehension-2"]
+    assert [items[name].question for name in list(items)[1:]] == ["何以說乎？", "何以樂乎？"]
 
 
 def test_what_failed_is_asked_again_and_the_step_is_not_done_before(

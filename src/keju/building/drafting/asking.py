@@ -124,7 +124,7 @@ class Drafting:
             limits=Limits(requests=settings.per_minute),
             budget=Budget(
                 max_cost=settings.max_cost,
-                max_requests=None if left is None else max(1, left - self.sent),
+                max_requests=None if left is None else max(0, left - self.sent),
                 prices=read_prices(settings.prices) if settings.prices else None,
             ),
         )

@@ -44,6 +44,7 @@ def item_of(
     *,
     task: str,
     rng: np.random.Generator,
+    fills: bool = True,
 ) -> Item:
     """The draft that a reply becomes, by the kind's `fill`.
 
@@ -54,8 +55,9 @@ def item_of(
         number: of the proposal about this page, from 1.
         task: of the item.
         rng: draws the order of options.
+        fills: whether the page's own item may become the draft, where it waits for one.
     """
-    item = _new(page, draft_id(page, kind.name, number), task)
+    item = _new(page, draft_id(page, kind.name, number), task, fills=fills)
     item = replace(item, transcription=page.text or None)
     for part, names in kind.fill.items():
         values = [_value(name.strip(), kind, stages) for name in names.split(",")]
@@ -73,10 +75,10 @@ def item_of(
     return item
 
 
-def _new(page: Page, name: str, task: str) -> Item:
+def _new(page: Page, name: str, task: str, *, fills: bool = True) -> Item:
     """The draft of a task, yet without an answer: the page's own item where that waits for it."""
     source = page.source
-    if page.waits_for(task):
+    if fills and page.waits_for(task):
         return replace(source, draft=True)
     return Item(
         id=name,

@@ -51,18 +51,20 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
     drafts: list[tuple[Item, str]] = []
     if OCR in settings.kinds:
         drafts += [(item, OCR) for item in _read(work, pages)]
+    filled = {item.id for item, _ in drafts}
     for kind in kinds:
         lacking.update((kind.name, lack) for page in pages if (lack := page.lacks(kind)))
         fit = [page for page in pages if not page.lacks(kind) and kind.name not in page.drafted]
         for page, number, stages in _proposed(work, kind, fit, templates):
             rng = bench.rng(page.source.id, kind.name, str(number))
             name = _task(kind, settings)
-            item = item_of(page, kind, stages, number, task=name, rng=rng)
+            fills = page.source.id not in filled
+            item = item_of(page, kind, stages, number, task=name, rng=rng, fills=fills)
+            filled.add(item.id)
             drafts.append((item, templates.signature(kind)))
     _check_failed(work)
-    replaced = {item.id for item, _ in drafts}
     for item in items:
-        if item.id not in replaced:
+        if item.id not in filled:
             bench.keep(item)
     for item, signature in drafts:
         bench.keep(item, tool=settings.model, note=signature)
