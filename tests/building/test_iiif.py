@@ -290,6 +290,13 @@ def test_what_is_not_there_is_asked_for_once(library, tmp_path):
     assert len(library.seen) == 1
 
 
+def test_chinese_in_an_address_is_sent_as_servers_take_it(library, tmp_path):
+    fetcher = Fetcher(tmp_path, {library.host}, pause=0)
+    with pytest.raises(DataError, match="refused: HTTP 404"):
+        fetcher.get(f"{library.url}/書 一/%E6%9B%B8?q=天")
+    assert library.seen[-1][0] == "/%E6%9B%B8%20%E4%B8%80/%E6%9B%B8?q=%E5%A4%A9"
+
+
 def test_answers_have_a_largest_size(library, tmp_path):
     fetcher = Fetcher(tmp_path, [library.host], pause=0.0, most=1000)
     with pytest.raises(DataError, match="larger than 1,000 bytes"):
@@ -297,7 +304,9 @@ def test_answers_have_a_largest_size(library, tmp_path):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://x/y", "no address", "http://"])
+@pytest.mark.parametrize(
+    "url", ["http://[/x", "file:///etc/passwd", "ftp://x/y", "no address", "http://"]
+)
 def test_only_addresses_of_the_web_are_fetched(url, tmp_path):
     with pytest.raises(UsageError, match="no address"):
         Fetcher(tmp_path, ["x"]).get(url)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,25 @@ def test_the_source_s_files_are_copied_and_not_shared(tmp_path):
     with scan.open("r+b") as stream:
         stream.write(b"overwritten in place")
     assert Dataset.open(tmp_path / "build" / "dataset").image_bytes(item.images[0]) == picture(1)
+
+
+def test_a_name_that_is_no_utf_8_is_named(tmp_path):
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans" / os.fsdecode("書.png".encode("gb18030"))).write_bytes(picture(1))
+    with pytest.raises(KejuError, match=r"the name .* is not UTF-8"):
+        built(tmp_path, IMAGES)
+
+
+def test_a_build_inside_its_own_source_is_refused(tmp_path):
+    (tmp_path / "p.png").write_bytes(picture(1))
+    with pytest.raises(KejuError, match=r"source 1 \(images\): path: the build would lie inside"):
+        built(tmp_path, IMAGES.replace('"scans"', '"."'))
+    assert not (tmp_path / "build").exists()
+
+
+def test_a_path_that_no_disk_takes_is_not_there(tmp_path):
+    with pytest.raises(KejuError, match="no such file or folder"):
+        built(tmp_path, IMAGES.replace("scans", "s" * 5000))
 
 
 @pytest.mark.parametrize("made", ["empty", "broken"])
@@ -230,6 +250,20 @@ def test_the_main_text_is_taken_and_the_rest_left(tmp_path):
 def test_pages_are_read_in_the_encoding_that_they_name(charset):
     data = PAGE.format(charset=charset).encode({"gb2312": "gb18030"}.get(charset, charset))
     assert TEXT in page_text(data, name="x").text
+
+
+@pytest.mark.parametrize("charset", ["undefined", "raw_unicode_escape", "none"])
+def test_an_encoding_that_gives_no_text_is_refused(charset):
+    data = PAGE.format(charset=charset).encode() + b"\\ud800"
+    with pytest.raises(KejuError, match=f"not in the encoding that it names, {charset}"):
+        page_text(data, name="x")
+
+
+def test_fonts_that_are_never_closed_cut_no_text_off():
+    opened = "<font size=2>" * 1000
+    assert TEXT in page_text(f"{opened}<p>{TEXT}</p>".encode(), name="x").text
+    with pytest.raises(KejuError, match="nested too deep"):
+        page_text(f"{opened * 100}<p>{TEXT}</p>".encode(), name="x")
 
 
 def test_pages_without_licence_or_address_or_text_are_refused_by_name(tmp_path):

@@ -35,7 +35,7 @@ from keju.building.running import (
     run_step,
     shown,
 )
-from keju.building.settings import fingerprint
+from keju.building.settings import fingerprint, paths_in
 from keju.building.sources.base import Site
 from keju.datasets.store import Dataset, DatasetManifest
 from keju.errors import DataError, UsageError
@@ -98,6 +98,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
         UsageError: the folder holds something else, or another build is running in it.
         DataError: a source or a step cannot be done.
     """
+    _check_apart(recipe, out)
     with _locked(out):
         parts, sources = [], []
         for planned in recipe.sources:
@@ -153,6 +154,17 @@ def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
             stands = finished(folder, work.fingerprint) is not None
         yield Planned(step.step.name, f"steps/{step.folder}", stands)
         last = folder
+
+
+def _check_apart(recipe: Recipe, out: Path) -> None:
+    """No source may hold the build: run again, it would read what it wrote."""
+    for planned in recipe.sources:
+        for key, path in paths_in(planned.settings):
+            if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
+                raise UsageError(
+                    f"{recipe.file}: source {planned.number} ({planned.form.name}): {key}: "
+                    f"the build would lie inside it, in {out}. Choose another --out"
+                )
 
 
 def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:

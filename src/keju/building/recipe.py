@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, Struct
 
 from keju.building.running import Head
-from keju.building.settings import paths_in, settings_from
+from keju.building.settings import check_paths, settings_from
 from keju.building.sources import SOURCES, SourceForm, source_form
 from keju.building.step import Step
 from keju.building.steps import STEPS, step_named
@@ -99,7 +99,7 @@ def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Pl
     place = f"{place} ({form.name})"
     rest = {key: value for key, value in table.items() if key != "form"}
     settings = settings_from(rest, form.settings, place=place, base=base)
-    _check_paths(settings, place)
+    check_paths(settings, place)
     try:
         form.check(settings)
     except UsageError as error:
@@ -113,7 +113,7 @@ def _step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Plan
     place = f"{place} ({step.name})"
     rest = {key: value for key, value in table.items() if key != "do"}
     settings = settings_from(rest, step.settings, place=place, base=base)
-    _check_paths(settings, place)
+    check_paths(settings, place)
     return PlannedStep(number, step, settings)
 
 
@@ -122,9 +122,3 @@ def _named(table: Mapping[str, Any], key: str, known: Mapping[str, object], plac
     if not isinstance(name, str):
         raise UsageError(f"{place}: it needs {key} = …, one of: {', '.join(sorted(known))}")
     return name
-
-
-def _check_paths(settings: Struct, place: str) -> None:
-    for key, path in paths_in(settings):
-        if not path.exists():
-            raise UsageError(f"{place}: {key}: {path}: no such file or folder")

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from keju.building.bench import SCRATCH, Bench
 from keju.building.engine import Engine
-from keju.building.settings import fingerprint, paths_in
+from keju.building.settings import check_paths, fingerprint
 from keju.building.step import Step
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -112,7 +112,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
     mark = work.fingerprint
     if done := finished(out, mark):
         return done
-    _check_paths(work)
+    check_paths(work.settings, work.step.name)
     manifest = work.given.manifest
     head = {
         name: getattr(work.head, name) or getattr(manifest, name) for name in Head.__struct_fields__
@@ -158,12 +158,6 @@ def shown(settings: Struct) -> dict[str, Any]:
         return shown(value) if isinstance(value, Struct) else value
 
     return {name: plain(getattr(settings, name)) for name in settings.__struct_fields__}
-
-
-def _check_paths(work: Work) -> None:
-    for key, path in paths_in(work.settings):
-        if not path.exists():
-            raise UsageError(f"{work.step.name}: {key}: {path}: no such file or folder")
 
 
 def _take_scratch(out: Path, mark: str) -> None:

@@ -77,6 +77,21 @@ def paths_in(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:
                 yield each.name, path
 
 
+def check_paths(settings: msgspec.Struct, place: str) -> None:
+    """Refuse settings that name what is not there.
+
+    Raises:
+        UsageError: a path leads to nothing, or is none that a disk could have.
+    """
+    for key, path in paths_in(settings):
+        try:
+            there = path.exists()
+        except OSError:
+            there = False
+        if not there:
+            raise UsageError(f"{place}: {key}: {str(path)[:200]}: no such file or folder")
+
+
 def fingerprint(*parts: object) -> str:
     """SHA-256 of anything that JSON, settings and paths can say.
 

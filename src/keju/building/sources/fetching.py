@@ -12,8 +12,9 @@ from email.message import Message
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from pathlib import Path
+from string import punctuation
 from typing import IO
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from keju import __version__
 from keju.errors import DataError, UsageError
@@ -90,7 +91,8 @@ class Fetcher:
         raise NotNowError(f"no answer: {reason}", file=url, mend="Build again later to go on")
 
     def _read(self, url: str) -> bytes:
-        with self._opener.open(url, timeout=60) as reply:
+        # Libraries write Chinese and spaces into addresses, which no server takes as they are.
+        with self._opener.open(quote(url, safe=punctuation), timeout=60) as reply:
             declared = reply.headers.get("Content-Length", "")
             if declared.isdigit() and int(declared) > self._most:
                 raise self._too_large(url)
@@ -126,7 +128,10 @@ class _SameHosts(urllib.request.HTTPRedirectHandler):
 
 def host_of(url: str) -> str:
     """The host of an address, with its port where one is given; empty where it has none."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     return parts.netloc.rpartition("@")[2].casefold() if parts.scheme in {"http", "https"} else ""
 
 

@@ -39,17 +39,19 @@ def page_text(data: bytes, *, name: str) -> WebText:
     an ``article`` or ``main`` that holds half of the page's is taken before others.
 
     Raises:
-        DataError: it is empty, or not in the encoding that it names.
+        DataError: it is empty, not in the encoding that it names, or nested without end.
     """
-    text = _decoded(data, name)
-    # A declaration of encoding inside is no longer true of what was decoded.
+    # A declaration of encoding inside is no longer true of what was decoded. Old pages open a
+    # font with every paragraph and close none: huge trees are a usual thing here.
     parser = lxml_html.HTMLParser(
-        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
     )
     try:
-        root = lxml_html.document_fromstring(text.encode(), parser=parser)
+        root = lxml_html.document_fromstring(_as_utf8(data, name), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError):
         raise DataError("the page is empty", file=name) from None
+    if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
+        raise DataError("nested too deep to be read to its end", file=name)
     title = " ".join(str(root.xpath("string(//title)")).split())
     for element in list(root.iter(*_DROPPED)):
         if isinstance(element, lxml_html.HtmlElement):
@@ -57,8 +59,8 @@ def page_text(data: bytes, *, name: str) -> WebText:
     return WebText(title, _lines(_main(root)))
 
 
-def _decoded(data: bytes, name: str) -> str:
-    """The page's characters, by the mark at its head, the encoding that it names, or UTF-8."""
+def _as_utf8(data: bytes, name: str) -> bytes:
+    """The page in UTF-8, read by the mark at its head, the encoding that it names, or UTF-8."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     else:
@@ -66,8 +68,8 @@ def _decoded(data: bytes, name: str) -> str:
         encoding = named[1].decode("ascii").casefold() if named else "utf-8"
         encoding = "utf-8-sig" if data.startswith(b"\xef\xbb\xbf") else encoding
     try:
-        return data.decode(_WIDER.get(encoding, encoding))
-    except (UnicodeDecodeError, LookupError):
+        return data.decode(_WIDER.get(encoding, encoding)).encode()
+    except (UnicodeError, LookupError):
         raise DataError(f"not in the encoding that it names, {encoding}", file=name) from None
 
 
@@ -80,8 +82,9 @@ def _main(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
             scores[element] = scores.get(element, 0.0) + share * max(0, worth)
     body = root.find("body")
     whole = body if body is not None else root
+    half = _length(whole) / 2
     for element in root.iter("article", "main"):
-        if _length(element) * 2 >= _length(whole):
+        if _length(element) >= half:
             return element
     # Of equals the outermost stands first in the document and is taken.
     return max(scores, key=lambda element: scores[element]) if any(scores.values()) else whole

@@ -97,7 +97,12 @@ def _check(settings: WebSettings) -> None:
 
 
 SOURCE = SourceForm(
-    "web", "saved web pages with address and licence", WebSettings, read_web, check=_check
+    "web",
+    "saved web pages with address and licence",
+    WebSettings,
+    read_web,
+    version=2,
+    check=_check,
 )
 
 
