@@ -66,6 +66,12 @@ def test_without_a_stated_order_lines_come_as_in_the_document(tmp_path: Path) ->
     assert not read_page(path).explicit_order
 
 
+def test_regions_without_names_stay_short_however_deep_they_lie(tmp_path: Path) -> None:
+    deep = "<TextRegion>" * 100 + "<TextLine/>" + "</TextRegion>" * 100
+    (found,) = read_page(page_file(tmp_path, deep)).lines
+    assert found.id == ".".join(["r1"] * 100 + ["1"])
+
+
 def test_an_ordered_group_goes_by_index(tmp_path: Path) -> None:
     groups = order(f'<OrderedGroup id="g">{ref("c", 10)}{ref("a", 2)}{ref("b", 1)}</OrderedGroup>')
     path = page_file(tmp_path, groups + region("a") + region("b") + region("c"))

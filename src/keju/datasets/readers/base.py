@@ -163,13 +163,14 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
         suffixes: endings of names, small letters, without the point.
 
     Raises:
-        DataError: a file is a link that leads out of the folder.
+        DataError: a file is a link that leads out of the folder, or its name is not UTF-8.
     """
     for place, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
             path = Path(place, name)
             if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
+                check_name(name, path)
                 yield kept_inside(path, folder)
 
 

@@ -127,7 +127,7 @@ def _lines(
     """The lines under a page or region: its own, then those of the regions inside it."""
     own = list(children(parent, "TextLine"))
     for place, element in enumerate(_by_index(own)):
-        name = element.get("id") or f"{'.'.join(reversed(around.ids))}.{place + 1}".lstrip(".")
+        name = element.get("id") or _within(around, f"{place + 1}")
         type_ = _type_of(element)
         yield _Found(
             Line(
@@ -143,9 +143,14 @@ def _lines(
     if not own and not regions:
         yield from _loose_text(path, parent, around, kinds)
     for place, region in enumerate(_by_index(regions)):
-        name = region.get("id") or f"{'.'.join(reversed(around.ids))}.r{place + 1}".lstrip(".")
+        name = region.get("id") or _within(around, f"r{place + 1}")
         inside = _Around((name, *around.ids), (*around.types, _type_of(region)))
         yield from _lines(path, region, inside, kinds)
+
+
+def _within(around: _Around, name: str) -> str:
+    """A name for what has none, after the region that it lies in."""
+    return f"{around.ids[0]}.{name}" if around.ids else name
 
 
 def _loose_text(

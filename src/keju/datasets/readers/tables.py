@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -94,7 +95,7 @@ def delimited(file: Path, lines: Iterable[str]) -> Iterator[Row]:
 
 
 def _check_heads(file: Path, heads: list[str]) -> None:
-    twice = sorted({head for head in heads if heads.count(head) > 1})
+    twice = sorted(head for head, count in Counter(heads).items() if count > 1)
     if not heads or twice:
         wrong = f"two columns are called {twice[0]!r}" if twice else "no line of column names"
         raise DataError(wrong, file=file, mend="Give every column a name of its own")
