@@ -164,7 +164,8 @@ def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
     served = serving(dataset, tmp_path / "run")
     exam = served.hall.desks["exam"]
     wrong = {
-        "letter": ["", "E", "A,B"], "yes-no": ["", "maybe"], "number": ["", "many", "-1", "1e9"],
+        "letter": ["", "E", "A,B"], "yes-no": ["", "maybe"],
+        "number": ["", "many", "-1", "1e9", "9" * 400],
         "probability": ["", "101", "-1", "nan"], "short": ["", "  "], "text": ["\n"],
         "transcription": [" "], "punctuated": [""], "entities": [""],
     }  # fmt: skip
@@ -329,6 +330,26 @@ def test_a_run_that_is_being_written_gets_its_answers_later(serving, dataset, tm
     served.ask("POST", "/collect", person="Li")
     assert "another keju" not in served.ask("GET", "/", person="Li").text
     assert len(list(run.responses())) == 2
+
+
+def test_what_cannot_be_written_out_is_said_and_tried_again(
+    serving, dataset, tmp_path, monkeypatch
+):
+    served = serving(dataset, tmp_path / "run")
+    served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
+    with monkeypatch.context() as broken:
+        broken.setattr(served.hall, "collect", lambda: 1 / 0)
+        served.ask("POST", "/collect", person="Li")
+        assert "division by zero" in served.ask("GET", "/", person="Li").text
+    served.ask("POST", "/collect", person="Li")
+    assert "division by zero" not in served.ask("GET", "/", person="Li").text
+    assert len(list(RunFolder.open(tmp_path / "run").responses())) == 1
+
+
+def test_a_run_that_a_full_disk_kept_from_beginning_is_opened_again(dataset, tmp_path):
+    Hall(dataset, tmp_path / "run").close()
+    (tmp_path / "run" / "run.lock").touch()
+    Hall(dataset, tmp_path / "run").close()
 
 
 def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
