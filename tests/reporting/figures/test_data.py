@@ -34,6 +34,7 @@ from keju.reporting.figures.task_values import (
 from keju.reporting.gather import Answer, Asked, Gathered
 from keju.reporting.labels import percent
 from keju.reporting.steps import step_tables
+from keju.reporting.words import Words
 
 
 def value(model, number, *, task="T7", higher=True, source=OWN_SOURCE):
@@ -171,6 +172,16 @@ def test_option_errors_stand_with_how_often_the_option_is_true(source):
         for model in source.gathered.models
         if "base" not in model
     }
+
+
+def test_an_option_that_one_model_was_not_asked_keeps_its_count_and_mean(source):
+    (figure,) = (f for f in of_run(source, ["options"]) if f.of == "t7")
+    drawn = figure.draw(figure.rows[1:], Words("en")).to_dict()
+    counts, rates = drawn["hconcat"]
+    for part in (counts, rates["layer"][0]):
+        assert "transform" not in part
+        options = [row["option"] for row in drawn["datasets"][part["data"]["name"]]]
+        assert options == list(dict.fromkeys(row["option"] for row in figure.rows))
 
 
 def test_the_front_is_of_models_that_none_beats_in_both(source):

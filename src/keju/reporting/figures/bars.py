@@ -191,22 +191,24 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     order, models = distinct(rows, "option"), distinct(rows, "model")
     height = alt.Step(19)
 
-    def base(axis: alt.Axis | None) -> alt.Chart:
-        return alt.Chart(data(rows)).encode(y=alt.Y("option:N", sort=order, title=None, axis=axis))
+    def base(some: Sequence[Row], axis: alt.Axis | None) -> alt.Chart:
+        return alt.Chart(data(some)).encode(y=alt.Y("option:N", sort=order, title=None, axis=axis))
 
-    first = {"field": "model", "equal": models[0]}
+    # Not every model was asked every option.
+    once = list({row["option"]: row for row in rows}.values())
     named_axis = alt.Axis(domain=False, ticks=False, labelLimit=260)
-    counted = base(named_axis).transform_filter(first)
-    counted = counted.encode(x=alt.X("times_true:Q", title=words("items"), sort="descending"))
+    counted = base(once, named_axis).encode(
+        x=alt.X("times_true:Q", title=words("items"), sort="descending")
+    )
     counts = alt.layer(
         counted.mark_bar(color=FILL, height=12),
         counted.mark_text(align="right", dx=-4, fontSize=9).encode(text="times_true:Q"),
     )
     x = alt.X("error_rate:Q", title=words("error rate, percent"), scale=alt.Scale(domain=[0, 100]))
     shapes = alt.Scale(domain=models, range=cycled(SHAPES, len(models)))
-    dots = base(None).mark_point(size=34, opacity=1, fill="white", stroke=OWN)
+    dots = base(rows, None).mark_point(size=34, opacity=1, fill="white", stroke=OWN)
     dots = dots.encode(x=x, shape=alt.Shape("model:N", sort=models, scale=shapes))
-    mean = base(None).transform_filter(first).mark_tick(thickness=3, size=16, color=INK)
+    mean = base(once, None).mark_tick(thickness=3, size=16, color=INK)
     return alt.hconcat(
         counts.properties(width=90, height=height),
         alt.layer(mean.encode(x="mean:Q"), dots).properties(width=330, height=height),
