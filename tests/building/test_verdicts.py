@@ -97,7 +97,8 @@ def test_the_seal_changes_with_what_is_shown_and_with_nothing_else():
     shown = [
         replace(ITEM, answer="地"),
         replace(ITEM, question="何"),
+        replace(ITEM, fields={"term": "庸"}),
         replace(ITEM, options=("a",)),
         replace(ITEM, boxes=(Box(x0=0, y0=0, x1=1, y1=1),)),
     ]
-    assert len({seal_of(item) for item in [ITEM, *shown]}) == 5
+    assert len({seal_of(item) for item in [ITEM, *shown]}) == 6

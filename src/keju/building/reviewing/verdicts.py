@@ -82,8 +82,9 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 def seal_of(item: Item) -> str:
     """Sixteen hexadecimal digits that change when anything changes that a reviewer is shown."""
-    shown = (item.task, item.query, item.question, item.options, item.answer, item.also_accepted,
-             item.transcription, item.boxes, [ref.sha256 for ref in item.images])  # fmt: skip
+    shown = (item.task, item.query, item.question, item.fields, item.verbatim, item.options,
+             item.answer, item.also_accepted, item.transcription, item.boxes,
+             [ref.sha256 for ref in item.images])  # fmt: skip
     return sha256_bytes(msgspec.json.encode(shown, order="deterministic"))[:16]
 
 
