@@ -155,7 +155,7 @@ def test_new_items_are_written_from_a_picture_and_become_a_dataset(serving, sit,
     assert not page.locator("[data-tool=draw]").is_visible()
     page.locator("[data-kinds]").select_option("T5")
     page.locator("#f-term").fill("庸")
-    page.locator("#f-options").fill("平常\n难道\n任用\n功劳")
+    page.locator("#f-options").fill("平常\n  \n难道\n任用\n功劳")
     page.locator("#f-answer").fill("e")
     page.locator("[value=answer]").click()
     page.locator("[data-error]:not([hidden])").wait_for()

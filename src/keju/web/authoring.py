@@ -14,7 +14,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, ImageRef, Item, Provenance
 from keju.web.acts import Acts
-from keju.web.desk import Form, text_of
+from keju.web.desk import Form, lines_of, text_of
 from keju.web.fields import boxes_of
 
 STEP = "authoring"
@@ -89,7 +89,7 @@ class Authoring:
         if kind is None:
             raise UsageError("Please choose a task")
         task_id, _, query = kind.spelled.partition("/")
-        options = tuple(line.strip() for line in text_of(form, "options").split("\n") if line)
+        options = lines_of(form, "options")
         options = options if kind.form == "letter" else ()
         boxes = boxes_of(form) if kind.form == "boxes" else ()
         item = Item(

@@ -110,3 +110,12 @@ def text_of(form: Form, field: str, *, needed: str = "") -> str:
     if needed and not text:
         raise UsageError(needed)
     return text
+
+
+def lines_of(form: Form, field: str) -> tuple[str, ...]:
+    """The lines of a text of a form that hold anything.
+
+    Raises:
+        UsageError: as `text_of`.
+    """
+    return tuple(line.strip() for line in text_of(form, field).split("\n") if line.strip())

@@ -14,7 +14,7 @@ from keju.building.reviewing import Decision, Mended, Verdict, seal_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.web.acts import Act, Acts
-from keju.web.desk import Form, text_of
+from keju.web.desk import Form, lines_of, text_of
 from keju.web.fields import boxes_of, rows_of
 
 _DECISIONS: tuple[Decision, ...] = get_args(Decision)
@@ -144,7 +144,7 @@ def _mended(item: Item, form: Form) -> Mended:
         if field in form and text != _plain(getattr(item, field) or ""):
             told[field] = text
     if "options" in form:
-        options = tuple(line.strip() for line in text_of(form, "options").split("\n") if line)
+        options = lines_of(form, "options")
         if options != tuple(map(_plain, item.options)):
             told["options"] = options
     if "boxes" in form:
