@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.statistics import spread
+from keju.statistics.bootstrap import draws
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=30), st.sampled_from([0.25, 0.5, 0.9, 1]))
@@ -43,3 +44,10 @@ def test_wrong_input_is_named():
     for values, groups, shares in (([], [], [0.5]), ([1], [], [0.5]), ([1], [""], [0])):
         with pytest.raises(ValueError, match=r"needed|share"):
             spread(values, groups, shares)
+
+
+def test_blocks_of_any_size_hold_the_same_draws():
+    whole = np.concatenate(list(draws(5, resamples=60, seed=3)))
+    parts = list(draws(5, resamples=60, seed=3, wide=1 << 18))
+    assert len(parts) == 4
+    assert np.array_equal(np.concatenate(parts), whole)

@@ -110,11 +110,19 @@ def resampled(sums: GroupSums, *, resamples: int, seed: int) -> Floats:
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def draws(groups: int, *, resamples: int, seed: int) -> Iterator[Floats]:
-    """How often each group is drawn, in blocks of rows: one row a resample, `groups` columns."""
+def draws(groups: int, *, resamples: int, seed: int, wide: int = 0) -> Iterator[Floats]:
+    """How often each group is drawn, in blocks of rows: one row a resample, `groups` columns.
+
+    Args:
+        groups: how many there are.
+        resamples: how many rows there will be in all.
+        seed: of the generator; blocks of any size hold the same rows.
+        wide: numbers that a row becomes, where these are more than the groups: blocks are as much
+            shorter, so that they fit into memory.
+    """
     generator = np.random.default_rng(seed)
     share = np.full(groups, 1 / groups)
-    block = max(1, _BLOCK // groups)
+    block = max(1, _BLOCK // max(groups, wide))
     for start in range(0, resamples, block):
         size = min(block, resamples - start)
         yield generator.multinomial(groups, share, size=size).astype(np.float64)

@@ -51,7 +51,7 @@ def spread(
     numbers, inverse = numbers[order], inverse[order]
     parts = [
         _measures(numbers, drawn[:, inverse], quantiles)
-        for drawn in draws(len(known), resamples=resamples, seed=seed)
+        for drawn in draws(len(known), resamples=resamples, seed=seed, wide=len(numbers))
         if len(known) > 1
     ]
     (found,) = _measures(numbers, np.ones((1, len(numbers))), quantiles)
