@@ -229,6 +229,13 @@ def test_the_last_step_of_a_recipe_writes_the_release_beside_its_items(tmp_path:
     assert next_step.manifest.hash == source.manifest.hash
 
 
+def test_the_folder_that_one_is_in_takes_a_release(tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    write_release(Dataset.open(mini.path()), Path())
+    assert Dataset.open(tmp_path / "here").manifest.hash == Dataset.open(mini.path()).manifest.hash
+
+
 def test_a_folder_that_holds_something_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r/mine.txt").write_text("mine")

@@ -83,6 +83,7 @@ def _kept(out: Path, settings: DraftSettings) -> Path:
     """
     if settings.answers:
         return Path(settings.answers)
+    out = out.resolve()
     in_build = out.parent.name == _STEPS
     return out.parent.parent / ASKED if in_build else out.with_name(f"{out.name}.{ASKED}")
 

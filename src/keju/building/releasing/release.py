@@ -90,6 +90,7 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     answers = read_answers(settings.answers) if settings.answers else {}
     items = dataset.items()
     checks = tuple(_checks(dataset, items, settings))
+    out = out.resolve()  # which has a name, even where it is the folder that one is in
     partial = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
