@@ -65,6 +65,7 @@ def score(
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.reporting.asked import unfinished_lines
+    from keju.reporting.own_drafts import own_draft_lines
     from keju.reporting.terminal import scores_tables, summary_lines, variants_table
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -109,7 +110,8 @@ def score(
         out.print(table)
     if variants or adjudicated:
         out.print(variants_table(summaries))
-    for line in [*(unfinished_lines(what) if what.is_dir() else ()), *summary_lines(summaries)]:
+    of_run = [*unfinished_lines(what), *own_draft_lines(what)] if what.is_dir() else []
+    for line in [*of_run, *summary_lines(summaries)]:
         say(line)
     if json_out is not None:
         say(f"Every number: {json_out}")

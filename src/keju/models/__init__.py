@@ -1,6 +1,7 @@
 """Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
 
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
+from keju.models.drafts import drafted_by
 from keju.models.fitting import Fit
 from keju.models.opening import ModelKind, Role, model_kinds, open_model, open_models, role_of
 from keju.models.pipeline import Pipeline
@@ -16,6 +17,7 @@ __all__ = [
     "Pipeline",
     "Role",
     "Shown",
+    "drafted_by",
     "model_kinds",
     "open_model",
     "open_models",

@@ -140,6 +140,16 @@ _CHECKS = (
         look.below_guessing,
     ),
     _Check(
+        "own-drafts",
+        "caution",
+        "no model is graded on what it drafted itself",
+        "A model answered items that it had drafted itself, whoever accepted or mended them.",
+        "What a person let stand of a draft is the model's own answer: the values favour it "
+        "against models that drafted nothing. Compare on the other items, or on ones drafted by "
+        "nobody who is compared.",
+        look.own_drafts,
+    ),
+    _Check(
         "same-answers",
         "conflict",
         "two models don't err alike to the letter",

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from keju.benchmarks import task
 from keju.items import Item, Response, Score
+from keju.models import drafted_by
 from keju.published.checks.base import EPSILON, Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
 from keju.scoring import BenchmarkResult, Result
@@ -193,6 +194,26 @@ def _chosen(seen: Seen) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
         if item and item.options and wanted and score.value is not None:
             found[score.model, score.task, score.setting].append((item, score))
     return found
+
+
+def own_drafts(seen: Seen) -> Places:
+    """Models that answered items which they drafted themselves, by task."""
+    for model, responses in _grouped(seen.responses, lambda each: each.model):
+        answered = {(each.task, each.query, each.item) for each in responses}
+        items = [item for key in sorted(answered) if (item := seen.items.get(key))]
+        yield (
+            model,
+            len(items),
+            [
+                Mismatch(
+                    where=name,
+                    printed=f"{own} of {len(asked)} items",
+                    recomputed="drafted by this model itself",
+                )
+                for name, asked in _grouped(items, lambda item: item.task)
+                if (own := sum(drafted_by(item, model) for item in asked))
+            ],
+        )
 
 
 def same_answers(seen: Seen) -> Places:
