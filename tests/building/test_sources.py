@@ -194,10 +194,10 @@ answer_is = "{said}"
         ('kind = "kind"', 'task = "T5"\nkind = "kind"', "either task, or kind"),
         ('question = "q"', 'question = "qq"', "no column 'qq'. Did you mean 'q'?"),
         ('answer_is = "from-0"', "", "options need answer_is"),
-        ('answer_is = "from-0"', 'answer_is = "zero"', "invalid enum value 'zero'"),
+        ('answer_is = "from-0"', 'answer_is = "leter"', "no value 'leter'. Did you mean 'letter'?"),
         ('meaning = "T5"', 'meaning = "T99"', "T99"),
-        ('licence = "CC-BY-4.0"\n', "", "it needs `licence`"),
-        ('question = "q"', 'qestion = "q"', "qestion"),
+        ('licence = "CC-BY-4.0"\n', "", "it needs licence = … (Under which"),
+        ('question = "q"', 'qestion = "q"', "columns: no key 'qestion'. Did you mean 'question'"),
     ],
 )
 def test_a_mapping_that_is_wrong_is_one_line(questions, old, new, said):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 from msgspec import Meta, Struct
 
 from keju.building.running import Head
-from keju.building.settings import check_paths, settings_from
+from keju.building.settings import FaultsError, check_paths, gathering, settings_from
 from keju.building.sources import SOURCES, SourceForm, source_form
 from keju.building.step import Step
 from keju.building.steps import STEPS, step_named
@@ -74,14 +74,31 @@ def read_recipe(file: Path) -> Recipe:
 
     Raises:
         DataError: there is no such file, or it is not TOML.
-        UsageError: an unknown form, step or key, a value of the wrong type, a missing path.
+        FaultsError: unknown forms, steps or keys, values of the wrong type, missing paths: all
+            of them.
     """
-    page = settings_from(read_toml(file, dict[str, Any]), _Page, place=str(file))
-    if not page.source:
-        raise UsageError(f"{file}: no [[source]]: say what the dataset is made of")
+    raw = read_toml(file, dict[str, Any])
+    faults: list[str] = []
+    for name in ("source", "step"):
+        if isinstance(raw.get(name), dict):
+            faults.append(f"{file}: [{name}]: write [[{name}]]: there may be several")
+            raw[name] = [raw[name]]
+    page = _Page(name="?")
+    with gathering(faults):
+        page = settings_from(raw, _Page, place=str(file))
+    if not raw.get("source"):
+        faults.append(f"{file}: no [[source]]: say what the dataset is made of")
     base = file.parent
-    sources = tuple(_source(file, base, n, table) for n, table in enumerate(page.source, 1))
-    steps = tuple(_step(file, base, n, table) for n, table in enumerate(page.step, 1))
+    sources: list[PlannedSource] = []
+    steps: list[PlannedStep] = []
+    for number, table in enumerate(_tables(raw, "source"), 1):
+        with gathering(faults):
+            sources.append(_source(file, base, number, table))
+    for number, table in enumerate(_tables(raw, "step"), 1):
+        with gathering(faults):
+            steps.append(_step(file, base, number, table))
+    if faults:
+        raise FaultsError(faults)
     head = Head(
         name=page.name,
         version=page.version,
@@ -90,7 +107,12 @@ def read_recipe(file: Path) -> Recipe:
         language=page.language,
         script=page.script,
     )
-    return Recipe(file, head, page.seed, sources, steps)
+    return Recipe(file, head, page.seed, tuple(sources), tuple(steps))
+
+
+def _tables(raw: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = raw.get(name)
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
 def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedSource:
@@ -100,10 +122,11 @@ def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Pl
     rest = {key: value for key, value in table.items() if key != "form"}
     settings = settings_from(rest, form.settings, place=place, base=base)
     check_paths(settings, place)
-    try:
+    faults: list[str] = []
+    with gathering(faults, place):
         form.check(settings)
-    except UsageError as error:
-        raise UsageError(f"{place}: {error}") from None
+    if faults:
+        raise FaultsError(faults)
     return PlannedSource(number, form, settings)
 
 

@@ -7,57 +7,135 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from keju.errors import UsageError
+from keju.errors import KejuError, UsageError, printable
 from keju.files import sha256_file
 
 S = TypeVar("S", bound=msgspec.Struct)
 
-_AT = re.compile(r" - at `\$\.?(?P<key>[^`]*)`$")
+_AT = re.compile(r" - at `(?P<of_keys>key` in `)?\$(?P<key>[^`]*)`$")
+_ENUM = re.compile(r"Invalid enum value '?(?P<name>.*?)'?")
+_TYPE = re.compile(r"`([^`]*)`")
+_WORDS = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "Path": "a path",
+}
+"""How the parser's types are called in a recipe."""
+
+
+class FaultsError(UsageError):
+    """Everything that is wrong with a recipe or a table of settings, a line each."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        super().__init__("")
+        self.lines = tuple(dict.fromkeys(printable(" ".join(line.split())) for line in lines))
+        self.args = ("\n".join(self.lines),)
+
+
+@contextmanager
+def gathering(faults: list[str], place: str = "") -> Iterator[None]:
+    """Note what is wrong inside, each fault with its place, and go on after it."""
+    try:
+        yield
+    except FaultsError as error:
+        faults += error.lines
+    except KejuError as error:
+        faults.append(f"{place}: {error}" if place else str(error))
 
 
 def settings_from(
-    table: Mapping[str, object], shape: type[S], *, place: str, base: Path | None = None
+    table: Mapping[str, object],
+    shape: type[S],
+    *,
+    place: str,
+    base: Path | None = None,
+    spelled: bool = False,
 ) -> S:
     """A table of names and values as settings.
 
-    Text stands for numbers too, as options of a command give it. Keys may be spelled with hyphens.
-    Paths are taken from `base` where they are not absolute.
+    Keys may be spelled with hyphens. Paths are taken from `base` where they are not absolute.
 
     Args:
         table: what is given.
         shape: what it must be.
         place: what errors begin with, e.g. ``recipe.toml: step 2 (dedup-images)``.
         base: the folder that paths are meant from.
+        spelled: text stands for numbers too, as options of a command give it.
 
     Raises:
-        UsageError: an unknown key, a value of the wrong type, a key that is missing.
+        FaultsError: unknown keys, values of the wrong type, keys that are missing: all of them.
     """
-    known = {each.name for each in msgspec.structs.fields(shape)}
+    known = {each.name: each for each in msgspec.structs.fields(shape)}
     given = {key.replace("-", "_"): value for key, value in table.items()}
-    for key in given:
-        if key not in known:
-            raise UsageError(f"{place}: {unlike(key, known, 'key')}")
+    faults = [f"{place}: {unlike(key, known, 'key')}" for key in given if key not in known]
 
     def whole(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
             return Path(value) if base is None else base / value
-        raise TypeError(f"expected {kind.__name__}, got {type(value).__name__}")
+        # Said as msgspec says it, so that one place puts both into words.
+        raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
-    try:
-        return msgspec.convert(given, shape, strict=False, dec_hook=whole)
-    except msgspec.ValidationError as error:
-        said = str(error).replace("Object missing required field", "It needs")
-        key = found["key"] if (found := _AT.search(said)) else ""
-        what = _AT.sub("", said)
-        raise UsageError(
-            f"{place}: {f'{key}: ' if key else ''}{what[0].lower()}{what[1:]}"
-        ) from None
+    found: dict[str, object] = {}
+    for name, field in known.items():
+        if name not in given:
+            if field.required:
+                faults.append(f"{place}: it needs {name} = …{_said_of(field)}")
+            continue
+        try:
+            found[name] = msgspec.convert(
+                given[name], field.type, strict=not spelled, dec_hook=whole
+            )
+        except msgspec.ValidationError as error:
+            faults.append(f"{place}: {name}{_in_words(str(error), field.type)}")
+    if faults:
+        raise FaultsError(faults)
+    return shape(**found)
+
+
+def _in_words(said: str, kind: object) -> str:
+    """What is wrong with a value, without the parser's spelling of places and types."""
+    at = _AT.search(said)
+    what = said[: at.start()] if at else said
+    where = at["key"].replace("[...]", "") if at else ""
+    if wrong := _ENUM.fullmatch(what):
+        name = "key" if at and at["of_keys"] else "value"
+        return f"{where}: {unlike(wrong['name'], map(str, _allowed(kind)), name)}"
+    told = _TYPE.sub(lambda found: _worded(found[1]), what)
+    return f"{where}: {told[0].lower()}{told[1:]}"
+
+
+def _worded(kinds: str) -> str:
+    names = [_WORDS.get(kind, kind) for kind in kinds.split(" | ") if kind != "null"]
+    return " or ".join(names)
+
+
+def _allowed(kind: object) -> list[object]:
+    """The values that a type names one by one, at whatever depth."""
+    if get_origin(kind) is Literal:
+        return list(get_args(kind))
+    return [value for part in get_args(kind) for value in _allowed(part)]
+
+
+def _said_of(field: msgspec.structs.FieldInfo) -> str:
+    told = description(field.type)
+    return f" ({told})" if told else ""
+
+
+def description(kind: object) -> str:
+    """What a setting's annotation says of it, on one line; empty where it says nothing."""
+    metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, msgspec.Meta)]
+    return " ".join(meta.description for meta in metas if meta.description)
 
 
 def unlike(name: str, known: Iterable[str], what: str) -> str:
@@ -81,15 +159,18 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
     """Refuse settings that name what is not there.
 
     Raises:
-        UsageError: a path leads to nothing, or is none that a disk could have.
+        FaultsError: a path leads to nothing, or is none that a disk could have.
     """
+    faults = []
     for key, path in paths_in(settings):
         try:
             there = path.exists()
         except OSError:
             there = False
         if not there:
-            raise UsageError(f"{place}: {key}: {str(path)[:200]}: no such file or folder")
+            faults.append(f"{place}: {key}: {str(path)[:200]}: no such file or folder")
+    if faults:
+        raise FaultsError(faults)
 
 
 def fingerprint(*parts: object) -> str:

@@ -82,7 +82,8 @@ def _misused(error: TyperException) -> NoReturn:
 
 
 def _fail(message: str) -> NoReturn:
-    note(f"keju: {message}")
+    for line in message.splitlines():
+        note(f"keju: {line}")
     sys.exit(WRONG_USE)
 
 

@@ -155,7 +155,9 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         from keju.datasets.store import Dataset
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
-        settings: Settings = settings_from(table, step.settings, place=f"keju build {step.name}")
+        settings: Settings = settings_from(
+            table, step.settings, place=f"keju build {step.name}", spelled=True
+        )
         work = Work(step, settings, Dataset.open(dataset), seed)
         done = run_step(work, out, engine=Engine(engine, address=ray_address, console=err))
         for line in done.record.notes:

@@ -265,6 +265,8 @@ def _bytes(path: Path) -> bytes:
 
 def _parsed(path: Path, data: bytes) -> dict[str, Any]:
     try:
-        return tomllib.loads(data.decode("utf-8"))
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise DataError("not UTF-8", file=path, mend="Save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         raise DataError(f"not readable: {error}", file=path) from None
