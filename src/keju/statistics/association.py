@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from keju.metrics.base import UndefinedMetricError
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values
+from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, numbered
 from keju.statistics.correlation import (
     deviation,
     kendall,
@@ -82,17 +82,13 @@ def associate(
     if not len(human) == len(model) == len(groups):
         raise ValueError("both sides and their groups must be of one length")
     left, right = np.asarray(human, dtype=np.float64), np.asarray(model, dtype=np.float64)
-    known: dict[str | int, int] = {}
-    inverse = np.array(
-        [known.setdefault(name or place, len(known)) for place, name in enumerate(groups)],
-        dtype=np.intp,
-    )
+    inverse, known = numbered(groups)
     values = {measure: _value(_POINT[measure], human, model) for measure in MEASURES}
     parts: dict[AssociationMeasure, list[Floats]] = {measure: [] for measure in MEASURES}
-    if len(known) > 1:
+    if known > 1:
         weigh = _Weighed(left, right)
         step = max(1, _BLOCK // len(left))
-        for drawn in draws(len(known), resamples=resamples, seed=seed):
+        for drawn in draws(known, resamples=resamples, seed=seed):
             for start in range(0, len(drawn), step):
                 found = weigh.measures(drawn[start : start + step][:, inverse])
                 for measure in MEASURES:
@@ -101,7 +97,7 @@ def associate(
         measure: np.concatenate(parts[measure]) if parts[measure] else np.empty(0)
         for measure in MEASURES
     }
-    return Association(values, resampled, len(known))
+    return Association(values, resampled, known)
 
 
 _POINT: dict[AssociationMeasure, Callable[[Sequence[float], Sequence[float]], float]] = {

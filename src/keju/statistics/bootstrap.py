@@ -45,6 +45,13 @@ class GroupSums(NamedTuple):
         return float(self.top.sum()) / weight if weight else float("nan")
 
 
+def numbered(groups: Sequence[str]) -> tuple[npt.NDArray[np.intp], int]:
+    """The number of each item's group, and how many there are; an empty name is a group alone."""
+    known: dict[str | int, int] = {}
+    inverse = [known.setdefault(name or place, len(known)) for place, name in enumerate(groups)]
+    return np.array(inverse, dtype=np.intp), len(known)
+
+
 def group_sums(
     numerators: Sequence[float], denominators: Sequence[float], groups: Sequence[str]
 ) -> GroupSums:
@@ -55,10 +62,9 @@ def group_sums(
     """
     if not len(numerators) == len(denominators) == len(groups):
         raise ValueError("numerators, denominators and groups must be of one length")
-    known: dict[str | int, int] = {}
-    inverse = [known.setdefault(name or index, len(known)) for index, name in enumerate(groups)]
+    inverse, count = numbered(groups)
     top, bottom = (
-        np.asarray(np.bincount(inverse, weights, minlength=len(known)), dtype=np.float64)
+        np.asarray(np.bincount(inverse, weights, minlength=count), dtype=np.float64)
         for weights in (numerators, denominators)
     )
     return GroupSums(top, bottom)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values
+from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, numbered
 
 
 class RiskCoverage(NamedTuple):
@@ -88,14 +88,11 @@ def risk_intervals(
     arrays = _checked(errors, weights, signal)
     if len(groups) != len(arrays[0]):
         raise ValueError("as many groups as items are needed")
-    known: dict[str | int, int] = {}
-    inverse = np.array(
-        [known.setdefault(name or place, len(known)) for place, name in enumerate(groups)]
-    )
+    inverse, known = numbered(groups)
     found = [
         # What is read off a curve is kept, not the curve: a thousand of them would fill memory.
         (curve.area, curve.gain, *map(curve.at, coverages))
-        for drawn in draws(len(known), resamples=resamples, seed=seed)
+        for drawn in draws(known, resamples=resamples, seed=seed)
         for counts in drawn
         if len(rows := np.repeat(np.arange(len(inverse)), counts[inverse].astype(np.intp)))
         for curve in [_curve(*(array[rows] for array in arrays))]
@@ -103,7 +100,7 @@ def risk_intervals(
 
     def interval(values: Sequence[float | None]) -> Interval | None:
         numbers = np.array([np.nan if value is None else value for value in values])
-        return interval_of_values(numbers, len(known))
+        return interval_of_values(numbers, known)
 
     area, gain, *at = map(interval, zip(*found, strict=True))
     return RiskIntervals(area, gain, dict(zip(coverages, at, strict=True)))

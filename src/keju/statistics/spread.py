@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values
+from keju.statistics.bootstrap import Floats, Interval, draws, interval_of_values, numbered
 
 
 class Spread(NamedTuple):
@@ -43,21 +43,18 @@ def spread(
         raise ValueError("one or more finite values and as many groups are needed")
     if not all(0 < share <= 1 for share in quantiles):
         raise ValueError("a quantile is a share above 0, up to 1")
-    known: dict[str | int, int] = {}
-    inverse = np.array(
-        [known.setdefault(name or place, len(known)) for place, name in enumerate(groups)]
-    )
+    inverse, known = numbered(groups)
     order = np.argsort(numbers, kind="stable")
     numbers, inverse = numbers[order], inverse[order]
     parts = [
         _measures(numbers, drawn[:, inverse], quantiles)
-        for drawn in draws(len(known), resamples=resamples, seed=seed, wide=len(numbers))
-        if len(known) > 1
+        for drawn in draws(known, resamples=resamples, seed=seed, wide=len(numbers))
+        if known > 1
     ]
     (found,) = _measures(numbers, np.ones((1, len(numbers))), quantiles)
     resampled = np.concatenate(parts) if parts else np.empty((0, len(found)))
     return tuple(
-        Spread(float(value), interval_of_values(column, len(known)) if column.size else None)
+        Spread(float(value), interval_of_values(column, known) if column.size else None)
         for value, column in zip(found, resampled.T, strict=True)
     )
 
