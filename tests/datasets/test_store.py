@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import json
@@ -56,6 +57,21 @@ def test_an_image_of_another_dataset_is_linked_or_copied_and_must_be_whole(tmp_p
         writer.link_image(file, replace(ref, size=ref.size + 1))
     with pytest.raises(DataError, match="not readable"):
         writer.link_image(tmp_path / "nowhere", ref)
+    writer.abandon()
+
+
+def test_a_full_disk_is_not_laid_to_the_image_that_is_copied(tmp_path: Path, monkeypatch) -> None:
+    with DatasetWriter(tmp_path / "one", **ABOUT) as writer:
+        ref = writer.add_image(picture(3), "scan.png")
+        writer.add(page(images=(ref,)))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("keju.datasets.writing._store", full)
+    writer = DatasetWriter(tmp_path / "two", **ABOUT)
+    with pytest.raises(DataError, match=r"two.*cannot be written: No space left.*Make room"):
+        writer.link_image(tmp_path / "one" / ref.path, ref, copy=True)
     writer.abandon()
 
 

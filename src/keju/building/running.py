@@ -83,15 +83,31 @@ def finished(out: Path, mark: str) -> Done | None:
     """The finished step of that fingerprint in a folder; None where it is another, or none.
 
     Raises:
-        DataError: its record or its dataset.json is damaged.
+        DataError: its record or its dataset.json is damaged, or files of it are gone.
     """
     if not (out / "dataset.json").is_file() or not (out / RECORD).is_file():
         return None
-    record = read_json(out / RECORD, StepRecord)
-    if record.fingerprint != mark:
-        return None
+    again = f"Delete {out} to have it made again"
+    try:
+        record = read_json(out / RECORD, StepRecord)
+        if record.fingerprint != mark:
+            return None
+        given = Dataset.open(out)
+        whole = given.items_path.is_file() and _has_images(given)
+    except DataError as error:
+        raise DataError(error.problem, file=error.file, mend=again) from None
+    if not whole:
+        raise DataError("files of it are gone", file=out, mend=again)
     shutil.rmtree(out / SCRATCH, ignore_errors=True)
-    return Done(record, Dataset.open(out).manifest, anew=False)
+    return Done(record, given.manifest, anew=False)
+
+
+def _has_images(given: Dataset) -> bool:
+    """Whether as many images lie there as there should; their bytes are not read."""
+    if given.packed or not given.manifest.images:
+        return True
+    folder = given.path / "images"
+    return folder.is_dir() and len(list(folder.iterdir())) >= given.manifest.images
 
 
 def run_step(work: Work, out: Path, *, engine: Engine) -> Done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter
 from pathlib import Path
@@ -140,6 +141,11 @@ class DatasetWriter:
             if copy or not _linked(target, path):
                 _store(target, path.read_bytes())
         except OSError as error:
+            if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EROFS}:
+                raise DataError(
+                    f"an image cannot be written: {error.strerror}", file=target,
+                    mend="Make room, and build again: what was done is kept",
+                ) from None  # fmt: skip
             raise DataError(
                 f"image not readable: {error.strerror or error}", file=path, mend="Build it again"
             ) from None

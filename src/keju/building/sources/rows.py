@@ -6,6 +6,7 @@ conversion): by a mapping of columns, of kinds to tasks and of options, which th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from string import ascii_uppercase
@@ -211,7 +212,8 @@ def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
             f"the answer {answer[:20]!r} is {'several' if same else 'none'} of the options"
         )
     if said in {"from-0", "from-1"}:
-        place = int(answer) - (said == "from-1") if answer.isascii() and answer.isdigit() else -1
+        number = int(answer) if re.fullmatch("[0-9]{1,9}", answer) else -1
+        place = number - (said == "from-1")
         if 0 <= place < len(letters):
             return letters[place]
     elif len(answer) == 1 and answer.upper() in letters:
