@@ -109,6 +109,73 @@ def test_a_sheet_goes_out_and_comes_back_decided(given, tmp_path):
     assert "where0" not in dropped
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+@pytest.mark.parametrize("decision", ["", "accept", "mend"])
+def test_an_edit_where_the_item_is_shown_is_refused_not_lost(given, tmp_path, name, decision):
+    sheet = tmp_path / name
+    for column, mend in (("answer", "Write it in new_answer and decide mend"),
+                         ("task", "Leave task as it was exported")):  # fmt: skip
+        sheet.unlink(missing_ok=True)
+        export_review("sheet", given, given.items(), sheet)
+        edit = {
+            column: "天地\n玄皇",
+            "decision": decision,
+            "new_question": "何?"[: decision == "mend"],
+        }
+        if name == "a.csv":
+            fill(sheet, {"text": edit})
+        else:
+            rows = [json.loads(line) for line in sheet.read_text().splitlines()]
+            rows[1] |= edit
+            sheet.write_text("\n".join(map(json.dumps, rows)))
+        with pytest.raises(DataError, match=f"text: {column} was changed. {mend}"):
+            read_review(sheet, items_of(given), "p")
+
+
+def test_what_spreadsheets_do_to_cells_is_no_edit(given, tmp_path):
+    items = items_of(given)
+    numbered = [replace(items["mcq"], answer="1.0", question="nan"), items["text"]]
+    sheet = tmp_path / "a.csv"
+    export_review("sheet", given, numbered, sheet)
+    elsewhere = "/else/" + items["text"].images[0].path
+    fill(sheet, {
+        "mcq": {"answer": "1", "decision": "accept"},
+        "text": {"answer": "天地 \r\n玄黃\r\n", "images": elsewhere, "decision": "ok"},
+    })  # fmt: skip
+    assert len(read_review(sheet, {item.id: item for item in numbered}, "p")) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "separator", "encoding"),
+    [("a.csv", ";", "utf-8-sig"), ("a.csv", "\t", "utf-8"), ("a.txt", "\t", "utf-16"),
+     ("a.tsv", "\t", "utf-16"), ("a.csv", ",", "utf-16")],
+)  # fmt: skip
+def test_tables_are_read_as_spreadsheets_save_them(given, tmp_path, name, separator, encoding):
+    sheet = tmp_path / "out.csv"
+    export_review("sheet", given, given.items(), sheet)
+    fill(sheet, {"mcq": {"decision": "mend", "new_answer": "C"}, "text": {"decision": "ok"}})
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.reader(stream))
+    with (tmp_path / name).open("w", encoding=encoding, newline="") as stream:
+        csv.writer(stream, delimiter=separator).writerows(rows)
+    found = read_review(tmp_path / name, items_of(given), "p")
+    assert [each.decision for each in found] == ["mend", "accept"]
+    cut = (tmp_path / name).read_bytes()[:-1]
+    if encoding == "utf-16":
+        (tmp_path / name).write_bytes(cut)
+        with pytest.raises(DataError, match="not UTF-16"):
+            read_review(tmp_path / name, items_of(given), "p")
+
+
+def test_a_sheet_says_where_its_pictures_lie(given, tmp_path):
+    sheet = tmp_path / "sheets" / "a.jsonl"
+    sheet.parent.mkdir()
+    export_review("sheet", given, given.items(), sheet)
+    rows = [json.loads(line) for line in sheet.read_text().splitlines()]
+    assert rows[1]["images"].startswith("../given/")
+    assert (sheet.parent / rows[1]["images"]).is_file()
+
+
 def test_an_untouched_sheet_reviews_nothing(given, tmp_path):
     for name in ("a.csv", "a.jsonl"):
         export_review("sheet", given, given.items(), tmp_path / name)
@@ -307,19 +374,23 @@ def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
 
 
 HOSTILE = [
-    ("a.csv", "item,decision\nnobody,accept\n", "no item of this name"),
-    ("a.csv", "item,decision\nmcq,perhaps\n", "no decision"),
-    ("a.csv", "item,decision,new_answer\nmcq,,B\n", "no decision"),
+    ("a.csv", "item,decision,seal\nnobody,accept,1\n", "no item of this name"),
+    ("a.csv", "item,decision,seal\nmcq,perhaps,\n", "no decision"),
+    ("a.csv", "item,decision,seal,new_answer\nmcq,,,B\n", "no decision"),
     ("a.csv", "item,answer\nmcq,B\n", "no column 'decision'"),
-    ("a.csv", "item,decision\nmcq,mend\n", "says nothing new"),
+    ("a.csv", "item,decision,seal\nmcq,mend,1\n", "says nothing new"),
+    ("a.csv", "item,decision\nmcq,accept\n", "line 2: no column 'seal'"),
+    ("a.csv", "item,decision,seal\nmcq,accept,\n", "line 2, mcq: no seal"),
     ("a.csv", "item,decision,seal\nmcq,accept,0123456789abcdef\n", "has changed since"),
-    ("a.csv", "item,decision,mark: correct\nmcq,accept,6\n",
+    ("a.csv", "item,decision,seal,mark: correct\nmcq,accept,,6\n",
      "a.csv: line 2: '6' is no mark for correct. Write a number from 1 to 5, or nothing"),
-    ("a.csv", "item,decision,mark: correct\nmcq,accept,=5\n", "no mark for correct"),
-    ("a.csv", "item,decision,mark: correct\nmcq,,5\n", "a mark, but no decision"),
-    ("a.csv", "item,decision,mark: clarity\nmcq,accept,5\n", "'mark: clarity' is of another form"),
-    ("a.csv", "item,decision,mark: correct | Is it? 1 no\nmcq,accept,2\n", "another form"),
-    ("a.jsonl", '{"item":"mcq","task":"T5","decision":"accept","mark: correct":true}\n',
+    ("a.csv", "item,decision,seal,mark: correct\nmcq,accept,,=5\n", "no mark for correct"),
+    ("a.csv", "item,decision,seal,mark: correct\nmcq,,,5\n", "a mark, but no decision"),
+    ("a.csv", "item,decision,seal,mark: clarity\nmcq,accept,,5\n",
+     "'mark: clarity' is of another form"),
+    ("a.csv", "item,decision,seal,mark: correct | Is it? 1 no\nmcq,accept,,2\n",
+     "another form"),
+    ("a.jsonl", '{"item":"mcq","task":"T5","seal":"","decision":"accept","mark: correct":true}\n',
      "'True' is no mark"),
     ("a.jsonl", '{"item":"mcq","person":"p","decision":"accept","marks":{"clarity":3}}\n',
      "'clarity', which is no scale"),
@@ -360,6 +431,7 @@ HOSTILE = [
      "did not go out"),
     ("a.json", '{"images":[],"annotations":[{"image_id":3,"bbox":[1,2,3,4]}]}', "no image 3"),
     ("a.txt", "hello", "a.txt"),
+    ("a.xlsx", "PK", "a.xlsx: a spreadsheet's own file. Save it as CSV (UTF-8)"),
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from keju.building.review_form import ReviewForm, review_form
 from keju.building.reviewing import box_forms
 from keju.building.reviewing.label_studio import TASKS, read_tasks, write_tasks
-from keju.building.reviewing.sheets import read_sheet, write_sheet
+from keju.building.reviewing.sheets import SUFFIXES, read_sheet, write_sheet
 from keju.building.reviewing.verdicts import Verdict
 from keju.datasets.readers.base import source_bytes
 from keju.datasets.store import Dataset
@@ -19,6 +19,8 @@ from keju.items import Item
 
 Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
 FORMS: tuple[Form, ...] = get_args(Form)
+
+_WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
 
 
 def export_review(
@@ -53,7 +55,7 @@ def export_review(
     if form == "sheet":
         if out.suffix not in {".csv", ".jsonl"}:
             raise UsageError(f"{out}: a sheet is a .csv or a .jsonl file")
-        write_sheet(items, out, scales)
+        write_sheet(dataset, items, out, scales)
     elif form == "label-studio":
         write_tasks(dataset, list(items), out, scales)
     else:
@@ -75,8 +77,10 @@ def read_review(
         DataError: it has none of the forms, or something in it can't be.
     """
     scales = scales or review_form()
-    if src.suffix.casefold() in {".csv", ".tsv", ".jsonl"}:
-        return read_sheet(src, person, scales)
+    if src.suffix.casefold() in SUFFIXES:
+        return read_sheet(src, items, person, scales)
+    if src.suffix.casefold() in _WORKBOOKS:
+        raise DataError("a spreadsheet's own file", file=src, mend="Save it as CSV (UTF-8)")
     if src.is_dir() and (src / TASKS).is_file():
         return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):

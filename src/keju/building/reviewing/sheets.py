@@ -1,31 +1,41 @@
 """Review in a spreadsheet: one line an item, with empty columns for what a person decides.
 
 The same columns come as CSV and as JSON lines; a file of `Verdict` lines is read as well. Each
-scale of the form has a column, whose head says what it asks and what its marks mean.
+scale of the form has a column, whose head says what it asks and what its marks mean. What was shown
+must come back as it went out: a person writes into the columns behind it.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 
 import msgspec
 
 from keju.building.review_form import OTHER_FORM, ReviewForm, Scale
 from keju.building.reviewing.verdicts import Decision, Verdict, seal_of
+from keju.datasets.readers.base import source_bytes, source_text
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.tables import read_table
+from keju.datasets.readers.tables import Row, delimited, read_table
+from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import Item
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl")
+"""What a sheet that comes back may be called; spreadsheets write "Unicode text" as .txt."""
 
 _SHOWN = ("item", "seal", "task", "query", "images", "question", "options", "answer",
           "also_accepted", "transcription")  # fmt: skip
 _ASKED = ("decision", "new_question", "new_options", "new_answer", "new_transcription", "reason",
           "person")  # fmt: skip
 COLUMNS = (*_SHOWN, *_ASKED)
+_ANSWERED_IN = {name: f"new_{name}" for name in _SHOWN if f"new_{name}" in _ASKED}
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WORDS: Mapping[str, Decision] = {
@@ -45,14 +55,16 @@ def mark_head(scale: Scale) -> str:
     return f"{_MARK}{scale.name} | {scale.asks} {scale.asks_zh} {marks}"
 
 
-def write_sheet(items: Sequence[Item], file: Path, form: ReviewForm) -> None:
+def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: ReviewForm) -> None:
     """Write items for review as CSV, or as JSON lines where the file is called so.
 
+    Pictures stay in the dataset; their column says where they lie, seen from the sheet's folder.
     Lists stand a line each in their cell. A text that a spreadsheet would take for a formula gets
     an apostrophe before it, which `read_sheet` takes away.
     """
     heads = [mark_head(scale) for scale in form.scale]
-    rows = [_row(item, heads) for item in items]
+    root = os.path.relpath(dataset.path.resolve(), file.parent.resolve())
+    rows = [_shown(item, root) | dict.fromkeys((*_ASKED, *heads), "") for item in items]
     if file.suffix == ".jsonl":
         write_atomic(file, (msgspec.json.encode(row) + b"\n" for row in rows))
         return
@@ -65,46 +77,53 @@ def write_sheet(items: Sequence[Item], file: Path, form: ReviewForm) -> None:
     write_atomic(file, "\ufeff" + text.getvalue())
 
 
-def _row(item: Item, heads: Sequence[str]) -> dict[str, str]:
-    shown = {
+def _shown(item: Item, root: str = "") -> dict[str, str]:
+    """What a person is shown of an item; its pictures lie in a dataset at `root`."""
+    return {
         "item": item.id,
         "seal": seal_of(item),
         "task": item.task,
         "query": item.query,
-        "images": "\n".join(ref.path for ref in item.images),
+        "images": "\n".join((PurePosixPath(root) / ref.path).as_posix() for ref in item.images),
         "question": item.question,
         "options": "\n".join(item.options),
         "answer": item.answer,
         "also_accepted": "\n".join(item.also_accepted),
         "transcription": item.transcription or "",
     }
-    return shown | dict.fromkeys((*_ASKED, *heads), "")
 
 
 def _guarded(cell: str) -> str:
     return "'" + cell if cell.startswith((*_FORMULA, "'")) else cell
 
 
-def read_sheet(file: Path, person: str, form: ReviewForm) -> list[Verdict]:
+def read_sheet(
+    file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
+) -> list[Verdict]:
     """The verdicts in a sheet or in a file of verdicts; lines without a decision are not reviewed.
 
     Args:
-        file: CSV, TSV or JSON lines.
+        file: JSON lines, or a table whose cells are parted by commas, semicolons or tabs, in UTF-8
+            or in UTF-16 with its mark.
+        items: what went out, by id.
         person: whose sheet it is, where its lines don't say.
         form: the scales on which items were marked.
 
     Raises:
-        DataError: a column is missing, a decision or a mark is none, or a line says what can't be.
+        DataError: a column is missing, what was shown was changed, a decision or a mark is none, or
+            a line says what can't be.
     """
-    return list(_verdicts(file, person, form))
+    return list(_verdicts(file, items, person, form))
 
 
-def _verdicts(file: Path, person: str, form: ReviewForm) -> Iterator[Verdict]:
-    for place, cells in read_table(file):
+def _verdicts(
+    file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
+) -> Iterator[Verdict]:
+    for place, cells in read_table(file) if file.suffix == ".jsonl" else _table(file):
         if "task" not in cells and "decision" in cells and file.suffix == ".jsonl":
             found: Verdict | None = _converted(cells, place)
         else:
-            found = _from_row(cells, place, person, form, quoted=file.suffix != ".jsonl")
+            found = _from_row(cells, place, items, person, form)
         if found is None:
             continue
         if fault := form.fault(found.marks):
@@ -114,6 +133,31 @@ def _verdicts(file: Path, person: str, form: ReviewForm) -> Iterator[Verdict]:
                 fault, file=file, item=f"{place.item}, {found.item}", mend="Review it again"
             )
         yield found
+
+
+def _table(file: Path) -> list[Row]:
+    """The lines of a table, whichever separator and encoding a spreadsheet gave it."""
+    data = source_bytes(file)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        try:
+            text = data.decode("utf-16")
+        except UnicodeDecodeError:
+            raise DataError("not UTF-16", file=file, mend="Save it as CSV (UTF-8)") from None
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    else:
+        text = source_text(file)
+    first = text.partition("\n")[0]
+    fits = []
+    for separator in (",", ";", "\t"):
+        with suppress(csv.Error):
+            heads = [head.strip() for each in csv.reader([first], delimiter=separator)
+                     for head in each]  # fmt: skip
+            fits.append((len(set(COLUMNS) & set(heads)), separator))
+    separator = max(fits, key=lambda each: each[0], default=(0, ","))[1]
+    rows = list(delimited(file, io.StringIO(text, newline=""), separator))
+    if not rows:
+        raise DataError("a table without lines", file=file, mend="Give what came back")
+    return rows
 
 
 def _converted(cells: JsonObject, place: Place) -> Verdict:
@@ -126,9 +170,9 @@ def _converted(cells: JsonObject, place: Place) -> Verdict:
 
 
 def _from_row(
-    cells: JsonObject, place: Place, person: str, form: ReviewForm, *, quoted: bool
+    cells: JsonObject, place: Place, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> Verdict | None:
-    missing = [name for name in ("item", "decision") if name not in cells]
+    missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
         raise DataError(
             f"no column {missing[0]!r}",
@@ -136,7 +180,11 @@ def _from_row(
             item=place.item,
             mend="Use the sheet that was written by: keju build review export",
         )
+    quoted = place.file.suffix != ".jsonl"
     text = {name: _text(cells, name, place, quoted=quoted) for name in COLUMNS}
+    if text["item"] in items:
+        _check_shown(items[text["item"]], {name: text[name] for name in _SHOWN if name in cells},
+                     place)  # fmt: skip
     said = text["decision"].strip()
     told = {
         name.removeprefix("new_"): value
@@ -155,6 +203,13 @@ def _from_row(
             item=place.item,
             mend="Write accept, mend or reject",
         )
+    if not text["seal"]:
+        raise DataError(
+            "no seal, so what was reviewed can't be told",
+            file=place.file,
+            item=f"{place.item}, {text['item']}",
+            mend="Keep the column as it was exported",
+        )
     if "options" in told:
         lines: Iterable[str] = told.pop("options").splitlines()
         mended = {**told, "options": [line for line in lines if line.strip()]}
@@ -170,6 +225,39 @@ def _from_row(
         "seal": text["seal"],
     }
     return _converted(row, place)
+
+
+def _check_shown(item: Item, cells: Mapping[str, str], place: Place) -> None:
+    """Refuse what was written where the item is shown: as an edit it would be lost.
+
+    An item that has itself changed since is left to the check of seals.
+    """
+    shown = _shown(item)
+    if cells["seal"] not in {shown["seal"], ""}:
+        return
+    for name, cell in cells.items():
+        if name != "seal" and not _same(name, cell, shown[name]):
+            own = _ANSWERED_IN.get(name)
+            raise DataError(
+                f"{name} was changed",
+                file=place.file,
+                item=f"{place.item}, {item.id}",
+                mend=f"Write it in {own} and decide mend; leave {name} as it was"
+                if own
+                else f"Leave {name} as it was exported",
+            )
+
+
+def _same(name: str, cell: str, shown: str) -> bool:
+    """Whether a cell is what went out, but for what spreadsheets do: spaces at ends, 1.0 for 1."""
+    ours, theirs = ([line.strip() for line in text.strip().split("\n")] for text in (shown, cell))
+    if name == "images":  # the sheet may have moved; a picture's name is its hash
+        ours, theirs = ([PurePosixPath(line).name for line in lines] for lines in (ours, theirs))
+    if ours == theirs:
+        return True
+    with suppress(ValueError):
+        return float(cell) == float(shown)
+    return False
 
 
 def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:

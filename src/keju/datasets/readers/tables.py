@@ -56,20 +56,38 @@ def read_table(file: Path) -> list[Row]:
     elif file.suffix == ".jsonl":
         rows = [Row(Place(file, f"record {n}"), cells) for n, cells in enumerate(lines_in(file), 1)]
     else:
-        rows = list(delimited(file, io.StringIO(source_text(file), newline="")))
+        text = source_text(file)
+        rows = list(delimited(file, io.StringIO(text, newline=""), _separator(file, text)))
     if not rows:
         raise DataError("a table without lines", file=file, mend="Fill it, or take it away")
     return rows
 
 
-def delimited(file: Path, lines: Iterable[str]) -> Iterator[Row]:
+def _separator(file: Path, text: str) -> str:
+    """What parts the cells where commas part no heads, as some spreadsheets write it; else empty.
+
+    A file that is called TSV is one.
+    """
+    head = text.partition("\n")[0]
+    if file.suffix == ".tsv" or "," in head:
+        return ""
+    return max((";", "\t"), key=head.count) if ";" in head or "\t" in head else ""
+
+
+def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator[Row]:
     """The lines of a CSV, or of a TSV where the file is called so, under its line of heads.
+
+    Args:
+        file: where they are from.
+        lines: its lines.
+        separator: what parts the cells, where the file's name doesn't say it.
 
     Raises:
         DataError: quotes that are never closed, no heads, a head that stands twice, a line with
             more or fewer cells than there are heads.
     """
-    reader = csv.reader(lines, delimiter="\t" if file.suffix == ".tsv" else ",", strict=True)
+    separator = separator or ("\t" if file.suffix == ".tsv" else ",")
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         heads = [head.strip() for head in next(reader, [])]
         _check_heads(file, heads)
