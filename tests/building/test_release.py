@@ -24,7 +24,7 @@ from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line, Provenance
 
-ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "made by the tests"}
+ABOUT = {"name": "n", "version": "1", "licence": "CC-BY-4.0", "source": "made by the tests"}
 
 
 @pytest.fixture(scope="module")
@@ -165,13 +165,53 @@ def test_nothing_is_released_without_a_licence(tmp_path: Path, licence: str) -> 
     assert not (tmp_path / "r").exists()
 
 
+def scans(licence: str) -> list[Item]:
+    """Two items: one of that licence, and one that is the maker's own."""
+    whence = (Provenance(step="page-xml", source="a library", licence=licence),)
+    return [page_item("lent", provenance=whence), page_item("own")]
+
+
+@pytest.mark.parametrize("licence", ["research-only", "CC-BY-NC-ND-4.0", "CC-BY-SA-4.0"])
+def test_what_is_stricter_is_not_released_under_a_freer_licence(
+    tmp_path: Path, licence: str
+) -> None:
+    dataset = make(tmp_path / "d", scans(licence))
+    with pytest.raises(DataError, match=rf"lent: .*CC-BY-4\.0, but .*: 1 under {licence}: "):
+        write_release(dataset, tmp_path / "r")
+    assert not (tmp_path / "r").exists()
+    done = write_release(dataset, tmp_path / "r", ReleaseSettings(rights_cleared=True))
+    assert any("declared by the maker" in note and licence in note for note in done.notes)
+    sheet = (tmp_path / "r/DATASHEET.md").read_text()
+    row = next(line for line in sheet.splitlines() if "the licence demands" in line)
+    assert "not checked: 1 under" in row
+    assert row.endswith("| NOT PASSED |")
+    front = (tmp_path / "r/README.md").read_text()
+    assert f"answers for: 1 under {licence}: " in front
+    for page in (sheet, front):
+        assert f"| {licence} | 1 | " in page
+        assert "| CC-BY-4.0 | 1 | attribution |" in page
+
+
+@pytest.mark.parametrize("licence", ["CC0-1.0", "CC-BY-3.0", "CC-BY-4.0"])
+def test_what_is_as_free_is_released(tmp_path: Path, licence: str) -> None:
+    done = write_release(make(tmp_path / "d", scans(licence)), tmp_path / "r")
+    assert not [note for note in done.notes if "licence" in note]
+
+
+def test_a_licence_that_is_oddly_written_is_noted(tmp_path: Path) -> None:
+    done = write_release(
+        make(tmp_path / "d", [page_item("a")], licence="CC-BY 4.0"), tmp_path / "r"
+    )
+    assert any("'CC-BY 4.0' is no SPDX name: CC-BY-4.0 may be meant" in each for each in done.notes)
+
+
 def test_drafts_are_released_only_where_that_is_said(tmp_path: Path) -> None:
     dataset = make(tmp_path / "d", [replace(full()[0], draft=True)])
-    with pytest.raises(DataError, match=r"all: 1 items are drafts .* say --drafts"):
+    with pytest.raises(DataError, match=r"all: 1 item is a draft .* say --drafts"):
         write_release(dataset, tmp_path / "r")
     done = write_release(dataset, tmp_path / "r", ReleaseSettings(drafts=True))
     assert any(note.startswith("not passed: no item is a draft") for note in done.notes)
-    assert "> 1 items are drafts" in (tmp_path / "r/README.md").read_text()
+    assert "> 1 item is a draft" in (tmp_path / "r/README.md").read_text()
 
 
 def test_a_dataset_with_errors_is_not_released(tmp_path: Path) -> None:
@@ -187,9 +227,9 @@ def test_what_was_not_passed_is_in_the_datasheet(tmp_path: Path) -> None:
     twin = [page_item("a", group="g"), page_item("b", group="g", split="reference")]
     dataset = make(tmp_path / "d", twin)
     done = write_release(dataset, tmp_path / "r")
-    assert any("1 groups and 0 images in both" in note for note in done.notes)
+    assert any("1 group and 0 images in both" in note for note in done.notes)
     sheet = (tmp_path / "r/DATASHEET.md").read_text()
-    assert "| 1 groups and 0 images in both | NOT PASSED |" in sheet
+    assert "| 1 group and 0 images in both | NOT PASSED |" in sheet
 
 
 def test_the_datasheet_counts_who_did_what_and_marks_what_is_open(tmp_path: Path) -> None:
@@ -200,9 +240,9 @@ def test_the_datasheet_counts_who_did_what_and_marks_what_is_open(tmp_path: Path
     sheet = (tmp_path / "r/DATASHEET.md").read_text()
     assert "| draft | openai:m | — | 1 |" in sheet
     assert "| review | — | 王 | 1 |" in sheet
-    assert "1 items say nothing of it." in sheet
+    assert "1 item says nothing of it." in sheet
     assert "| scan | 1 |" in sheet
-    assert "| CC-BY-4.0 | 1 |" in sheet
+    assert "| CC-BY-4.0 | 2 | attribution |" in sheet
     assert "Reading pages." in sheet
     assert sheet.count("**Open: to be answered by the maker.**") == 13
     answers.write_text('purpos = "x"\n')

@@ -24,6 +24,13 @@ def release(
     drafts: Annotated[
         bool, typer.Option("--drafts", help="Release drafts too, which no person has accepted.")
     ] = False,
+    rights_cleared: Annotated[
+        bool,
+        typer.Option(
+            "--rights-cleared",
+            help="You answer for licences of items that the release's does not cover.",
+        ),
+    ] = False,
     answers: Annotated[
         Path | None,
         typer.Option(
@@ -38,14 +45,20 @@ def release(
 ) -> None:
     """Check a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
 
-    Refused: a dataset with errors, without a licence, or with drafts. The folder is itself a
+    Refused: a dataset with errors, without a licence or with one that its items' licences do not
+    allow, or with drafts. The folder is itself a
     dataset, and `datasets` and `mlcroissant` load it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
     from keju.datasets.store import Dataset
 
     settings = ReleaseSettings(
-        drafts=drafts, answers=answers, url=url, date=date, citation=citation
+        drafts=drafts,
+        rights_cleared=rights_cleared,
+        answers=answers,
+        url=url,
+        date=date,
+        citation=citation,
     )
     done = write_release(Dataset.open(dataset), folder, settings)
     for line in done.notes:

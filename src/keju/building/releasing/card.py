@@ -10,7 +10,8 @@ import json
 from collections.abc import Sequence
 
 from keju.benchmarks import task, tasks
-from keju.building.markdown import cell, table
+from keju.building.markdown import cell, counted, table
+from keju.building.releasing.licences import licence_table
 from keju.datasets.store import DatasetManifest
 from keju.items import Item
 
@@ -60,7 +61,8 @@ def card(manifest: DatasetManifest, items: Sequence[Item], *, notes: Sequence[st
         *(_config("images", split, "images-*.parquet") if manifest.images else []),
         "---",
     ]
-    return "\n".join([*head, "", *_text(manifest, split, notes), ""])
+    licences = licence_table(items, manifest.licence)
+    return "\n".join([*head, "", *_text(manifest, split, notes, licences), ""])
 
 
 def _config(name: str, split: str, path: str, *, default: bool = False) -> list[str]:
@@ -89,7 +91,7 @@ def _categories(items: Sequence[Item]) -> list[str]:
     return sorted({_KINDS.get(form, "visual-question-answering") for form in forms})
 
 
-def _text(manifest: DatasetManifest, split: str, notes: Sequence[str]) -> list[str]:
+def _text(manifest: DatasetManifest, split: str, notes: Sequence[str], licences: str) -> list[str]:
     counts = (
         (each.id, each.name_zh, manifest.tasks[each.id])
         for each in tasks()
@@ -100,11 +102,13 @@ def _text(manifest: DatasetManifest, split: str, notes: Sequence[str]) -> list[s
         f"# {cell(manifest.name)} {cell(manifest.version)}",
         "",
         *(f"> {note}\n" for note in notes),
-        f"{manifest.items:,} items over {manifest.images:,} images. Source: "
+        f"{counted(manifest.items, 'item')} over {counted(manifest.images, 'image')}. Source: "
         f"{cell(manifest.source)}. Licence: {cell(manifest.licence)}.{made} What is in it, where "
         "it comes from and what was done to it: [DATASHEET.md](DATASHEET.md).",
         "",
         table(["task", "", "items"], counts),
+        "",
+        licences,
         "",
         "## Using it",
         "",

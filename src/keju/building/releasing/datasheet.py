@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from keju.building.markdown import cell
+from keju.building.markdown import cell, counted
 from keju.building.releasing.facts import Known, facts_of
 from keju.building.settings import unlike
 from keju.errors import UsageError
@@ -56,10 +56,9 @@ def datasheet(known: Known, answers: Mapping[str, str]) -> str:
         answers: the maker's, by question; the others are marked as open.
     """
     facts = facts_of(known)
-    left = [name for part in _parts() for name in part.ask if name not in answers]
     lines = [f"# Datasheet of {cell(known.manifest.name)} {cell(known.manifest.version)}", ""]
-    if left:
-        lines += [f"{len(left)} questions are open: {', '.join(left)}.", ""]
+    if left := open_questions(answers):
+        lines += [left, ""]
     for part in _parts():
         lines += [f"## {part.title}", ""]
         for name in part.facts:
@@ -67,6 +66,13 @@ def datasheet(known: Known, answers: Mapping[str, str]) -> str:
         for name, question in part.ask.items():
             lines += [f"### {question}", "", answers.get(name, OPEN).strip(), ""]
     return "\n".join(lines)
+
+
+def open_questions(answers: Mapping[str, str]) -> str:
+    """A line that says which questions the maker left open; empty if none is."""
+    left = [name for part in _parts() for name in part.ask if name not in answers]
+    said = counted(len(left), "question is", "questions are")
+    return f"{said} open: {', '.join(left)}." if left else ""
 
 
 @cache

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.building.markdown import NOTHING, cell, table
+from keju.building.markdown import NOTHING, cell, counted, table
+from keju.building.releasing.licences import licence_table
 from keju.building.releasing.splitting import group_of
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
@@ -49,8 +50,8 @@ def facts_of(known: Known) -> dict[str, str]:
         "distributions": table(
             ["distribution of", "unit", "counts"], told(known.stats.distributions)
         ),
-        "sources": _counted(known.items, "source", "Source"),
-        "licences": _counted(known.items, "licence", "Licence"),
+        "sources": _sources(known.items),
+        "licences": licence_table(known.items, known.manifest.licence),
         "provenance": _provenance(known.items),
         "checks": table(
             ["check", "found", ""],
@@ -117,13 +118,12 @@ def _strata(frame: pl.DataFrame) -> str:
     return table(names, (row[:4] for row in frame.select(names).iter_rows()))
 
 
-def _counted(items: Sequence[Item], part: str, head: str) -> str:
-    """How many items name each source (or licence) in their provenance."""
+def _sources(items: Sequence[Item]) -> str:
+    """How many items name each source in their provenance."""
     counts: Counter[str] = Counter()
     for item in items:
-        said = {str(getattr(step, part)) for step in item.provenance} - {""}
-        counts.update(said or {"that of the whole set"})
-    return table([head, "items"], _largest(counts))
+        counts.update({step.source for step in item.provenance} - {""} or {"that of the whole set"})
+    return table(["Source", "items"], _largest(counts))
 
 
 def _provenance(items: Sequence[Item]) -> str:
@@ -138,7 +138,8 @@ def _provenance(items: Sequence[Item]) -> str:
     if len(rows) > _MOST:
         shown.append((f"{len(rows) - _MOST} more", "", "", sum(n for _, n in rows[_MOST:])))
     said = table(["step", "tool", "person", "items"], shown)
-    return f"{said}\n\n{without:,} items say nothing of it." if without else said
+    silent = counted(without, "item says", "items say")
+    return f"{said}\n\n{silent} nothing of it." if without else said
 
 
 def _use(manifest: DatasetManifest) -> str:

@@ -25,10 +25,12 @@ from msgspec import Meta
 
 from keju.benchmarks import prompt_of, task
 from keju.building.bench import Bench
+from keju.building.markdown import cell, counted
 from keju.building.releasing import card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
-from keju.building.releasing.datasheet import datasheet, read_answers
+from keju.building.releasing.datasheet import datasheet, open_questions, read_answers
 from keju.building.releasing.facts import Check, Known
+from keju.building.releasing.licences import misfits, unusual
 from keju.building.releasing.splitting import group_of
 from keju.building.step import Settings, Step
 from keju.datasets.stats import stats
@@ -53,6 +55,13 @@ class ReleaseSettings(Settings, frozen=True):
 
     drafts: Annotated[
         bool, Meta(description="Release drafts too, which no person has accepted.")
+    ] = False
+    rights_cleared: Annotated[
+        bool,
+        Meta(
+            description="The maker answers for licences that the release's does not cover, or of "
+            "which that cannot be told. The datasheet says so."
+        ),
     ] = False
     answers: Annotated[
         Path | None,
@@ -82,7 +91,8 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
 
     Raises:
         UsageError: the folder holds something, or the maker's answers do not fit.
-        DataError: the dataset has errors, no licence, or drafts that nobody allowed.
+        DataError: the dataset has errors, no licence or one that its items' do not allow, or
+            drafts that nobody allowed.
     """
     settings = settings or ReleaseSettings()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -105,9 +115,10 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
         out.rmdir()
     partial.replace(out)
     notes = [f"not passed: {each.what}: {each.found}" for each in checks if not each.passed]
-    sheet = (out / SHEET).read_text("utf-8")
-    if "questions are open" in sheet:
-        notes.append(f"{SHEET}: {next(line for line in sheet.splitlines() if ' are open' in line)}")
+    if odd := unusual(dataset.manifest.licence):
+        notes.append(odd)
+    if left := open_questions(answers):
+        notes.append(f"{SHEET}: {left}")
     return Released(out, (*names, SUMS), checks, tuple(notes))
 
 
@@ -121,13 +132,17 @@ def release(bench: Bench, settings: ReleaseSettings) -> None:
     for item in bench.items():
         bench.keep(item)
     done = write_release(bench.given, bench.out / FOLDER, settings)
-    bench.note(f"release in {FOLDER}: {', '.join(done.files)}")
+    bench.note(f"{FOLDER}/, beside the items: {', '.join(done.files)}")
     for line in done.notes:
         bench.note(line)
 
 
 STEP = Step(
-    "release", "Write the release: parquet, Croissant, hashes, datasheet.", ReleaseSettings, release
+    "release",
+    "Write the release: parquet, Croissant, hashes, datasheet.",
+    ReleaseSettings,
+    release,
+    version=2,
 )
 
 
@@ -162,7 +177,11 @@ def _describe(
     )  # fmt: skip
     write_json(folder / croissant.FILE, about)
     drafts = sum(item.draft for item in items)
-    warned = [f"{drafts:,} items are drafts that no person has accepted."] if drafts else []
+    said = counted(drafts, "item is a draft", "items are drafts")
+    warned = [f"{said} that no person has accepted."] if drafts else []
+    if odds := misfits(items, manifest.licence):
+        warned.append(f"Whether {cell(manifest.licence)} may be said of all of it, the maker "
+                      f"answers for: {cell('; '.join(map(str, odds)))}.")  # fmt: skip
     write_atomic(folder / card.FILE, card.card(manifest, items, notes=warned))
     sizes = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     known = Known(manifest, items, stats(dataset.path), checks, sizes)
@@ -173,7 +192,8 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     """What a release is held to. What would make it useless or unlawful is refused.
 
     Raises:
-        DataError: an error that `keju data validate` finds, no licence, or drafts.
+        DataError: an error that `keju data validate` finds, no licence or one that the items' do
+            not allow, or drafts.
     """
     licence = dataset.manifest.licence
     if licence.strip().casefold() in _NO_LICENCE:
@@ -183,15 +203,21 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
             mend="Find out under which licence it may be used, and build it with that",
         )
     yield Check("there is a licence", licence, passed=True)
+    yield _covered(dataset, items, settings)
     drafts = [item.id for item in items if item.draft]
     if drafts and not settings.drafts:
         raise DataError(
-            f"{len(drafts)} items are drafts that no person has accepted",
+            f"{counted(len(drafts), 'item is a draft', 'items are drafts')} that no person has "
+            "accepted",
             file=dataset.path,
             item=drafts[0],
             mend="Have them reviewed, or say --drafts to release them as they are",
         )
-    yield Check("no item is a draft that no person has accepted", f"{len(drafts)} are", not drafts)
+    yield Check(
+        "no item is a draft that no person has accepted",
+        f"{counted(len(drafts), 'is', 'are')}",
+        not drafts,
+    )
     counts: Counter[str] = Counter()
     for finding in validate(dataset.path):
         if finding.severity == "error":
@@ -207,6 +233,32 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     yield _once(items)
 
 
+def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Check:
+    """Whether the release's licence demands what the licences of its items do.
+
+    Raises:
+        DataError: it does not, or that cannot be told, and the maker does not answer for it.
+    """
+    licence = dataset.manifest.licence
+    found = misfits(items, licence)
+    if found and not settings.rights_cleared:
+        more = f"; and {counted(len(found) - 1, 'licence')} more" if len(found) > 1 else ""
+        raise DataError(
+            f"the release is to be {licence}, but not all of its material: {found[0]}{more}",
+            file=dataset.path,
+            item=found[0].first,
+            mend="Release it under a licence that demands as much (without one in the recipe it "
+            "is all of the sources'), leave those items out, or, if the holders of the rights "
+            "agree, say --rights-cleared (rights_cleared = true)",
+        )
+    said = "; ".join(map(str, found))
+    return Check(
+        "the licence demands what those of all items demand",
+        f"declared by the maker to be cleared, not checked: {said}" if found else "it does",
+        passed=not found,
+    )
+
+
 def _apart(items: Sequence[Item]) -> Check:
     """Whether no group and no image stands in both splits.
 
@@ -220,7 +272,8 @@ def _apart(items: Sequence[Item]) -> Check:
         for ref in item.images:
             sides["image", ref.sha256].add(item.split)
     both = Counter(kind for (kind, _), splits in sides.items() if len(splits) > 1)
-    found = f"{both['group']} groups and {both['image']} images in both"
+    groups, images = counted(both["group"], "group"), counted(both["image"], "image")
+    found = f"{groups} and {images} in both"
     return Check("no group and no image is in both test and reference", found, not both)
 
 

@@ -1,0 +1,204 @@
+"""Licences: which are known, what they demand, and whether one may be passed on under another."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from keju.building.markdown import table
+from keju.items import Item
+
+_VERSION = re.compile(r"[-/]v?(?P<version>\d+(?:\.\d+)*)(?:[-/][a-z]{2,4})?$")
+"""A version at a name's or an address's end, and the country that a licence was fitted to."""
+
+_LINKS = (" OR ", " AND ")
+"""Between several licences, the loosest first."""
+
+_LINK = re.compile("|".join(_LINKS))
+
+_SHARE_ALIKE = "share-alike"
+
+
+class _Licence(Struct, frozen=True, forbid_unknown_fields=True):
+    """A licence of licences.toml; no version stands for licences that have none."""
+
+    name: str
+    demands: tuple[str, ...]
+    versions: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    written: str = ""
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        if self.written:
+            return (self.written,)
+        return tuple(f"{self.name}-{each}" for each in self.versions) or (self.name,)
+
+
+class _Named(NamedTuple):
+    """What a licence's wording means: one that is known, and its version if it says one."""
+
+    licence: _Licence
+    version: tuple[int, ...]
+
+
+class Misfit(NamedTuple):
+    """Items whose licence the release's does not cover, or of which that cannot be told."""
+
+    licence: str
+    items: int
+    first: str
+    """The id of the first of them."""
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.items:,} under {self.licence}: {self.why}"
+
+
+def licences_of(items: Iterable[Item], whole: str) -> Iterator[tuple[Item, tuple[str, ...]]]:
+    """Each item with the licences that its provenance names, else that of the whole set."""
+    for item in items:
+        said = dict.fromkeys(step.licence for step in item.provenance if step.licence.strip())
+        yield item, tuple(said) or (whole,)
+
+
+def misfits(items: Iterable[Item], release: str) -> list[Misfit]:
+    """The licences of items that a release's licence does not cover, the most frequent first."""
+    held: dict[str, list[str]] = {}
+    for item, licences in licences_of(items, release):
+        for each in licences:
+            held.setdefault(each, []).append(item.id)
+    found = [
+        Misfit(licence, len(ids), ids[0], why)
+        for licence, ids in held.items()
+        if (why := uncovered(licence, release))
+    ]
+    return sorted(found, key=lambda each: (-each.items, each.licence))
+
+
+def uncovered(source: str, release: str) -> str:
+    """Why material under one licence may not be passed on under another; empty if it may.
+
+    ``A AND B`` is covered if both are, and covers what either does; ``A OR B`` is covered if one
+    is, and covers what both do. Words that are not known are covered by themselves alone.
+    """
+    if _plain(source) == _plain(release):
+        return ""
+    if link := next((link for link in _LINKS if link in source), ""):
+        why = [uncovered(part, release) for part in source.split(link)]
+        enough = any if link == " OR " else all
+    elif link := next((link for link in _LINKS if link in release), ""):
+        why = [uncovered(source, part) for part in release.split(link)]
+        enough = all if link == " OR " else any
+    else:
+        return _unmet(source, release)
+    return "" if enough(not each for each in why) else next(filter(None, why))
+
+
+def _unmet(source: str, release: str) -> str:
+    """What one licence demands that another does not, in words."""
+    given, wanted = _named(source), _named(release)
+    if given is None:
+        return "what it demands is not known"
+    demands = given.licence.demands
+    if not demands or (wanted and wanted.licence == given.licence and not _before(wanted, given)):
+        return ""
+    if wanted is None:
+        return f"it demands {', '.join(demands)}; what {release} demands is not known"
+    if _SHARE_ALIKE in demands:
+        return f"it demands {_SHARE_ALIKE}, and {release} is another licence"
+    short = [each for each in demands if each not in wanted.licence.demands]
+    return f"it demands {', '.join(short)}, which {release} does not" if short else ""
+
+
+def _before(wanted: _Named, given: _Named) -> bool:
+    """Whether the release's is an earlier version; only licences that share alike mind."""
+    shared = _SHARE_ALIKE in given.licence.demands
+    return shared and bool(wanted.version) and wanted.version < given.version
+
+
+def unusual(licence: str) -> str:
+    """What is odd about a licence's wording, and what may be meant; empty if nothing is."""
+    known = {name.casefold(): name for each in _licences() for name in each.identifiers}
+    for part in filter(None, map(str.strip, _LINK.split(licence))):
+        text = part.casefold()
+        stem = text[: found.end("version")] if (found := _VERSION.search(text)) else text
+        named = _named(part)
+        if {text, stem} & known.keys() or (named and ("/" in text or text in named.licence.also)):
+            continue
+        if text.startswith("licenseref-"):
+            continue
+        if named:
+            return f"the licence {part!r} is no SPDX name: {_identifier(named)} may be meant"
+        near = get_close_matches(_plain(part), known, n=1, cutoff=0.75)
+        hint = f". Is {known[near[0]]} meant?" if near else ""
+        return f"keju knows no licence {part!r}, so what it demands cannot be told{hint}"
+    return ""
+
+
+def licence_table(items: Sequence[Item], whole: str) -> str:
+    """A table of licences with their items and what they demand, the most frequent first."""
+    counts = Counter(each for _, some in licences_of(items, whole) for each in some)
+    return table(
+        ["licence", "items", "demands"],
+        (
+            (licence, count, demanded(licence))
+            for licence, count in sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        ),
+    )
+
+
+def demanded(licence: str) -> str:
+    """What a licence demands, in words; of several, of each."""
+    parts = _LINK.split(licence)
+    if len(parts) > 1:
+        return "; ".join(demanded(part) for part in parts)
+    named = _named(licence)
+    if named is None:
+        return "not known"
+    return ", ".join(named.licence.demands) or "nothing"
+
+
+def _identifier(named: _Named) -> str:
+    version = ".".join(map(str, named.version))
+    if version in named.licence.versions:
+        return f"{named.licence.name}-{version}"
+    return named.licence.identifiers[-1]
+
+
+def _named(licence: str) -> _Named | None:
+    """The licence that a wording means, by name with or without its version, or by address."""
+    text = _plain(licence)
+    if known := _by_name().get(text):
+        return _Named(known, ())
+    if (found := _VERSION.search(text)) and (known := _by_name().get(text[: found.start()])):
+        return _Named(known, tuple(map(int, found["version"].split("."))))
+    return None
+
+
+def _plain(licence: str) -> str:
+    """A wording without what differs from writer to writer: case, spaces, ``http://www.``."""
+    text = re.sub(r"[\s_]+", "-", licence.strip().casefold()).rstrip("/")
+    text = re.sub(r"^https?://(www\.)?", "", text)
+    text = re.sub(r"(?<=\d)/(deed|legalcode)[a-z._-]*$", "", text)
+    return text.removeprefix("licenseref-")
+
+
+@cache
+def _by_name() -> dict[str, _Licence]:
+    return {name: each for each in _licences() for name in (each.name.casefold(), *each.also)}
+
+
+@cache
+def _licences() -> tuple[_Licence, ...]:
+    text = files(__package__).joinpath("licences.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text)["licence"], tuple[_Licence, ...])
