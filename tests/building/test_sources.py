@@ -13,6 +13,7 @@ from making import picture
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
+from keju.building.settings import FaultsError
 from keju.building.sources.main_text import page_text
 from keju.datasets.store import Dataset
 from keju.errors import KejuError
@@ -156,7 +157,7 @@ def test_rows_that_do_not_fit_are_listed_with_why(questions):
         "record 3": "no task is declared for the kind 'riddle'",
         "record 4": "an option between others is empty",
         "record 5": "the answer '7' names none of 2 options",
-        "record 6": "no image 'no.png'",
+        "record 6": f"no image 'no.png' in {questions}; say where they lie: images = FOLDER",
         "record 7": "the id 'a' stands at record 1 already",
     }
 
@@ -205,6 +206,57 @@ def test_a_mapping_that_is_wrong_is_one_line(questions, old, new, said):
         built(questions, ROWS.replace(old, new, 1))
     assert said in str(error.value)
 
+
+def test_a_mapping_is_checked_whole_and_before_anything_is_copied(questions):
+    source = ROWS.replace('"A", "B"', '"AA", "BB"').replace('fields = { term = "w" }', "")
+    (questions / "recipe.toml").write_text(f'name = "t"\n[[source]]\n{source}', "utf-8")
+    with pytest.raises(FaultsError) as error:
+        read_recipe(questions / "recipe.toml")
+    place = f"{questions / 'recipe.toml'}: source 1 (rows): "
+    blank, *columns = str(error.value).splitlines()
+    want = 'nothing fills the blank {term} of task T5: say fields = { term = "COLUMN" }'
+    assert blank == place + want
+    assert [line.split(". ")[0].rpartition(": ")[2] for line in columns] == [
+        "no column 'AA'", "no column 'BB'",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path, separator):
+    rows = [
+        ("q", "a", "x", "y"),
+        ("作者,是谁？", "A", "王羲之", "米芾；"),
+        ("谁？", "B", "甲;", "乙"),
+    ]
+    with (tmp_path / "q.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows(rows)
+    items, record = built(tmp_path, ONE_TABLE)
+    assert [(item.question, item.options) for item in items] == [
+        ("作者,是谁？", ("王羲之", "米芾；")), ("谁？", ("甲;", "乙")),
+    ]  # fmt: skip
+    assert record.sources[0].notes == [
+        "2 items have neither picture nor transcription, so they can never be asked: "
+        "name their column in columns.image or columns.transcription"
+    ]
+
+
+@pytest.mark.parametrize(("encoding", "named"), [("utf-16", "UTF-16"), ("gb18030", "GB18030")])
+def test_a_table_in_another_encoding_is_told_which(tmp_path, encoding, named):
+    (tmp_path / "q.csv").write_bytes("q,a,x,y\n作者是谁？,A,王羲之,米芾\n".encode(encoding))
+    with pytest.raises(KejuError, match=f"q.csv: not UTF-8, perhaps {named}.*iconv"):
+        built(tmp_path, ONE_TABLE)
+
+
+ONE_TABLE = """
+form = "rows"
+path = "q.csv"
+licence = "CC0-1.0"
+source = "s"
+task = "T10"
+columns = { question = "q", answer = "a" }
+options = ["x", "y"]
+answer_is = "letter"
+"""
 
 TEXT = "滕王閣在南昌，唐永徽四年滕王李元嬰所建，後屢毀屢修，凡二十餘次。" * 3
 PAGE = f"""<!DOCTYPE html><html><head><title>滕王閣 — 百科</title><meta charset="{{charset}}">

@@ -49,7 +49,7 @@ def gathering(faults: list[str], place: str = "") -> Iterator[None]:
     try:
         yield
     except FaultsError as error:
-        faults += error.lines
+        faults += [f"{place}: {line}" if place else line for line in error.lines]
     except KejuError as error:
         faults.append(f"{place}: {error}" if place else str(error))
 

@@ -7,7 +7,7 @@ conversion): by a mapping of columns, of kinds to tasks and of options, which th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Annotated, Literal, NamedTuple
@@ -16,13 +16,15 @@ from msgspec import Meta, Struct, field
 
 from keju.benchmarks import Task, prompt_of, task
 from keju.building.bench import TABLES
-from keju.building.settings import unlike
+from keju.building.settings import FaultsError, gathering, unlike
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.tables import write_table
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.items import Item, Provenance
+
+_BLANK = re.compile(r"\{(\w+)\}")
 
 AnswerIs = Literal["text", "letter", "option", "from-0", "from-1"]
 
@@ -36,11 +38,16 @@ Role = Literal[
 class RowsSettings(SourceSettings, frozen=True, kw_only=True):
     """A CSV, TSV, JSON or JSON-lines file, and what its columns are."""
 
-    path: Annotated[Path, Meta(description="The file.")]
-    task: Annotated[str, Meta(description="The task of all rows …")] = ""
-    kind: Annotated[str, Meta(description="… or the column that tells a row's kind, and")] = ""
+    path: Annotated[
+        Path,
+        Meta(
+            description="The file: CSV (parted by , ; or tabs), TSV, JSON or JSON lines, in UTF-8."
+        ),
+    ]
+    task: Annotated[str, Meta(description="The task of all rows; or give kind and tasks.")] = ""
+    kind: Annotated[str, Meta(description="The column that tells a row's kind.")] = ""
     tasks: Annotated[
-        dict[str, str], Meta(description="the task of each kind; rows of other kinds are left out.")
+        dict[str, str], Meta(description="The task of each kind; rows of other kinds are left out.")
     ] = field(default_factory=dict)
     columns: Annotated[dict[Role, str], Meta(description="The column of each part of an item.")] = (
         field(default_factory=dict)
@@ -56,9 +63,10 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
         Meta(description="Of questions with options: letter, option (its text), from-0 or from-1."),
     ] = "text"
     metadata: Annotated[tuple[str, ...], Meta(description="Columns that are kept.")] = ()
-    images: Annotated[Path | None, Meta(description="Where images lie; else beside the file.")] = (
-        None
-    )
+    images: Annotated[
+        Path | None,
+        Meta(description="The folder from which images are named; else that of the file."),
+    ] = None
 
 
 class LeftOut(Struct, frozen=True):
@@ -72,7 +80,7 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
     """Turn the rows of a table into items; list those that do not fit.
 
     Raises:
-        UsageError: a column that the table lacks.
+        FaultsError: columns that the table lacks.
         DataError: the table is not readable, or no row fits.
     """
     told, rows = settings, read_table(settings.path)
@@ -83,6 +91,7 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
         taken: dict[str, Place] = {}
         roots = [settings.images or settings.path.parent]
         maker = _Maker(settings, tasks, Pictures(writer, roots))
+        blind = 0
         for number, row in enumerate(rows, start=1):
             try:
                 item = maker.item(row, number)
@@ -92,17 +101,53 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
                 left.append(LeftOut(row.place.item, error.problem))
                 continue
             taken[item.id] = row.place
+            blind += not item.images and item.transcription is None
             writer.add(item)
         if not taken:
             raise DataError(f"no row becomes an item; the first: {left[0].why}", file=settings.path)
         write_table(site.out / TABLES, "left-out", left, LeftOut)
-    return [f"{len(left)} of {len(rows)} rows left out: tables/left-out.csv"] if left else []
+    return list(_notes(len(rows), left, blind))
+
+
+def _notes(rows: int, left: list[LeftOut], blind: int) -> Iterator[str]:
+    if left:
+        yield f"{len(left)} of {rows} rows left out: tables/left-out.csv; the first: {left[0].why}"
+    if blind:
+        yield (
+            f"{blind} items have neither picture nor transcription, so they can never be asked: "
+            "name their column in columns.image or columns.transcription"
+        )
 
 
 def _check(settings: RowsSettings) -> None:
-    _tasks(settings)
+    faults: list[str] = []
+    with gathering(faults):
+        for kind in _tasks(settings).values():
+            faults += _unfilled(kind, settings)
     if settings.options and settings.answer_is == "text":
-        raise UsageError("options need answer_is: letter, option, from-0 or from-1")
+        faults.append("options need answer_is: letter, option, from-0 or from-1")
+    if settings.images and not settings.images.is_dir():
+        faults.append(f"images: {settings.images} is no folder")
+    with gathering(faults):
+        _check_columns(settings, read_table(settings.path))
+    if faults:
+        raise FaultsError(faults)
+
+
+def _unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
+    """The blanks of a task's prompt that no row could fill, with the key that would."""
+    filled = {"box_format", *settings.fields}
+    if "question" in settings.columns:
+        filled.add("question")
+    if settings.options:
+        filled.add("options")
+    for blank in _BLANK.findall(kind.queries[0].template):
+        if blank not in filled:
+            key = {
+                "question": 'columns = { question = "COLUMN" }',
+                "options": 'options = ["COLUMN", …]',
+            }.get(blank, f'fields = {{ {blank} = "COLUMN" }}')
+            yield f"nothing fills the blank {{{blank}}} of task {kind.id}: say {key}"
 
 
 SOURCE = SourceForm(
@@ -134,7 +179,11 @@ class _Maker(NamedTuple):
         image = cells.get("image", "")
         ref = self.pictures.store(image, place) if image else None
         if image and ref is None:
-            raise DataError(f"no image {image!r}")
+            where = told.images or told.path.parent
+            raise DataError(
+                f"no image {shortened(image)!r} in {where}"
+                + ("" if told.images else "; say where they lie: images = FOLDER")
+            )
         if "image" in told.columns and not image:
             raise DataError("it names no image")
         answer = cells.get("answer", "")
@@ -234,6 +283,9 @@ def _tasks(settings: RowsSettings) -> dict[str, Task]:
 def _check_columns(settings: RowsSettings, rows: list[Row]) -> None:
     known = {name for row in rows for name in row.cells}
     wanted = [*settings.columns.values(), *settings.fields.values(), *settings.options]
-    for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]:
-        if name not in known:
-            raise UsageError(f"{settings.path}: {unlike(name, known, 'column')}")
+    if missing := [
+        f"{settings.path}: {unlike(name, known, 'column')}"
+        for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]
+        if name not in known
+    ]:
+        raise FaultsError(missing)
