@@ -53,8 +53,9 @@ that Jaccard falls to .85. From about 120 characters on, one slip leaves .95.
    alike by edits. A question answered otherwise is another item, however alike the whole text.
 4. **The picture.** A question with fewer than 30 characters of its own, or one asked of three
    pictures or more in its task, is a duplicate only where its picture is the same.
-5. **Groups** are connected components. Reviewed goes before draft, then the longest answer, then
-   the first; the table says through whom a member is in its group.
+5. **Groups** are connected components. Reviewed goes before draft, then whose own picture stands
+   for its copies, then the longest answer, then the first; the table says through whom a member is
+   in its group.
 
 Measured by `benchmarks/deduplication.py` (137 characters on average, 5 % planted with 0 to 8
 edits): {texts}.
@@ -68,7 +69,15 @@ edits): {texts}.
    ink, then by the enhanced correlation coefficient) and strokes are compared tile by tile:
    nineteen of twenty tiles must agree by .9. Different pages of one layout reach .6 at most.
 3. Items keep their pictures; `metadata.image_cluster` names the picture that stands for them, and
-   `dedup-texts` reads it. `--drop items` keeps one item of a task about one picture.
+   `dedup-texts` reads it.
+4. **The picture that stands** is, of those with at least .8 of the largest one's pixels, a lossless
+   one (PNG, TIFF, BMP) before a lossy one, then that of most bytes, then the first. What can't be
+   told: a copy enlarged by more than that passes for the larger scan, and a PNG made of a JPEG for
+   an original.
+5. **What goes.** `--drop copies`: an item of the same task about a copy (not about the very same
+   file), if both are transcriptions or ask and answer the same; different questions about one
+   picture stay. `--drop items`: all but one item of a task about one picture, whatever they ask.
+   The one that stays is chosen as under *Texts*.
 
 Not found: pictures turned by more than a few degrees, mirrored, or cropped by more than a tenth;
 copies of pictures below 150 pixels at half their size; blank pages, which have nothing to compare.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from builds import bench_over
+from PIL import Image
 from planted import COPIES, book_page, jpeg
 
 from keju.building.dedup.candidates import Candidate, holding, near_vectors
@@ -78,6 +80,79 @@ def test_items_about_one_picture_are_left_out_only_when_told(given, tmp_path):
     assert {(row["kept"], row["dropped"]) for row in rows} == {
         ("page0", "page0-half"), ("page0", "page0-turned"),
     }  # fmt: skip
+
+
+def scans(path: Path, *named: tuple[str, bytes, dict[str, object]]) -> Path:
+    """A dataset of items of those names, pictures and fields, in the order of their names."""
+    with DatasetWriter(
+        path, name="g", version="1", licence="CC0-1.0", source="drawn by the tests"
+    ) as writer:
+        for name, data, fields in sorted(named, key=lambda each: each[0]):
+            image = writer.add_image(data, name)
+            told = {"task": "T1", "answer": "天地玄黃"} | fields
+            writer.add(Item(id=name, benchmark="MCS-Bench", images=(image,), **told))
+    return path
+
+
+def png(page: Image.Image) -> bytes:
+    data = io.BytesIO()
+    page.save(data, "PNG")
+    return data.getvalue()
+
+
+@pytest.mark.parametrize("drop", ["items", "copies"])
+def test_the_better_scan_stays_whatever_it_is_called(drop, tmp_path):
+    """Fault found by a user: 'a again', a JPEG, stayed since its name sorts before 'a'."""
+    page = book_page(0)
+    given = scans(
+        tmp_path / "given",
+        ("again", jpeg(page, 70), {}),
+        ("better", jpeg(page, 90), {}),
+        ("original", png(page), {}),
+        ("small", png(page.resize((page.width // 2, page.height // 2))), {}),
+    )
+    items, tables, _ = run(given, tmp_path / "out", drop=drop)
+    assert list(items) == ["original"]
+    rows = pl.read_parquet(tables / "image-groups.parquet").to_dicts()
+    assert {row["kept"] for row in rows} == {items["original"].images[0].path}
+
+
+def test_texts_keep_the_better_scan_too(tmp_path):
+    page = book_page(0)
+    given = scans(tmp_path / "given", ("again", jpeg(page, 70), {}), ("original", png(page), {}))
+    run(given, tmp_path / "marked")
+    bench = bench_over(tmp_path / "marked", tmp_path / "out", "dedup-texts")
+    dedup_texts(bench, DedupTextsSettings())
+    bench.writer.close()
+    assert [item.id for item in Dataset.open(tmp_path / "out").items()] == ["original"]
+
+
+def test_copies_go_and_different_questions_about_one_picture_stay(tmp_path):
+    page, other = book_page(0), book_page(1)
+    mcq = {"task": "T7", "options": ("史記", "漢書", "論語", "孟子"), "answer": "A"}
+    shuffled = mcq | {"options": ("漢書", "史記", "論語", "孟子"), "answer": "B"}
+    asked = mcq | {"question": "哪一部？"}
+    given = scans(
+        tmp_path / "given",
+        ("a-original", png(page), {}),
+        ("a-twin", png(page), {"answer": "宇宙洪荒"}),
+        ("b-copy", jpeg(page, 70), {"answer": "天地"}),
+        ("c-draft", png(other), {"draft": True}),
+        ("c-reviewed", jpeg(other, 70), {}),
+        ("q-original", png(page), mcq),
+        ("q-shuffled-copy", jpeg(page, 70), shuffled),
+        ("q-another-copy", jpeg(page, 70), asked),
+        ("q-otherwise-copy", jpeg(page, 70), mcq | {"answer": "C"}),
+    )
+    items, tables, notes = run(given, tmp_path / "out", drop="copies")
+    rows = pl.read_csv(tables / "duplicates.csv").to_dicts()
+    assert {(row["kept"], row["dropped"]) for row in rows} == {
+        ("a-original", "b-copy"),
+        ("c-reviewed", "c-draft"),
+        ("q-original", "q-shuffled-copy"),
+    }
+    assert len(items) == 6
+    assert "3 of 9 items left out" in notes[0]
 
 
 def test_texts_then_know_that_the_picture_is_the_same(given, tmp_path):

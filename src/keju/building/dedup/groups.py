@@ -7,6 +7,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from keju.building.dedup.subjects import CLUSTER
 from keju.items import Item
 
 Kind = Literal["exact", "canonical", "near"]
@@ -31,8 +32,17 @@ class Duplicate(Struct, frozen=True):
 
 
 def keeper(places: Iterable[int], items: Sequence[Item]) -> int:
-    """The one of a group that stays: reviewed before draft, the longest answer, the first."""
-    return min(places, key=lambda at: (items[at].draft, -len(items[at].answer), at))
+    """The one of a group that stays.
+
+    Reviewed before draft; whose own picture stands, before one whose picture is another's copy; the
+    longest answer; the first.
+    """
+
+    def rank(at: int) -> tuple[bool, bool, int, int]:
+        item = items[at]
+        return item.draft, CLUSTER in item.metadata, -len(item.answer), at
+
+    return min(places, key=rank)
 
 
 class Links:

@@ -13,9 +13,12 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.dedup.alike import ALIKE, Likeness, PicturePair, likeness_of
+from keju.building.dedup.best import best
 from keju.building.dedup.candidates import Candidate, holding, near_vectors
+from keju.building.dedup.canonical import canonical
 from keju.building.dedup.components import Joined
 from keju.building.dedup.groups import Links, keeper
 from keju.building.dedup.renderings import Hashes, Picture, hashes_of, near_hashes
@@ -25,6 +28,8 @@ from keju.errors import DataError
 from keju.files import sha256_bytes
 from keju.images import open_image
 from keju.items import ImageRef, Item
+
+Drop = Literal["never", "copies", "items"]
 
 _CHUNK = 256
 
@@ -48,15 +53,19 @@ class DedupImagesSettings(Settings, frozen=True):
         bool, Meta(description="Join what CLIP brings up unseen: for objects, never for pages.")
     ] = False
     drop: Annotated[
-        Literal["never", "items"],
-        Meta(description="Keep all items, or one of a task about one picture, whatever it asks."),
+        Drop,
+        Meta(
+            description="Keep all items; or drop copies: items whose picture is another's copy and "
+            "that transcribe it too, or ask and answer the same; or keep one of a task about one "
+            "picture, whatever it asks."
+        ),
     ] = "never"
 
 
 class GroupedPicture(Struct, frozen=True):
     """A picture of a group, and how it came into it.
 
-    `kept` is the picture that stands for the group (most pixels, then the first); `kind` is
+    `kept` is the picture that stands for the group (see `best`); `kind` is
     ``kept`` for itself, ``hash`` or ``clip`` for others by what brought them up. The distances are
     those of pHash of 64 and 256 bits and dHash of 64, `cosine` CLIP's (NaN where not asked), and
     `likeness` what the comparison found, all with `through`. `items` show it.
@@ -75,7 +84,7 @@ class GroupedPicture(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """An item left out since another of its task is about the same picture."""
+    """An item left out for another of its task about the same picture, or about a copy of it."""
 
     kept: str
     dropped: str
@@ -97,7 +106,7 @@ def dedup_images(bench: Bench, settings: DedupImagesSettings) -> None:
     held = _held(bench, settings, candidates, pictures)
     stands = _standing(refs, [each.pair for each, _ in held])
     marked = [_marked(item, stands) for item in items]
-    out = _left_out(marked) if settings.drop == "items" else []
+    out = _left_out(marked, settings.drop)
     gone = {row.dropped for row in out}
     for item in marked:
         if item.id not in gone:
@@ -112,7 +121,9 @@ def dedup_images(bench: Bench, settings: DedupImagesSettings) -> None:
     )
 
 
-STEP = Step("dedup-images", "Find pictures that are one.", DedupImagesSettings, dedup_images)
+STEP = Step(
+    "dedup-images", "Find pictures that are one.", DedupImagesSettings, dedup_images, version=2
+)
 
 
 def _candidates(
@@ -207,7 +218,7 @@ def _standing(refs: Sequence[ImageRef], pairs: Iterable[tuple[int, int]]) -> dic
     joined.join_all(pairs)
     stands = {ref.sha256: ref.sha256 for ref in refs}
     for group in joined.groups():
-        kept = min(group, key=lambda at: (-refs[at].width * refs[at].height, at))
+        kept = best(group, refs)
         stands |= {refs[at].sha256: refs[kept].sha256 for at in group}
     return stands
 
@@ -220,18 +231,28 @@ def _marked(item: Item, stands: Mapping[str, str]) -> Item:
     return replace(item, metadata={**item.metadata, CLUSTER: cluster})
 
 
-def _left_out(items: Sequence[Item]) -> list[LeftOut]:
-    about: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+def _left_out(items: Sequence[Item], drop: Drop) -> list[LeftOut]:
+    if drop == "never":
+        return []
+    about: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for at, item in enumerate(items):
         if item.images:
-            about[item.benchmark, item.task, item.query, picture_of(item)].append(at)
+            said = _said(item) if drop == "copies" else ()
+            about[item.benchmark, item.task, item.query, picture_of(item), said].append(at)
     rows = []
-    for (*_, task, _query, picture), places in about.items():
-        kept = keeper(places, items)
+    for places in about.values():
+        kept = items[keeper(places, items)]
         rows += [
-            LeftOut(items[kept].id, items[at].id, task, picture) for at in places if at != kept
+            LeftOut(kept.id, item.id, item.task, picture_of(item))
+            for item in (items[at] for at in places)
+            if item is not kept and (drop == "items" or item.images != kept.images)
         ]
     return rows
+
+
+def _said(item: Item) -> tuple[object, ...]:
+    """What two items about copies must have in common to be one; of transcriptions nothing."""
+    return () if query_of(item).form == "transcription" else canonical(item)
 
 
 def _rows(

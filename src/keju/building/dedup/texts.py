@@ -101,7 +101,13 @@ def dedup_texts(bench: Bench, settings: DedupTextsSettings) -> None:
         bench.note(f"{found.capped} buckets were too large to be compared whole")
 
 
-STEP = Step("dedup-texts", "Keep one of items that say the same.", DedupTextsSettings, dedup_texts)
+STEP = Step(
+    "dedup-texts",
+    "Keep one of items that say the same.",
+    DedupTextsSettings,
+    dedup_texts,
+    version=2,
+)
 
 
 def group_texts(
