@@ -14,6 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from making import picture
 from PIL import Image
 
 from keju.building import pipeline
@@ -249,6 +250,42 @@ def test_manifests_on_disk_need_their_hosts_named(library, tmp_path):
     items = built(tmp_path, f'path = "books"\nhosts = ["{library.host}"]')
     assert len(items) == 1
     assert "no IIIF manifest" in left(tmp_path)[0]["why"]
+
+
+def on_disk(folder: Path, *names: str) -> None:
+    """A manifest whose canvases show files of those names; two pictures lie there."""
+    books = folder / "books"
+    (books / "葉").mkdir(parents=True)
+    for place, name in enumerate(("葉/一.png", "2.png"), 1):
+        (books / name).write_bytes(picture(place))
+    (folder / "outside.png").write_bytes(picture(3))
+    content = version_3("http://nowhere", len(names))
+    for canvas, name in zip(content["items"], names, strict=True):
+        canvas["items"][0]["items"][0]["body"] = {"id": name, "type": "Image"}
+    (books / "a.json").write_text(json.dumps(content))
+
+
+def test_pictures_beside_a_manifest_on_disk_are_taken(tmp_path):
+    on_disk(tmp_path, "葉/一.png", "2.png")
+    items = built(tmp_path, 'path = "books/a.json"')
+    dataset = Dataset.open(tmp_path / "build" / "dataset")
+    assert [dataset.image_bytes(item.images[0]) for item in items] == [picture(1), picture(2)]
+    assert [item.metadata["address"] for item in items] == ["葉/一.png", "2.png"]
+
+
+@pytest.mark.parametrize("name", ["../outside.png", "/etc/hostname", "//nowhere/2.png", "no.png"])
+def test_pictures_elsewhere_on_disk_are_not(tmp_path, name):
+    on_disk(tmp_path, "2.png", name)
+    assert len(built(tmp_path, 'path = "books"')) == 1
+    assert ("must lie under" in left(tmp_path)[0]["why"]) is (name != "no.png")
+
+
+def test_a_manifest_on_a_server_names_no_files(library, tmp_path):
+    content = version_3(library.url, 1)
+    content["items"][0]["items"][0]["items"][0]["body"] = {"id": "/etc/hostname", "type": "Image"}
+    library.manifests["/b1"] = content
+    with pytest.raises(UsageError, match=r"/etc/hostname: no address that begins with http"):
+        built(tmp_path, f'url = "{library.url}/b1"')
 
 
 def test_a_collection_leads_to_its_manifests(library, tmp_path):

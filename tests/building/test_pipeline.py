@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from keju.building.recipe import read_recipe
 from keju.building.settings import settings_from
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
-from keju.errors import KejuError, UsageError
+from keju.errors import DataError, KejuError, UsageError
 
 RECIPE = """
 name = "trial"
@@ -82,6 +83,26 @@ def test_what_stands_is_not_done_again(recipe, tmp_path):
     assert (tmp_path / "b" / "steps" / "01-select" / "items.parquet").stat().st_mtime_ns == stamp
 
 
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda step: (step / "items.parquet").unlink(), "files of it are gone"),
+        (lambda step: next((step / "images").iterdir()).unlink(), "files of it are gone"),
+        (lambda step: (step / "step.json").write_text("{"), "not readable as JSON"),
+        (lambda step: (step / "dataset.json").write_text("[]"), "not readable as JSON"),
+    ],
+)
+def test_a_damaged_step_does_not_pass_for_one_that_stands(recipe, tmp_path, damage, said):
+    built(recipe, tmp_path / "build")
+    last = (tmp_path / "build" / "dataset").resolve()
+    damage(last)
+    with pytest.raises(DataError, match=f"{said}.*Delete .*{last.name} to have it made again"):
+        built(recipe, tmp_path / "build")
+    shutil.rmtree(last)
+    built(recipe, tmp_path / "build")
+    assert (last / "items.parquet").is_file()
+
+
 def test_a_changed_step_is_done_anew_and_all_after_it(recipe, tmp_path):
     built(recipe, tmp_path / "b")
     recipe.write_text(RECIPE.replace("limit = 3", "limit = 1"))
@@ -135,13 +156,21 @@ def test_a_table_says_what_was_left_out(recipe, tmp_path):
             "step 1: no step 'selekt'. Did you mean 'sel",
         ),
         ("limit = 3", "limti = 3", "step 1 (select): no key 'limti'. Did you mean 'limit'?"),
-        ("limit = 3", 'limit = "many"', "step 1 (select): limit: expected `int`, got `str`"),
-        ("limit = 3", "limit = -3", "step 1 (select): limit: expected `int` >= 0"),
-        ("limit = 3", 'tasks = ["T1", 4]', "step 1 (select): tasks[1]: expected `str`"),
+        (
+            "limit = 3",
+            'limit = "many"',
+            "step 1 (select): limit: expected a whole number, got text",
+        ),
+        ("limit = 3", "limit = -3", "step 1 (select): limit: expected a whole number >= 0"),
+        ("limit = 3", 'tasks = ["T1", 4]', "step 1 (select): tasks[1]: expected text"),
         ("limit = 3", 'tasks = ["T77"]', "step 1: select: no task 'T77'"),
         ('path = "one"', 'path = "won"', "source 1 (dataset): path: "),
-        ('path = "one"', "path = 7", "source 1 (dataset): path: expected Path, got int"),
-        ('path = "one"\n', "", "source 1 (dataset): it needs `path`"),
+        (
+            'path = "one"',
+            "path = 7",
+            "source 1 (dataset): path: expected a path, got a whole number",
+        ),
+        ('path = "one"\n', "", "source 1 (dataset): it needs path = …"),
         (
             'form = "dataset"\npath = "one"',
             'form = "datset"',
@@ -149,7 +178,7 @@ def test_a_table_says_what_was_left_out(recipe, tmp_path):
         ),
         ('form = "dataset"\npath = "one"', 'path = "one"', "source 1: it needs form = …"),
         ('do = "select"\nlimit = 3', "limit = 3", "step 1: it needs do = …"),
-        ('name = "trial"', "", "it needs `name`"),
+        ('name = "trial"', "", "it needs name = …"),
         ('name = "trial"', 'name = "trial"\nsede = 1', "no key 'sede'. Did you mean 'seed'?"),
         ("[[step]]", "[[step]", "not readable"),
         ('path = "one"', 'path = "two/images"', "no dataset"),
@@ -161,6 +190,43 @@ def test_a_recipe_that_is_wrong_is_one_line(recipe, tmp_path, old, new, said):
         built(recipe, tmp_path / "b")
     assert said in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_all_faults_are_told_at_once_a_line_each(recipe, tmp_path):
+    text = RECIPE.replace('name = "trial"', 'name = "trial"\nversion = 1', 1)
+    text = text.replace('path = "one"', 'path = "won"').replace(
+        "limit = 3", 'limit = "3"\nextra = 1'
+    )
+    recipe.write_text(text)
+    done = keju("build", recipe, "--out", tmp_path / "b")
+    assert done.returncode == 2
+    lines = [line.split("trial.toml: ")[1] for line in done.stderr.splitlines()]
+    assert lines == [
+        "version: expected text, got a whole number",
+        f"source 1 (dataset): path: {tmp_path / 'won'}: no such file or folder",
+        "step 1 (select): no key 'extra'. There are: groups, limit, tasks",
+        "step 1 (select): limit: expected a whole number, got text",
+    ]
+    assert not (tmp_path / "b").exists()
+
+
+def test_one_pair_of_brackets_is_named(recipe, tmp_path):
+    recipe.write_text(RECIPE.rpartition("[[step]]")[0].replace("[[step]]", "[step]"))
+    with pytest.raises(UsageError) as error:
+        read_recipe(recipe)
+    assert str(error.value) == f"{recipe}: [step]: write [[step]]: there may be several"
+
+
+@pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "big5"])
+def test_a_recipe_in_another_encoding_is_told_to_be_saved_as_utf_8(recipe, encoding):
+    recipe.write_bytes(RECIPE.replace("trial", "地方志").encode(encoding))
+    with pytest.raises(KejuError, match=r"trial\.toml: not UTF-8.*[Ss]ave it as UTF-8"):
+        read_recipe(recipe)
+
+
+def test_a_recipe_with_a_byte_order_mark_is_read(recipe):
+    recipe.write_text(RECIPE, "utf-8-sig")
+    assert read_recipe(recipe).head.name == "trial"
 
 
 def test_a_recipe_without_sources_is_refused(tmp_path):

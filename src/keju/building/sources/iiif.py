@@ -17,7 +17,7 @@ from keju.building.sources.manifests import Manifest, Page, manifests_in, read_m
 from keju.building.standardising.step import MCS_PIXELS
 from keju.building.step import Settings
 from keju.building.tables import write_table
-from keju.datasets.readers.base import files_under
+from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json
@@ -31,7 +31,10 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
 
     source: Annotated[str, Meta(min_length=1, description="Whose collection it is.")]
     path: Annotated[
-        Path | None, Meta(description="A manifest or collection on disk, or a folder of them.")
+        Path | None,
+        Meta(
+            description="A manifest or collection on disk, or a folder of them, pictures with it."
+        ),
     ] = None
     url: Annotated[str, Meta(description="A manifest or collection on a server.")] = ""
     hosts: Annotated[
@@ -107,11 +110,15 @@ SOURCE = SourceForm("iiif", "the pages of IIIF manifests", IiifSettings, read_ii
 
 
 class _Book(NamedTuple):
-    """A manifest, whence it came, and the rights that hold for its pages."""
+    """A manifest, whence it came, and the rights that hold for its pages.
+
+    `folder` is that of a manifest on disk, in which pictures may lie.
+    """
 
     place: str
     manifest: Manifest
     rights: str
+    folder: Path | None = None
 
     @property
     def name(self) -> str:
@@ -142,7 +149,14 @@ class _Shelf:
         url = page.address(self._settings.pixels)
         if not url:
             raise DataError("the canvas shows no image")
-        ref = self._writer.add_image(self._fetcher.get(url).read_bytes(), url)
+        beside = page.image and ":" not in page.image.partition("/")[0]
+        if book.folder is not None and beside:
+            # A manifest on disk may name pictures that lie with it; a server's may not.
+            url = page.image
+            data = source_bytes(inside(book.folder, url, file=Path(book.place), item=page.label))
+        else:
+            data = self._fetcher.get(url).read_bytes()
+        ref = self._writer.add_image(data, url)
         manifest = book.manifest
         said = {
             "title": manifest.label,
@@ -184,7 +198,8 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Ite
         elif settings.accept and not any(word in rights for word in settings.accept):
             left.append(LeftOut(place, "", f"rights that are not accepted: {rights}"))
         else:
-            yield _Book(place, manifest, rights)
+            on_disk = settings.path is not None and not host_of(place)
+            yield _Book(place, manifest, rights, Path(place).parent if on_disk else None)
 
 
 def _contents(settings: IiifSettings, fetcher: Fetcher) -> Iterator[tuple[str, object]]:
