@@ -373,6 +373,19 @@ def test_two_people_agreement_and_disputes_for_a_third(given, tmp_path):
     assert items["text"].provenance[-1].person == "乙, 丙"
 
 
+def test_one_text_mended_in_either_column_is_one_decision_and_two_texts_are_none(given, tmp_path):
+    files = [tmp_path / "anna.csv", tmp_path / "bo.csv"]
+    for file, column in zip(files, ("new_answer", "new_transcription"), strict=True):
+        export_review("sheet", given, given.items(), file)
+        fill(file, {"text": {"decision": "mend", column: "天地\n玄皇"}})
+    items, _ = reviewed(given, tmp_path / "out", *files, need=2)
+    assert (items["text"].answer, items["text"].transcription) == ("天地\n玄皇", "天地\n玄皇")
+    assert not items["text"].draft
+    fill(files[0], {"text": {"new_transcription": "天地\n玄荒"}})
+    with pytest.raises(DataError, match="text: a new answer and another new transcription"):
+        reviewed(given, tmp_path / "two", *files)
+
+
 HOSTILE = [
     ("a.csv", "item,decision,seal\nnobody,accept,1\n", "no item of this name"),
     ("a.csv", "item,decision,seal\nmcq,perhaps,\n", "no decision"),

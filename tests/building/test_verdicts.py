@@ -11,12 +11,14 @@ from keju.building.reviewing import (
     add_verdict,
     last_words,
     mended_item,
+    on_one_text,
     read_verdicts,
     seal_of,
     write_verdicts,
 )
+from keju.building.reviewing.deciding import decide
 from keju.errors import DataError
-from keju.items import Box, Item
+from keju.items import Box, Item, Line
 
 ITEM = Item(id="a", benchmark="AncientDoc", task="page_level_ocr", answer="天", transcription="天",
             answer_simplified="天", also_accepted=("夫",), metadata={"n": "1"})  # fmt: skip
@@ -85,6 +87,48 @@ def test_mending_an_answer_takes_along_what_was_made_from_it():
     assert (mended.answer, mended.answer_simplified, mended.transcription) == ("地", "", "地")
     assert mended.also_accepted == ()
     assert mended.metadata == ITEM.metadata
+
+
+def lined(*texts: str) -> Item:
+    lines = tuple(Line(id=str(n), text=text, confidence=0.5) for n, text in enumerate(texts))
+    return replace(ITEM, answer="天地\n玄黃", transcription="天地\n玄黃", lines=lines)
+
+
+@pytest.mark.parametrize("field", ["answer", "transcription"])
+def test_of_a_transcribed_page_every_text_is_mended(field):
+    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(**{field: "天地\n玄皇"}))
+    mended = mended_item(lined("天地", "頁三", "玄黃"), verdict)
+    assert (mended.answer, mended.transcription) == ("天地\n玄皇", "天地\n玄皇")
+    assert [(line.text, line.confidence) for line in mended.lines] == [
+        ("天地", 0.5), ("頁三", 0.5), ("玄皇", None),
+    ]  # fmt: skip
+    assert mended.answer_simplified == ""
+    apart = replace(lined(), transcription="天也\n玄黃")
+    assert mended_item(apart, verdict).transcription == "天地\n玄皇"
+    bare = mended_item(replace(ITEM, transcription=None), verdict)
+    assert (bare.answer, bare.transcription) == ("天地\n玄皇", "天地\n玄皇")
+
+
+@pytest.mark.parametrize(
+    ("texts", "answer"), [(("天地", "玄黃"), "天地玄皇"), (("天也", "玄黃"), "天地\n玄皇")]
+)
+def test_lines_that_the_mend_cannot_be_told_of_are_left_out_and_that_is_said(texts, answer):
+    item = lined(*texts)
+    verdict = Verdict(item="a", person="p", decision="mend", mended=Mended(answer=answer))
+    assert mended_item(item, verdict).lines == ()
+    note = "mended: answer; lines left out, as the text has others now"
+    assert decide(item, {"p": verdict}, need=1).note == note
+
+
+def test_a_new_answer_and_another_new_transcription_are_refused_where_they_are_one_text():
+    twice = Verdict(item="a", person="p", decision="mend",
+                    mended=Mended(answer="地", transcription="人"))  # fmt: skip
+    with pytest.raises(DataError, match="one text in this task"):
+        on_one_text(ITEM, twice)
+    asked = replace(ITEM, task="linguistic_variant_qa")
+    assert on_one_text(asked, twice) == twice
+    alike = replace(twice, mended=Mended(answer="地", transcription="地"))
+    assert on_one_text(ITEM, alike).mended == Mended(answer="地")
 
 
 def test_a_mended_question_leaves_the_answer_alone():

@@ -119,6 +119,21 @@ def test_what_is_shown_and_sent_back_unchanged_mends_nothing(serving, dataset, t
         assert "Nothing is changed" in refused.text
 
 
+def test_two_new_texts_of_one_page_are_refused_where_they_are_written(serving, dataset, tmp_path):
+    served = serving(dataset, tmp_path / "run", every=True)
+    items = {item.id: item for item in Dataset.open(dataset).items()}
+    subjects = served.hall.desks["review"].subjects("Li")
+    number = next(n for n, name in enumerate(subjects, 1) if items[name].task == "T1")
+    form = {"act": "mend", "answer": "天地", "transcription": "玄黃"}
+    refused = served.ask("POST", f"/review/{number}", person="Li", form=form)
+    assert (refused.status, "one text here" in refused.text) == (400, True)
+    taken = served.ask("POST", f"/review/{number}", person="Li", form=form | {"answer": "玄黃"})
+    assert taken.status < 400
+    (verdict,) = served.hall.desks["review"].verdicts(served.hall.acts)
+    mended = mended_item(items[subjects[number - 1]], verdict)
+    assert (mended.answer, mended.transcription, mended.lines) == ("玄黃", "玄黃", ())
+
+
 def test_unclear_answers_are_settled_without_key_or_model(serving, sit, answered):
     served = serving(answered)
     desk = served.hall.desks["adjudication"]

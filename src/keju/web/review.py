@@ -10,7 +10,7 @@ from msgspec import structs
 
 from keju.benchmarks import prompt_of, query_of, task
 from keju.building.review_form import ReviewForm, Scale, review_form
-from keju.building.reviewing import Decision, Mended, Verdict, seal_of
+from keju.building.reviewing import Decision, Mended, Verdict, on_one_text, seal_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.web.acts import Act, Acts
@@ -93,6 +93,10 @@ class Review:
         )
         if fault := verdict.fault():
             raise UsageError(fault)
+        try:
+            on_one_text(item, verdict)
+        except DataError:
+            raise UsageError("Answer and transcription are one text here: change one") from None
         return verdict
 
     def _marks(self, form: Form) -> dict[str, int]:

@@ -1,12 +1,12 @@
 """Review: drafts go out to people, in forms that their tools read, and come back as decisions."""
 
+from keju.building.reviewing.one_text import mended_item, on_one_text
 from keju.building.reviewing.verdicts import (
     Decision,
     Mended,
     Verdict,
     add_verdict,
     last_words,
-    mended_item,
     read_verdicts,
     seal_of,
     write_verdicts,
@@ -19,6 +19,7 @@ __all__ = [
     "add_verdict",
     "last_words",
     "mended_item",
+    "on_one_text",
     "read_verdicts",
     "seal_of",
     "write_verdicts",

@@ -12,7 +12,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from keju.building.reviewing.verdicts import Decision, Verdict, mended_item
+from keju.building.reviewing.one_text import mended_item
+from keju.building.reviewing.verdicts import Decision, Verdict
 from keju.items import Box, Item
 from keju.metrics import UndefinedMetricError, distance
 from keju.metrics.boxes import match_boxes
@@ -99,6 +100,8 @@ def _settled(item: Item, verdict: Verdict, persons: tuple[str, ...]) -> Outcome:
     if verdict.reason:
         note = f"{note} ({verdict.reason})"
     after = mended_item(item, verdict)
+    if item.lines and not after.lines:
+        note += "; lines left out, as the text has others now"
     return Outcome(replace(after, draft=state == "rejected"), state, persons, note)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -22,6 +22,7 @@ from keju.building.reviewing.deciding import (
     mean_marks,
 )
 from keju.building.reviewing.forms import read_review
+from keju.building.reviewing.one_text import on_one_text
 from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
 from keju.datasets.boxes import box_fault
@@ -87,8 +88,7 @@ def review(bench: Bench, settings: ReviewSettings) -> None:
     verdicts: list[Verdict] = []
     for src in settings.reviewed:
         found = read_review(src, items, settings.person or src.stem, form)
-        _check(found, items, src)
-        verdicts += found
+        verdicts += _checked(found, items, src)
     if not verdicts:
         raise DataError("nothing in it was reviewed", file=settings.reviewed[0])
     said = last_words(verdicts)
@@ -122,7 +122,7 @@ STEP = Step(
     "Make of items what people decided: accepted, mended, rejected, disputed.",
     ReviewSettings,
     review,
-    version=2,
+    version=3,
 )
 
 
@@ -134,7 +134,9 @@ def _check_least(least: float, form: ReviewForm) -> None:
             )
 
 
-def _check(verdicts: Sequence[Verdict], items: Mapping[str, Item], src: Path) -> None:
+def _checked(
+    verdicts: Sequence[Verdict], items: Mapping[str, Item], src: Path
+) -> Iterator[Verdict]:
     for verdict in verdicts:
         item = items.get(verdict.item)
         if item is None:
@@ -152,6 +154,10 @@ def _check(verdicts: Sequence[Verdict], items: Mapping[str, Item], src: Path) ->
                 mend="Review it again as it is now",
             )
         _check_boxes(verdict, item, src)
+        try:
+            yield on_one_text(item, verdict)
+        except DataError as error:
+            raise DataError(error.problem, file=src, item=item.id, mend=error.mend) from None
 
 
 def _check_boxes(verdict: Verdict, item: Item, src: Path) -> None:

@@ -88,21 +88,6 @@ def seal_of(item: Item) -> str:
     return sha256_bytes(msgspec.json.encode(shown, order="deterministic"))[:16]
 
 
-def mended_item(item: Item, verdict: Verdict) -> Item:
-    """The item with what the verdict mended.
-
-    A mended answer takes the place of the simplified one too, which was made from the old one, and
-    of a transcription that said the same.
-    """
-    told = verdict.mended.fields()
-    if "answer" in told:
-        told.setdefault("also_accepted", ())
-        told["answer_simplified"] = ""
-        if item.transcription is not None and item.transcription == item.answer:
-            told.setdefault("transcription", told["answer"])
-    return msgspec.structs.replace(item, **told)
-
-
 def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
     """Every verdict of a file, in its order.
 

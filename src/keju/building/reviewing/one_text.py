@@ -1,0 +1,88 @@
+"""Of a page that is to be transcribed, answer, transcription and the lines' text are one text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from keju.benchmarks import query_of
+from keju.building.reviewing.verdicts import Verdict
+from keju.errors import DataError, UsageError
+from keju.items import Item, Line
+
+
+def is_transcribed(item: Item) -> bool:
+    """Whether its answer is the transcription of what it shows."""
+    try:
+        return query_of(item).form == "transcription"
+    except (DataError, UsageError):
+        return False
+
+
+def on_one_text(item: Item, verdict: Verdict) -> Verdict:
+    """The verdict, its new transcription told as the new answer that it is; others as they are.
+
+    Raises:
+        DataError: it gives a new answer and another new transcription.
+    """
+    told = verdict.mended.fields()
+    if "transcription" not in told or not is_transcribed(item):
+        return verdict
+    text = verdict.mended.transcription
+    if told.get("answer", text) != text:
+        raise DataError(
+            "a new answer and another new transcription, which are one text in this task",
+            item=item.id,
+            mend="Write it once, in either",
+        )
+    mended = replace(verdict.mended, answer=text, transcription=UNSET)
+    return replace(verdict, mended=mended)
+
+
+def mended_item(item: Item, verdict: Verdict) -> Item:
+    """The item with what the verdict mended.
+
+    A mended answer takes the place of the simplified one too, which was made from the old one. Of a
+    transcription task it is the transcription as well, and the lines say it; of others, it takes
+    the place of a transcription that said the same.
+    """
+    told = on_one_text(item, verdict).mended.fields()
+    answer = told.get("answer")
+    if isinstance(answer, str):
+        told.setdefault("also_accepted", ())
+        told["answer_simplified"] = ""
+        transcribed = is_transcribed(item)
+        if transcribed or (item.transcription is not None and item.transcription == item.answer):
+            told.setdefault("transcription", answer)
+        if transcribed:
+            told["lines"] = lines_saying(item.lines, item.answer, answer)
+    return replace(item, **told)
+
+
+def lines_saying(lines: Sequence[Line], old: str, new: str) -> tuple[Line, ...]:
+    """The lines of a page whose text was mended, or none where that can't be told line by line.
+
+    The lines that the old text was read from are found in it one after another; others (notes and
+    what stands beside the text, if they are left out of it) stay as they are. A line that changes
+    is no engine's reading any more.
+
+    Args:
+        lines: the page's, in reading order.
+        old: the text that they were read into, a line each.
+        new: what it was mended to. With more or fewer lines than before, no line can be kept.
+    """
+    before, after = old.strip("\n").split("\n"), new.strip("\n").split("\n")
+    if len(before) != len(after):
+        return ()
+    made = list(lines)
+    place = 0
+    for was, now in zip(before, after, strict=True):
+        found = next((n for n in range(place, len(made)) if lines[n].text == was), None)
+        if found is None:
+            return ()
+        if was != now:
+            made[found] = replace(made[found], text=now, confidence=None)
+        place = found + 1
+    return tuple(made)
