@@ -79,8 +79,10 @@ def test_an_inspect_log(tmp_path: Path, write: object, name: str):
     nothing["output"]["choices"] = []
     attached = sample("long", "attachment://ab12", attachments={"ab12": "玄" * 200})
     file = write(
-        tmp_path / name, sample("x", parts), sample(7, "地"), cut, silent, nothing, attached
-    )
+        tmp_path / name, sample("x", parts), sample(7, "地"), cut, silent, nothing, attached,
+        sample("of two\nlines", "玄"),
+    )  # fmt: skip
+    assert replayed(file, "of two\nlines").text == "玄"
     answer = replayed(file, "x", round=4)
     assert (answer.text, answer.thinking, answer.status) == ("天地", "hm", "answered")
     assert (answer.usage.input_tokens, answer.usage.thinking_tokens) == (9, 2)

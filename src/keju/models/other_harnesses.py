@@ -143,7 +143,8 @@ def archive(path: Path, data: bytes) -> list[Told]:
             names = pack.namelist()
             if _SHEET in names:
                 return list(_table(path, _workbook(pack)))
-            samples = [name for name in names if re.fullmatch(r"samples/.+\.json", name)]
+            # Named after items, some of which hold line breaks.
+            samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
                 raise DataError("neither an Inspect log nor a workbook", file=path)
             return _inspect_told([_decoded(pack.read(name), _Sample) for name in samples])
