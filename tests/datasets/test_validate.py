@@ -68,6 +68,14 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         obi("How", id="how", answer="3"),
         obi("Yes-or-No", id="yes", answer="Yes"),
         ocr("lines", lines=(Line(id="l", polygon=((1, 1), (90, 1), (3, 3))),)),
+        ocr(
+            "points",
+            answer="天地\n玄黃",
+            transcription="天地，玄黃。",
+            lines=(Line(id="l", text="玄黃"), Line(id="m", text="天地、")),
+        ),
+        ocr("margin", lines=(Line(id="l", text="天"), Line(id="m", text="卷三"))),
+        mcq(id="asked", transcription="說苑"),
     )
     assert findings(dataset) == []
 
@@ -107,6 +115,14 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         (
             ocr(lines=(Line(id="in", polygon=((1, 1),)), Line(id="out", polygon=((90, 90),)))),
             "warning: p1: 1 of 2 lines lie outside the image, the first 'out'",
+        ),
+        (
+            ocr(answer="天地玄黃", transcription="天地玄皇"),
+            "warning: p1: the answer and the transcription are two texts ('黃' and '皇' at",
+        ),
+        (
+            ocr(answer="天地\n玄黃", lines=(Line(id="l", text="天地"), Line(id="m", text="玄皇"))),
+            "warning: p1: its lines say something else than the answer. Mend",
         ),
         (
             obi("How", task="classification", answer="大"),
@@ -166,6 +182,18 @@ def test_text_without_an_image_is_legal_and_one_notice_says_what_follows(make: M
         "notice: p3: text without an image, so nobody can be asked to read it, but it holds the "
         "truth. Import again with the images beside it, if you have them.",
     ]
+
+
+def test_drafts_whose_answer_is_yet_to_be_written_are_one_notice_a_task(make: Make) -> None:
+    where = obi("Where", id="b", answer="", draft=True)
+    dataset = make(ocr("a", answer="", draft=True), ocr("c", answer=" ", draft=True), where)
+    assert findings(dataset) == [
+        "notice: a and 1 more: a draft of T1, its answer yet to be written. Have a model draft it "
+        "(keju build draft) or people write it (keju build review).",
+        "notice: b: a draft of recognition, its boxes yet to be written. Have a model draft it "
+        "(keju build draft) or people write it (keju build review).",
+    ]
+    assert [flaw.problem for flaw in check_item(ocr(answer=""))] == ["the answer is empty"]
 
 
 def test_an_item_without_image_and_transcription_shows_nothing(make: Make) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -42,6 +43,24 @@ def without_image(item: Item) -> str:
     if form == "transcription":
         return "nobody can be asked to read it, but it holds the truth"
     return "only --setting gold-ocr can ask it"
+
+
+def awaited(item: Item) -> str:
+    """What a draft waits for, where its answer is yet to be written; empty for all other items.
+
+    A draft is not done, so what it lacks is no fault; as a finished item it would be one.
+    """
+    if not item.draft:
+        return ""
+    try:
+        kind, query = task(item.task), query_of(item)
+    except (UsageError, DataError):
+        return ""
+    if kind.of_pairs:
+        return ""
+    if query.form == "boxes":
+        return "" if item.boxes else "boxes"
+    return "" if item.answer.strip() else "answer"
 
 
 def check_item(item: Item) -> Iterator[Flaw]:
@@ -108,7 +127,7 @@ def _gallery(item: Item) -> Iterator[Flaw]:
 
 def _answer(asked: _Asked) -> Iterator[Flaw]:
     item, form = asked.item, asked.query.form
-    if asked.task.of_pairs:
+    if asked.task.of_pairs or awaited(item):
         return
     scored = bool(asked.query.official or asked.query.strict)
     if form == "boxes":
@@ -182,10 +201,52 @@ def _lines(asked: _Asked) -> Iterator[Flaw]:
         )
 
 
+def _one_text(asked: _Asked) -> Iterator[Flaw]:
+    """Where a transcription is asked for, the answer, the transcription and the lines are one text.
+
+    Punctuation and the order of lines may differ. Lines are held against the answer only where it
+    has as many: an answer may leave notes, or what stands beside the text, out.
+    """
+    item = asked.item
+    if asked.query.form != "transcription" or not item.answer.strip():
+        return
+    answer = _letters(item.answer)
+    if (other := _letters(item.transcription or "")) and other != answer:
+        yield Flaw(
+            f"the answer and the transcription are two texts ({_apart(answer, other)})",
+            "Write the one that the image shows into both.",
+            grave=False,
+        )
+    texts = [_letters(line.text) for line in item.lines]
+    if (
+        all(texts)
+        and len(texts) == len(item.answer.strip().splitlines())
+        and (sorted("".join(texts)) != sorted(answer))
+    ):
+        yield Flaw(
+            "its lines say something else than the answer",
+            "Mend the lines' text, or leave the lines out.",
+            grave=False,
+        )
+
+
+def _letters(text: str) -> str:
+    """What a text says, without spaces, line ends and punctuation."""
+    return "".join(char for char in unicodedata.normalize("NFC", text) if char.isalnum())
+
+
+def _apart(one: str, other: str) -> str:
+    """Where two texts part, a few characters of each."""
+    place = next((n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b),
+                 min(len(one), len(other)))  # fmt: skip
+    return f"{one[place : place + 6]!r} and {other[place : place + 6]!r} at letter {place + 1}"
+
+
 _CHECKS: tuple[Callable[[_Asked], Iterator[Flaw]], ...] = (
     _images,
     _answer,
     _options,
     _boxes,
     _lines,
+    _one_text,
 )
