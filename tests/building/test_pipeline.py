@@ -108,9 +108,53 @@ def test_a_changed_step_is_done_anew_and_all_after_it(recipe, tmp_path):
     recipe.write_text(RECIPE.replace("limit = 3", "limit = 1"))
     parts = list(pipeline.plan(read_recipe(recipe), tmp_path / "b"))
     assert [part.stands for part in parts] == [True, True, True, False, False]
+    assert [part.perhaps for part in parts] == [False, False, False, False, True]
     record, lines = built(recipe, tmp_path / "b")
     assert sum("stood already" in line for line in lines) == 3
     assert record.steps[-1].items == 1
+
+
+def test_a_plan_says_perhaps_where_a_source_may_come_out_the_same(recipe, tmp_path):
+    built(recipe, tmp_path / "trial")
+    manifest = tmp_path / "one" / "dataset.json"
+    manifest.write_text(manifest.read_text() + "\n")
+    done = keju("build", recipe, "--plan", cwd=tmp_path)
+    told = [line.partition(": ")[2].split(",")[0] for line in done.stdout.splitlines()]
+    assert told == ["to do", "stands", "perhaps", "perhaps", "perhaps"]
+    _, lines = built(recipe, tmp_path / "trial")
+    assert sum("stood already" in line for line in lines) == 4, "it did come out the same"
+    recipe.write_text(RECIPE.replace('"trial"', '"trial"\nversion = "2"'))
+    parts = list(pipeline.plan(read_recipe(recipe), tmp_path / "trial"))
+    assert [part.stands for part in parts] == [True, True, False, False, False]
+    assert not any(part.perhaps for part in parts)
+
+
+def test_a_build_is_called_after_its_recipe_and_is_no_other_s(recipe, tmp_path):
+    recipe.rename(tmp_path / "draft-of-it.toml")
+    done = keju("build", "draft-of-it.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "trial" / "dataset").exists()
+    assert not (tmp_path / "draft-of-it").exists()
+    other = tmp_path / "other.toml"
+    other.write_text(RECIPE.replace('"trial"', '"poems"', 1))
+    for plan in ((), ("--plan",)):
+        done = keju("build", other, "--out", tmp_path / "trial", *plan)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "the build of 'trial'" in done.stderr
+    assert json.loads((tmp_path / "trial" / "build.json").read_text())["steps"][2]["items"] == 2
+    other.write_text(RECIPE.replace('"trial"', '"a/b"', 1))
+    assert "a folder cannot be called 'a/b'" in keju("build", other, cwd=tmp_path).stderr
+
+
+def test_what_the_recipe_has_no_more_is_taken_away_at_the_end(recipe, tmp_path):
+    built(recipe, tmp_path / "b")
+    (tmp_path / "b" / "steps" / "09-mine").mkdir()
+    recipe.write_text(RECIPE.rpartition("[[step]]")[0])
+    record, lines = built(recipe, tmp_path / "b")
+    assert lines[-1] == "steps/02-select: taken away; the recipe has it no more"
+    left = sorted(path.name for path in (tmp_path / "b" / "steps").iterdir())
+    assert left == ["00-join", "01-select", "09-mine"]
+    assert Dataset.open(tmp_path / "b" / "dataset").manifest.hash == record.hash
 
 
 def test_a_changed_source_is_read_anew(recipe, tmp_path):

@@ -3,7 +3,8 @@
 ::
 
     BUILD/  build.json · sources/NN-form/ · steps/00-join/ · steps/NN-name/ ·
-            dataset (the last step's) · fetched/ (what came over the network)
+            dataset (the last step's) · release (of a step `release`) · fetched/ (what came over
+            the network)
 
 What stands already is not done again. Everything in the folder is keju's own.
 """
@@ -11,11 +12,12 @@ What stands already is not done again. Everything in the folder is keju's own.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from filelock import FileLock, Timeout
 from msgspec import field
@@ -24,7 +26,9 @@ from keju import __version__
 from keju.building.bench import SCRATCH
 from keju.building.engine import Engine
 from keju.building.joining import Part, join
+from keju.building.markdown import counted
 from keju.building.recipe import PlannedSource, Recipe
+from keju.building.releasing import RELEASE
 from keju.building.running import (
     RECORD,
     Done,
@@ -37,15 +41,17 @@ from keju.building.running import (
 )
 from keju.building.settings import fingerprint, paths_in
 from keju.building.sources.base import Site
-from keju.datasets.store import Dataset, DatasetManifest
+from keju.datasets.store import UNFINISHED, Dataset, DatasetManifest
+from keju.datasets.table import frame_of
 from keju.errors import DataError, UsageError
-from keju.files import write_json
+from keju.files import read_json, write_json
 from keju.items import Record
 
 FORMAT = "keju-build-1"
 _BUILD = "build.json"
 _LOCK = ".lock"
 _JOIN = "00-join"
+_NUMBERED = re.compile("[0-9]{2,}-.+")
 
 Say = Callable[[str], None]
 
@@ -76,11 +82,15 @@ class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Planned(NamedTuple):
-    """A part of a build, and whether it stands already."""
+    """A part of a build, and whether it stands already.
+
+    `perhaps`: what comes before it will be done anew; if that comes out as it was, so it stands.
+    """
 
     name: str
     folder: str
     stands: bool
+    perhaps: bool = False
 
 
 def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: None) -> BuildRecord:
@@ -95,11 +105,13 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
         say: is told what becomes of each part, a line at a time.
 
     Raises:
-        UsageError: the folder holds something else, or another build is running in it.
+        UsageError: the folder holds something else, the build of a recipe of another name, or
+            another build is running in it.
         DataError: a source or a step cannot be done.
     """
     _check_apart(recipe, out)
     with _locked(out):
+        _check_own(recipe, out)
         parts, sources = [], []
         for planned in recipe.sources:
             done = _source(planned, out, engine)
@@ -118,6 +130,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
                 raise UsageError(f"{recipe.file}: step {step.number}: {error}") from None
             steps.append(_told(step.folder, step.step.name, "steps", done, say))
         _point(out / "dataset", last)
+        _point_to_release(recipe, out)
         record = BuildRecord(
             format=FORMAT,
             keju=__version__,
@@ -129,11 +142,13 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
             hash=steps[-1].hash,
         )
         write_json(out / _BUILD, record)
+        _tidy(out, record, say)
         return record
 
 
 def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
-    """What a build would do and what stands already; nothing is written."""
+    """What a build would do and what stands already; nothing is written. Refuses as `build`."""
+    _check_own(recipe, out)
     parts: list[Part] | None = []
     for source in recipe.sources:
         folder = out / "sources" / source.folder
@@ -145,15 +160,79 @@ def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
             parts = None
     last = out / "steps" / _JOIN
     stands = parts is not None and finished(last, _join_mark(parts, recipe.head)) is not None
-    yield Planned("join", f"steps/{_JOIN}", stands)
+    # Whatever is read or done anew may come out as it was; called otherwise it cannot.
+    named = _as_named(last, recipe.head)
+    made = all(_manifest(out / "sources" / source.folder) for source in recipe.sources)
+    perhaps = named and made and parts is None and _as_told(last, "join", 1, {})
+    yield Planned("join", f"steps/{_JOIN}", stands, perhaps)
     for step in recipe.steps:
         folder = out / "steps" / step.folder
+        perhaps = (
+            not stands
+            and named
+            and _as_told(
+                folder, step.step.name, step.step.version, shown(step.settings), recipe.seed
+            )
+        )
         if stands:
             given = Dataset.open(last)
             work = Work(step.step, step.settings, given, recipe.seed, recipe.head)
             stands = finished(folder, work.fingerprint) is not None
-        yield Planned(step.step.name, f"steps/{step.folder}", stands)
+        yield Planned(step.step.name, f"steps/{step.folder}", stands, perhaps)
         last = folder
+
+
+def _as_told(
+    folder: Path, name: str, version: int, settings: dict[str, Any], seed: int = 0
+) -> bool:
+    """Whether a finished step in a folder was told the same, whatever it was given."""
+    if not (folder / "dataset.json").is_file() or not (folder / RECORD).is_file():
+        return False
+    try:
+        record = read_json(folder / RECORD, StepRecord)
+    except DataError:
+        return False
+    made = (record.step, record.version, record.settings, record.seed)
+    return made == (name, version, settings, seed)
+
+
+def _as_named(folder: Path, head: Head) -> bool:
+    """Whether the dataset in a folder is called what a head says, where it says something."""
+    made = _manifest(folder)
+    return made is not None and all(
+        getattr(head, name) in {"", getattr(made, name)} for name in head.__struct_fields__
+    )
+
+
+def _manifest(folder: Path) -> DatasetManifest | None:
+    if not (folder / "dataset.json").is_file():
+        return None
+    try:
+        return Dataset.open(folder).manifest
+    except DataError:
+        return None
+
+
+def _check_own(recipe: Recipe, out: Path) -> None:
+    """A build belongs to one recipe, by name: another would take its parts away."""
+    made = _manifest(out / "steps" / _JOIN)
+    if made is not None and made.name != recipe.head.name:
+        raise UsageError(
+            f"{out}: the build of {made.name!r}, but {recipe.file} is called "
+            f"{recipe.head.name!r}. Choose another --out, or delete that build"
+        )
+
+
+def _tidy(out: Path, record: BuildRecord, say: Say) -> None:
+    """Take away what an earlier form of the recipe made and this one does not have."""
+    kept = {stage.folder for stage in (*record.sources, *record.steps)}
+    for within in ("sources", "steps"):
+        for folder in sorted((out / within).iterdir()):
+            name = f"{within}/{folder.name}"
+            ours = any((folder / mark).exists() for mark in (RECORD, "dataset.json", UNFINISHED))
+            if name not in kept and _NUMBERED.fullmatch(folder.name) and ours:
+                shutil.rmtree(folder)
+                say(f"{name}: taken away; the recipe has it no more")
 
 
 def _check_apart(recipe: Recipe, out: Path) -> None:
@@ -231,7 +310,7 @@ def _clear(folder: Path, mark: str) -> None:
 
 def _told(folder: str, name: str, within: str, done: Done, say: Say) -> Stage:
     made: DatasetManifest = done.manifest
-    what = f"{made.items} items, {made.images} images"
+    what = f"{counted(made.items, 'item')}, {counted(made.images, 'image')}"
     say(f"{within}/{folder}: {what}{'' if done.anew else ' (stood already)'}")
     for line in done.record.notes:
         say(f"    {line}")
@@ -260,6 +339,40 @@ def _point(link: Path, target: Path) -> None:
             file=link,
             mend=f"The dataset is {target}; build on another disk to have the link",
         ) from None
+
+
+def _point_to_release(recipe: Recipe, out: Path) -> None:
+    """BUILD/release shows the last release that the recipe writes; a folder there is left alone."""
+    link = out / RELEASE
+    made = [out / "steps" / each.folder / RELEASE for each in recipe.steps]
+    made = [folder for folder in made if folder.is_dir()]
+    if made and not (link.is_dir() and not link.is_symlink()):
+        _point(link, made[-1])
+    elif link.is_symlink():
+        link.unlink()
+
+
+def last_words(out: Path) -> Iterator[str]:
+    """Where a finished build's dataset and release lie, and what is to be done next."""
+    made = out / "dataset"
+    dataset, release = Dataset.open(made), out / RELEASE
+    manifest = dataset.manifest
+    yield f"{counted(manifest.items, 'item')} in {made} (hash {manifest.hash[:12]})"
+    if release.is_symlink():
+        yield f"The release is in {release} ({release.resolve().relative_to(out.resolve())})"
+    table = frame_of(dataset.items_path, columns=["draft", "answer", "boxes"])
+    drafts = table.filter(table["draft"])
+    waiting = int(((drafts["answer"] == "") & (drafts["boxes"].list.len() == 0)).sum())
+    review = f"keju build review export {made} --out sheet.csv"
+    if waiting:
+        wait = counted(waiting, "item waits for its answer", "items wait for their answer")
+        yield f"Next: {wait}. A model drafts it: keju build draft {made} --out NEW --model MODEL"
+        yield f"      Or people write it: {review}"
+    elif drafts.height:
+        said = counted(drafts.height, "item is a draft", "items are drafts")
+        yield f"Next: {said} until people accept that: {review}"
+    else:
+        yield f"Next: keju data validate {release if release.is_symlink() else made}"
 
 
 @contextmanager

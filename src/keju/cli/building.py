@@ -112,16 +112,22 @@ def recipe(
     from keju.building.recipe import read_recipe
 
     read = read_recipe(file)
-    folder = out or Path(file.stem)
+    folder = out or _folder_named(read.head.name)
     if plan:
         for part in pipeline.plan(read, folder):
-            say(f"{part.folder}: {'stands' if part.stands else 'to do'}")
+            told = "perhaps, if what comes before it changes" if part.perhaps else "to do"
+            say(f"{part.folder}: {'stands' if part.stands else told}")
         return
-    made = pipeline.build(
-        read, folder, engine=Engine(engine, address=ray_address, console=err), say=say
-    )
-    say(f"{made.steps[-1].items} items in {folder / 'dataset'} (hash {made.hash[:12]})")
-    say(f"Next: keju data validate {folder / 'dataset'}")
+    pipeline.build(read, folder, engine=Engine(engine, address=ray_address, console=err), say=say)
+    for line in pipeline.last_words(folder):
+        say(line)
+
+
+def _folder_named(name: str) -> Path:
+    """A folder here of a recipe's name, where that is a name that a folder can have."""
+    if name in {".", ".."} or not name.strip() or any(char in '/\\:*?"<>|' for char in name):
+        raise UsageError(f"a folder cannot be called {name!r}. Name the build's with --out")
+    return Path(name)
 
 
 @build_app.command()
@@ -150,6 +156,7 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
+        from keju.building.markdown import counted
         from keju.building.running import Work, run_step
         from keju.building.settings import settings_from
         from keju.datasets.store import Dataset
@@ -163,7 +170,8 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         for line in done.record.notes:
             say(line)
         made, stood = done.manifest, "" if done.anew else "; it stood already"
-        say(f"{made.items} items, {made.images} images in {out} (hash {made.hash[:12]}{stood})")
+        what = f"{counted(made.items, 'item')}, {counted(made.images, 'image')}"
+        say(f"{what} in {out} (hash {made.hash[:12]}{stood})")
 
     fixed: dict[str, tuple[Any, Any]] = {
         "dataset": (DatasetPath, inspect.Parameter.empty),
