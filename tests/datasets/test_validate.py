@@ -193,7 +193,10 @@ def test_drafts_whose_answer_is_yet_to_be_written_are_one_notice_a_task(make: Ma
         "notice: b: a draft of recognition, its boxes yet to be written. Have a model draft it "
         "(keju build draft) or people write it (keju build review).",
     ]
-    assert [flaw.problem for flaw in check_item(ocr(answer=""))] == ["the answer is empty"]
+    done = rewritten(dataset, draft=False)
+    assert findings(done)[0] == (
+        "error: a: the answer is empty. Write the answer, or take the item out."
+    )
 
 
 def test_an_item_without_image_and_transcription_shows_nothing(make: Make) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from keju.building.markdown import counted
+from keju.building.releasing.licences import uncovered, unusual
 from keju.building.running import Head
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError
@@ -54,9 +56,11 @@ def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest,
         for part in parts:
             renamed = _add(part, writer, seen)
             if renamed:
-                notes.append(f"{renamed} ids of {part.name} were taken; they begin {part.name}/")
+                was = counted(renamed, f"id of {part.name} was taken; it begins",
+                              f"ids of {part.name} were taken; they begin")  # fmt: skip
+                notes.append(f"{was} {part.name}/")
         manifest = writer.close()
-    return manifest, notes + _shared_groups(parts)
+    return manifest, [*notes, *_shared_groups(parts), *_licences(licences, head.licence)]
 
 
 def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
@@ -97,4 +101,17 @@ def _shared_groups(parts: Sequence[Part]) -> list[str]:
     both = sorted(group for group, names in whose.items() if len(names) > 1)
     if not both:
         return []
-    return [f"{len(both)} groups stand in several sources and count as one each: {both[0]} …"]
+    stand = counted(len(both), "group stands", "groups stand")
+    more = " …" if len(both) > 1 else ""
+    return [f"{stand} in several sources and count as one each: {both[0]}{more}"]
+
+
+def _licences(sources: Sequence[str], given: str) -> Iterator[str]:
+    """What is odd about licences, and where the recipe's is freer than a source's.
+
+    A release refuses that; whoever works for weeks before it wants to know now.
+    """
+    yield from filter(None, map(unusual, _each([given, *sources])))
+    for licence in sources if given else ():
+        if why := uncovered(licence, given):
+            yield f"the recipe is {given}, a source {licence}: {why}. No release will take that"

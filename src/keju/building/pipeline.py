@@ -41,7 +41,8 @@ from keju.building.running import (
 )
 from keju.building.settings import fingerprint, paths_in
 from keju.building.sources.base import Site
-from keju.datasets.store import UNFINISHED, Dataset, DatasetManifest
+from keju.datasets.manifest import UNFINISHED
+from keju.datasets.store import Dataset, DatasetManifest
 from keju.datasets.table import frame_of
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.datasets.checks import check_item, without_image
+from keju.datasets.checks import awaited, check_item, without_image
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.errors import DataError
@@ -70,6 +70,7 @@ def validate(path: Path) -> Iterator[Finding]:
     yield from _manifest(dataset, items)
     yield from _items(items)
     yield from _text_alone(items)
+    yield from _awaited(items)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
     yield from _strays(dataset, packed, pictures)
@@ -125,6 +126,22 @@ def _text_alone(items: list[Item]) -> Iterator[Finding]:
             f"{names[0]}{more}",
             f"text without an image, so {follows}",
             "Import again with the images beside it, if you have them.",
+        )
+
+
+def _awaited(items: list[Item]) -> Iterator[Finding]:
+    """One notice for all drafts of a task that wait for the same."""
+    waiting: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        if what := awaited(item):
+            waiting.setdefault((item.task, what), []).append(item.id)
+    for (name, what), names in waiting.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield Finding(
+            "notice",
+            f"{names[0]}{more}",
+            f"a draft of {name}, its {what} yet to be written",
+            "Have a model draft it (keju build draft) or people write it (keju build review).",
         )
 
 

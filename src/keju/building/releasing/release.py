@@ -26,7 +26,7 @@ from msgspec import Meta
 from keju.benchmarks import prompt_of, task
 from keju.building.bench import Bench
 from keju.building.markdown import cell, counted
-from keju.building.releasing import card, croissant
+from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
 from keju.building.releasing.datasheet import datasheet, open_questions, read_answers
 from keju.building.releasing.facts import Check, Known
@@ -43,7 +43,6 @@ from keju.items import Item
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
-FOLDER = "release"
 
 _NO_LICENCE = frozenset({"", "-", "?", "n/a", "na", "nil", "none", "null", "tba", "tbd", "todo",
                          "unknown", "unspecified", "not given", "licence", "license"})  # fmt: skip
@@ -131,8 +130,8 @@ def release(bench: Bench, settings: ReleaseSettings) -> None:
     """
     for item in bench.items():
         bench.keep(item)
-    done = write_release(bench.given, bench.out / FOLDER, settings)
-    bench.note(f"{FOLDER}/, beside the items: {', '.join(done.files)}")
+    done = write_release(bench.given, bench.out / RELEASE, settings)
+    bench.note(f"{RELEASE}/, beside the items: {', '.join(done.files)}")
     for line in done.notes:
         bench.note(line)
 
