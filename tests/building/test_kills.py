@@ -31,6 +31,7 @@ source = "drawn"
 [[step]]
 do = "standardise"
 pixels = 9000
+tiny = true
 [[step]]
 do = "standardise-texts"
 """

@@ -15,12 +15,13 @@ from PIL import Image
 
 from keju.building.engine import Engine
 from keju.building.running import Work, run_step
-from keju.building.standardising.step import STEP, StandardiseSettings
+from keju.building.settings import settings_from
+from keju.building.standardising.step import LEAST_PIXELS, STEP, StandardiseSettings
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
 from keju.items import Box, Item, Line
 
-SETTINGS = StandardiseSettings(pixels=2_500)
+SETTINGS = StandardiseSettings(pixels=2_500, tiny=True)
 
 
 def page(width: int, height: int, form: str, **options: object) -> bytes:
@@ -104,7 +105,33 @@ def test_nothing_left_is_an_error(given, tmp_path):
 
 
 def test_the_command_says_what_it_did(given, tmp_path):
-    told = keju("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2500")
+    asked = ("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2500")
+    told = keju(*asked, "--tiny")
     assert told.returncode == 0, told.stderr
     assert "2 of 3 pictures made anew" in told.stdout
     assert Dataset.open(tmp_path / "out").items() == list(done(given, tmp_path / "two").values())
+
+
+def test_a_side_given_for_pixels_is_refused_before_anything_is_done(given, tmp_path):
+    told = keju("build", "standardise", given.path, "-o", tmp_path / "out", "--pixels", "2000")
+    assert told.returncode == 2
+    shown = " ".join(told.stderr.split())
+    assert "pixels = 2000 is width x height, not a side: pictures of about 44x44" in shown
+    assert "Traceback" not in told.stderr
+    assert not (tmp_path / "out").exists()
+    place = "recipe.toml: step 1 (standardise)"
+    with pytest.raises(UsageError, match=r"step 1 \(standardise\): pixels = 49999 .* or say tiny"):
+        settings_from({"pixels": 49_999}, StandardiseSettings, place=place)
+    for fine in ({"pixels": LEAST_PIXELS}, {"pixels": 0}, {"pixels": 100, "tiny": True}):
+        assert settings_from(fine, StandardiseSettings, place=place).pixels == fine["pixels"]
+
+
+def test_it_is_said_when_most_pictures_lose_more_than_half_of_their_sides(given, tmp_path):
+    def notes(pixels: int) -> list[str]:
+        work = Work(STEP, StandardiseSettings(pixels=pixels, tiny=True), given)
+        done = run_step(work, tmp_path / f"{pixels}", engine=Engine())
+        return [line for line in done.record.notes if "less than half" in line]
+
+    (line,) = notes(700)
+    assert line.startswith("2 of 3 pictures are less than half as wide and high as they were")
+    assert notes(1_500) == [], "one of three is not most"

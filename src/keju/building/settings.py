@@ -100,7 +100,10 @@ def settings_from(
             faults.append(f"{place}: {name}{_in_words(str(error), field.type)}")
     if faults:
         raise FaultsError(faults)
-    return shape(**found)
+    try:
+        return shape(**found)
+    except ValueError as error:  # what the settings themselves refuse
+        raise FaultsError([f"{place}: {error}"]) from None
 
 
 def _in_words(said: str, kind: object) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
+from math import isqrt
 from typing import Annotated
 
 import PIL
@@ -18,13 +20,24 @@ from keju.items import Box, ImageRef, Item, Line
 MCS_PIXELS = 1_365_984
 """The budget of MCS-Bench (appendix on data processing): 1,365,984 pixels a picture."""
 
+LEAST_PIXELS = 50_000
+"""Fewer pixels a picture (about 220x220) must be said to be meant: our reading."""
+
 
 class StandardiseSettings(Settings, frozen=True):
     """What pictures are made."""
 
     pixels: Annotated[
-        int, Meta(description="At most so many pixels a picture; 0: as many as it has.", ge=0)
+        int,
+        Meta(
+            description="At most so many pixels a picture: width x height, e.g. 1365984, not a "
+            "side; 0: as many as it has.",
+            ge=0,
+        ),
     ] = MCS_PIXELS
+    tiny: Annotated[
+        bool, Meta(description="Allow fewer than 50,000 pixels, in which no page can be read.")
+    ] = False
     quality: Annotated[int, Meta(description="Of the JPEGs, 1 to 95.", ge=1, le=95)] = 90
     recode: Annotated[
         bool, Meta(description="Write JPEGs anew that fit already, instead of byte for byte.")
@@ -38,6 +51,19 @@ class StandardiseSettings(Settings, frozen=True):
             le=400,
         ),
     ] = 40
+
+    def __post_init__(self) -> None:
+        """Refuse a budget that is most likely meant as a side.
+
+        Raises:
+            ValueError: it is below `LEAST_PIXELS`, and nobody says that it is meant.
+        """
+        if 0 < self.pixels < LEAST_PIXELS and not self.tiny:
+            raise ValueError(
+                f"pixels = {self.pixels} is width x height, not a side: pictures of about "
+                f"{isqrt(self.pixels)}x{isqrt(self.pixels)}. Give at least {LEAST_PIXELS} "
+                f"(a side of 2000 is about {2000 * 1500}), or say tiny if it is meant"
+            )
 
 
 class PictureRow(Struct, frozen=True):
@@ -102,6 +128,11 @@ def standardise_all(bench: Bench, settings: StandardiseSettings) -> None:
         f"{sum(bool(each.file) for each in made)} of {len(refs)} pictures made anew, "
         f"{sum(each.frames > 1 for each in made)} of several pages (the first taken)"
     )
+    if small := _far_smaller(made):
+        bench.note(
+            f"{small} of {len(refs)} pictures are less than half as wide and high as they were: "
+            f"pixels = {settings.pixels} is width x height. See tables/pictures.csv"
+        )
     if dropped:
         bench.note(f"{len(dropped)} items left out: tables/dropped.csv says why")
 
@@ -112,6 +143,14 @@ STEP = Step(
     StandardiseSettings,
     standardise_all,
 )
+
+
+def _far_smaller(made: Sequence[Standard]) -> int:
+    """How many pictures lost more than half of their sides; 0 unless they are most of them."""
+    sound = [each for each in made if not each.error]
+    small = sum(2 * max(each.width, each.height) < max(each.old_width, each.old_height)
+                for each in sound)  # fmt: skip
+    return small if 2 * small > len(sound) else 0
 
 
 def _stored(bench: Bench, ref: ImageRef, made: Standard) -> ImageRef:
