@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from builds import keju
 
 from keju.building.sources import SOURCES, source_form
+from keju.building.sources.keys import keys_of, sources_page
+from keju.building.sources.web import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
 
@@ -22,6 +25,31 @@ def test_every_step_is_in_the_table(name):
 def test_every_form_of_source_can_be_had_and_is_in_the_table(name):
     assert source_form(name, place="here").name == name
     assert f"| `{name}` |" in DOC or name in FORMATS
+
+
+def test_the_keys_of_every_source_are_told_in_the_docs():
+    page = Path(__file__).parents[2] / "docs" / "sources.md"
+    assert page.read_text("utf-8") == sources_page(), "run: python tools/make_sources_page.py"
+
+
+@pytest.mark.parametrize(
+    "settings", [*(source_form(n, place="").settings for n in SOURCES), Sidecar]
+)
+def test_every_key_of_a_source_says_what_it_is(settings):
+    assert all(key.says and key.takes for key in keys_of(settings))
+
+
+def test_the_command_tells_forms_and_keys():
+    listed = keju("build", "sources")
+    assert [line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]] == list(SOURCES)
+    rows = keju("build", "sources", "rows").stdout.splitlines()
+    assert "  path (path, needed): The file: CSV (parted by , ; or tabs)," in "\n".join(rows)
+    assert any(line.startswith("  images (path): The folder from which") for line in rows)
+    web = keju("build", "sources", "web").stdout
+    assert "  address (text): Where the page is from." in web.partition("NAME.html.toml")[2]
+    wrong = keju("build", "sources", "row")
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
+    assert "Did you mean 'rows'?" in wrong.stderr
 
 
 def test_the_recipe_in_it_is_one(tmp_path):

@@ -305,6 +305,18 @@ def test_the_command_builds_plans_and_says_what_stands(recipe, tmp_path):
     assert "2 items in" in done.stdout
 
 
+def test_what_is_confused_with_a_dataset_model_or_format_is_named(recipe, tmp_path):
+    built(recipe, tmp_path / "b")
+    given = keju("data", "stats", tmp_path / "b")
+    assert f"Its dataset is {tmp_path / 'b' / 'dataset'}" in given.stderr
+    model = keju("run", "mini", "--model", "majority", "--out", tmp_path / "run")
+    assert "no model 'majority'. Did you mean 'baseline:majority'?" in model.stderr
+    source = keju("data", "import", "rows", recipe, "--out", tmp_path / "d", "--licence", "x",
+                  "--source", "y")  # fmt: skip
+    assert "'rows' is no format but a source of a recipe" in source.stderr
+    assert {done.returncode for done in (given, model, source)} == {2}
+
+
 def test_a_step_is_also_a_command(tmp_path):
     given = make_dataset(tmp_path / "given", pages=3)
     done = keju("build", "select", given, "--out", tmp_path / "out", "--limit", "1")

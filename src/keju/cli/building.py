@@ -131,6 +131,32 @@ def _folder_named(name: str) -> Path:
 
 
 @build_app.command()
+def sources(
+    form: Annotated[str, typer.Argument(metavar="[FORM]", help="A form of [[source]].")] = "",
+) -> None:
+    """List the forms of a recipe's sources, or the keys of one."""
+    from keju.building.sources import SOURCES, source_form
+    from keju.building.sources.keys import keys_of
+    from keju.datasets.readers import FORMATS
+
+    if not form:
+        for name, what in SOURCES.items():
+            say(f"{name}: {what if name in FORMATS else source_form(name, place='').summary}")
+        say("The keys of one: keju build sources FORM")
+        return
+    found = source_form(form, place="keju build sources")
+    say(f'form = "{form}": {found.summary}')
+    for key in keys_of(found.settings):
+        say(f"  {key.name} ({key.told}): {key.says}")
+    if form == "web":
+        from keju.building.sources.web import Sidecar
+
+        say("keys of NAME.html.toml beside NAME.html:")
+        for key in keys_of(Sidecar):
+            say(f"  {key.name} ({key.told}): {key.says}")
+
+
+@build_app.command()
 def synth(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
     dataset: NewDataset,
@@ -208,7 +234,8 @@ def _option(info: FieldInfo, hint: Any) -> Any:  # noqa: ANN401 - annotations ar
     shown_default = info.default if info.default not in (NODEFAULT, "", (), None) else None
     told = " ".join(part or "" for part in said)
     if kind is bool:
-        return Annotated[bool, typer.Option(help=told)]
+        told = f"{told} (default: {'on' if info.default is True else 'off'})"
+        return Annotated[bool, typer.Option(help=told, show_default=False)]
     if shown_default is not None:
         told = f"{told} (default: {shown_default})"
     many = get_origin(kind) in {tuple, list}

@@ -33,8 +33,14 @@ def import_(
     ] = None,
 ) -> None:
     """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark."""
-    from keju.datasets.readers import import_dataset
+    from keju.building.sources import SOURCES
+    from keju.datasets.readers import FORMATS, import_dataset
 
+    if form in SOURCES and form not in FORMATS:
+        raise UsageError(
+            f"{form!r} is no format but a source of a recipe: keju build RECIPE.toml. "
+            f"Its keys: keju build sources {form}"
+        )
     done = import_dataset(
         form,
         src,

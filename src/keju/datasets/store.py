@@ -71,6 +71,8 @@ class Dataset:
         """
         file = path / MANIFEST
         if not file.is_file():
+            if (path / "dataset" / MANIFEST).is_file():
+                raise UsageError(f"{path}: a build. Its dataset is {path / 'dataset'}")
             why = "an import that did not finish" if (path / UNFINISHED).exists() else "no dataset"
             raise UsageError(
                 f"{path}: {why} (no {MANIFEST}). "

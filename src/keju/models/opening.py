@@ -152,7 +152,9 @@ def _declared(spec: str) -> _Declared:
     kind, _, rest = spec.partition(":")
     known = [each for each in _kinds() if each.kind == kind]
     if not known:
-        near = difflib.get_close_matches(kind, [each.kind for each in _kinds()], n=1)
+        whole = [each.spelling for each in _kinds() if each.spelling.partition(":")[2] == spec]
+        kinds = [each.kind for each in _kinds()]
+        near = whole or difflib.get_close_matches(kind, kinds, n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         spellings = ", ".join(each.spelling for each in _kinds())
         raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Annotated
 
-from msgspec import field
+from msgspec import Meta, field
 
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.step import Settings
@@ -18,17 +19,19 @@ from keju.synthesis.synth import build_synth
 class FormatSettings(SourceSettings, frozen=True, kw_only=True):
     """A file or folder in a format of ``keju data formats``, with the format's options."""
 
-    path: Path
-    options: dict[str, str | int | bool] = field(default_factory=dict)
+    path: Annotated[Path, Meta(description="The file or folder.")]
+    options: Annotated[
+        dict[str, str | int | bool], Meta(description="Of the format: see keju data formats.")
+    ] = field(default_factory=dict)
 
 
 class SynthSettings(Settings, frozen=True, kw_only=True):
     """A recipe of ``keju build synth``, which says its own licence."""
 
-    path: Path
-    licence: str = ""
-    source: str = ""
-    name: str = ""
+    path: Annotated[Path, Meta(description="The recipe, or the dataset's folder.")]
+    licence: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""
+    source: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""
+    name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
 
 
 class DatasetSettings(SynthSettings, frozen=True):

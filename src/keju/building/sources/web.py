@@ -29,7 +29,10 @@ class WebSettings(Settings, frozen=True, kw_only=True):
 
     path: Annotated[Path, Meta(description="The folder, or one page.")]
     source: Annotated[str, Meta(min_length=1, description="Whose pages they are.")]
-    task: Annotated[str, Meta(description="What is to be asked about the texts.")]
+    task: Annotated[
+        str,
+        Meta(description="The task of its items: what drafts from these texts will ask, e.g. T2."),
+    ]
     licence: Annotated[str, Meta(description="Of pages whose sidecar names none.")] = ""
     address: Annotated[str, Meta(description="Of a page without sidecar: so it begins.")] = ""
     shortest: Annotated[int, Meta(description="Characters of the shortest text.", ge=1)] = 50
@@ -39,10 +42,10 @@ class WebSettings(Settings, frozen=True, kw_only=True):
 class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known about a saved page; `saved` is the day, as you write it."""
 
-    address: str = ""
-    licence: str = ""
-    title: str = ""
-    saved: str = ""
+    address: Annotated[str, Meta(description="Where the page is from.")] = ""
+    licence: Annotated[str, Meta(description="Under which it may be used.")] = ""
+    title: Annotated[str, Meta(description="Its title, where the page's own will not do.")] = ""
+    saved: Annotated[str, Meta(description="The day on which it was saved.")] = ""
 
 
 class Refused(Struct, frozen=True):

@@ -1,0 +1,13 @@
+"""Writes docs/sources.md: the keys of every form of source, from their settings.
+
+python tools/make_sources_page.py
+"""
+
+from pathlib import Path
+
+from keju.building.sources.keys import sources_page
+
+PAGE = Path(__file__).parents[1] / "docs" / "sources.md"
+
+if __name__ == "__main__":
+    PAGE.write_text(sources_page(), "utf-8")
