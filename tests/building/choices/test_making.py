@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from planted import CALLIGRAPHERS
 
 from keju.building.choices.making import Asked, Made, clash, make_choices, plain, spread
+from keju.building.choices.weights import Weights
 
 
 def of_pool(number: int, seed: int, *, slope: float = 0.6) -> list[Asked]:
@@ -136,6 +137,29 @@ def test_the_same_seed_gives_the_same_options():
     asked = of_pool(80, 4)
     assert made_of(asked) == made_of(asked)
     assert made_of(asked) != made_of(asked, seed=2)
+
+
+def test_of_a_large_pool_few_answers_are_looked_at_for_each_question(monkeypatch):
+    """So that a pool of a hundred thousand takes a thousand times as long as one of a hundred."""
+    looked = Counter()
+    find = Weights.find
+
+    def counting(weights: Weights, weight: int) -> int:
+        looked["answers"] += 1
+        return find(weights, weight)
+
+    monkeypatch.setattr(Weights, "find", counting)
+    names = random.Random(1)
+    texts = {"".join(names.choices("王李張趙顏柳米蔡黃蘇文徵明董其昌", k=4)) for _ in range(2000)}
+    asked = [Asked(text, "author", text) for text in sorted(texts)]
+    asked += [Asked(f"often{at}", "author", "歐陽通達") for at in range(len(texts) // 10)]
+    made = made_of(asked)
+    assert not made.reasons
+    assert looked["answers"] < 6 * len(asked)
+    shown = Counter(option for each in made.choices.values() for option in each.options)
+    assert shown["歐陽通達"] == pytest.approx(4 * (len(texts) // 10), rel=0.05)
+    assert max(shown[text] for text in texts) <= 8
+    assert min(shown[text] for text in texts) >= 1
 
 
 def test_plain_folds_marks_and_scripts():

@@ -8,13 +8,17 @@ letter is the answer equally often.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import lru_cache
+from itertools import count, islice
+from math import ceil, floor
 from typing import NamedTuple
 
 import numpy as np
 
+from keju.building.choices.weights import Weights
 from keju.building.dedup.canonical import folded
 from keju.text.han import is_han
 from keju.text.scripts import in_script
@@ -22,11 +26,11 @@ from keju.text.scripts import in_script
 _NEAR_LENGTH = 0.34
 """Share of the longer by which two lengths may differ; one character is always near."""
 
-_NEED = 2.0
-"""How strongly a value that is owed more appearances is preferred."""
-
 _STEPS = 20_000
-"""Sets of options looked at for one question before it is given up."""
+"""Answers, and sets of options, looked at for one question before it is given up."""
+
+_SCRIPTS = ("Hans", "Han", "Hant", "digits", "Latin", "marks")
+_HAN = frozenset({"Hans", "Han", "Hant"})
 
 
 class Asked(NamedTuple):
@@ -117,69 +121,114 @@ def _distractors(
     pool: Sequence[Asked], wanted: int, rng: np.random.Generator
 ) -> Iterator[tuple[Asked, list[str] | None]]:
     """Wrong options for each question of a pool; None where they cannot be found."""
-    forms: dict[str, str] = {}
-    for each in pool:
-        if plain(each.answer):
-            forms.setdefault(plain(each.answer), each.answer)
-    owed = Counter(plain(each.answer) for each in pool)
-    for value in owed:
-        owed[value] *= wanted
+    shelf = _Shelf(pool, wanted, rng)
     for at in rng.permutation(len(pool)):
         each = pool[at]
-        wrong = (each.answer, *each.also)
-        values = [
-            value for value, form in forms.items() if not any(clash(form, not_) for not_ in wrong)
-        ]
-        found = _chosen(each.answer, values, forms, owed, wanted, rng) if each.answer else None
-        for value in found or ():
-            owed[value] -= 1
-        yield each, None if found is None else [forms[value] for value in found]
+        right = {plain(text) for text in (each.answer, *each.also)}
+        # What says nothing is part of every other answer.
+        yield each, None if "" in right else shelf.take(each.answer, right, wanted)
 
 
-def _chosen(
-    answer: str,
-    values: Sequence[str],
-    forms: Mapping[str, str],
-    owed: Mapping[str, int],
-    wanted: int,
-    rng: np.random.Generator,
-) -> list[str] | None:
-    """As many values that do not clash: neighbours first, then by what each is owed."""
-    draw = rng.gumbel(size=len(values))
-    keys = {
-        value: (_distance(answer, forms[value]), -_NEED * np.log(max(owed[value], 0.1)) - chance)
-        for value, chance in zip(values, draw, strict=True)
-    }
-    ordered = sorted(values, key=keys.__getitem__)
-    steps = iter(range(_STEPS))
+class _Shelf:
+    """The different answers of a pool, by script and length, and what each is owed."""
 
-    def search(start: int, taken: list[str]) -> list[str] | None:
-        if len(taken) == wanted:
-            return taken
-        for at in range(start, len(ordered) - (wanted - len(taken)) + 1):
-            if next(steps, None) is None:
-                return None
-            value = ordered[at]
-            if not any(value in each or each in value for each in taken):
-                found = search(at + 1, [*taken, value])
-                if found is not None:
-                    return found
-        return None
+    def __init__(self, pool: Sequence[Asked], wanted: int, rng: np.random.Generator) -> None:
+        forms: dict[str, str] = {}
+        for each in pool:
+            if plain(each.answer):
+                forms.setdefault(plain(each.answer), each.answer)
+        owed = Counter(plain(each.answer) for each in pool)
+        self._rng = rng
+        self._values = sorted(forms, key=lambda value: _place(forms[value]))
+        self._forms = [forms[value] for value in self._values]
+        self._places = [_place(form) for form in self._forms]
+        self._owed = [owed[value] * wanted for value in self._values]
+        self._weights = Weights(map(_need, self._owed))
 
-    return search(0, [])
+    def take(self, answer: str, right: Set[str], wanted: int) -> list[str] | None:
+        """As many answers that do not clash: neighbours first, then by what each is owed."""
+        drawn: list[int] = []
+        found = self._chosen(self._drawn(answer, drawn), right, wanted)
+        for at in found or ():
+            self._owed[at] -= 1
+        for at in drawn:
+            self._weights[at] = _need(self._owed[at])
+        return None if found is None else [self._forms[at] for at in found]
+
+    def _chosen(self, places: Iterator[int], right: Set[str], wanted: int) -> list[int] | None:
+        values, steps = self._values, iter(range(_STEPS))
+        fit = (at for at in places if not _clashes(values[at], right))
+        seen: list[int] = []
+
+        def search(start: int, taken: list[int]) -> list[int] | None:
+            if len(taken) == wanted:
+                return taken
+            for turn in count(start):
+                if turn == len(seen):
+                    seen.extend(islice(fit, 1))
+                if turn == len(seen) or next(steps, None) is None:
+                    return None
+                if not _clashes(values[seen[turn]], [values[at] for at in taken]):
+                    found = search(turn + 1, [*taken, seen[turn]])
+                    if found is not None:
+                        return found
+            return None
+
+        return search(0, [])
+
+    def _drawn(self, answer: str, drawn: list[int]) -> Iterator[int]:
+        """Places drawn by weight, none twice: neighbours, then the same script, then the rest."""
+        for stretches in self._stretches(answer):
+            while len(drawn) < _STEPS:
+                lots = [range(*map(self._weights.before, ends)) for ends in stretches]
+                total = sum(map(len, lots))
+                if not total:
+                    break
+                at = self._weights.find(_nth(lots, int(self._rng.integers(total))))
+                self._weights[at] = 0
+                drawn.append(at)
+                yield at
+
+    def _stretches(self, answer: str) -> Iterator[list[tuple[int, int]]]:
+        """Ever wider stretches of the shelf about an answer."""
+        script, length = _place(answer)
+        kin = [other for other in range(len(_SCRIPTS)) if _akin(script, other)]
+        least = ceil(length - max(1, _NEAR_LENGTH * length))
+        most = max(length + 1, floor(length / (1 - _NEAR_LENGTH)))
+        yield [self._between((other, least), (other, most + 1)) for other in kin]
+        yield [self._between((other, 0), (other + 1, 0)) for other in kin]
+        yield [(0, len(self._values))]
+
+    def _between(self, low: tuple[int, int], high: tuple[int, int]) -> tuple[int, int]:
+        return bisect_left(self._places, low), bisect_left(self._places, high)
 
 
-def _distance(one: str, other: str) -> int:
-    """0 for neighbours, 1 for the same script alone, 2 for another script."""
-    first, second = _script(one), _script(other)
-    if (
-        first != second
-        and {first, second} != {"Han", "Hant"}
-        and {first, second} != {"Han", "Hans"}
-    ):
-        return 2
-    shorter, longer = sorted((len(one), len(other)))
-    return 0 if longer - shorter <= max(1, _NEAR_LENGTH * longer) else 1
+def _nth(ranges: Iterable[range], number: int) -> int:
+    """A number of several ranges, counted through them; there is one."""
+    for each in ranges:
+        if number < len(each):
+            return each[number]
+        number -= len(each)
+    raise IndexError(number)
+
+
+def _clashes(value: str, others: Iterable[str]) -> bool:
+    return any(value in each or each in value for each in others)
+
+
+def _need(owed: int) -> int:
+    """The weight of a value: the square of what it is owed, in hundredths; never none."""
+    return 100 * owed * owed if owed > 0 else 1
+
+
+def _place(text: str) -> tuple[int, int]:
+    return _SCRIPTS.index(_script(text)), len(text)
+
+
+def _akin(one: int, other: int) -> bool:
+    """Whether two scripts may be one; what is written alike in both is of either."""
+    first, second = _SCRIPTS[one], _SCRIPTS[other]
+    return first == second or ("Han" in (first, second) and {first, second} <= _HAN)
 
 
 @lru_cache(maxsize=100_000)

@@ -1,0 +1,51 @@
+"""Places with weights, of which one is found by weight without looking at the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class Weights:
+    """Whole numbers in a row; changing one, adding up a stretch and finding one take log steps.
+
+    After Fenwick, "A new data structure for cumulative frequency tables" (1994).
+    """
+
+    def __init__(self, weights: Iterable[int]) -> None:
+        self._each = list(weights)
+        self._sums = [0, *self._each]
+        for at in range(1, len(self._sums)):
+            above = at + (at & -at)
+            if above < len(self._sums):
+                self._sums[above] += self._sums[at]
+        self._top = 1 << len(self._each).bit_length() >> 1
+
+    def __setitem__(self, at: int, weight: int) -> None:
+        more = weight - self._each[at]
+        self._each[at] = weight
+        at += 1
+        while at < len(self._sums):
+            self._sums[at] += more
+            at += at & -at
+
+    def before(self, at: int) -> int:
+        """The sum of the weights before a place."""
+        total = 0
+        while at:
+            total += self._sums[at]
+            at &= at - 1
+        return total
+
+    def find(self, weight: int) -> int:
+        """The place at which the sum of the weights, its own with them, first exceeds a number.
+
+        Args:
+            weight: 0 or more, and less than the sum of all.
+        """
+        at, step = 0, self._top
+        while step:
+            if at + step < len(self._sums) and self._sums[at + step] <= weight:
+                at += step
+                weight -= self._sums[at]
+            step >>= 1
+        return at
