@@ -106,5 +106,17 @@ def test_one_book_cannot_be_split(tmp_path: Path) -> None:
         for number in range(3):
             image = writer.add_image(picture(number), "p")
             writer.add(page_item(f"p{number}", images=(image,), group="book"))
-    with pytest.raises(UsageError, match=r"the 3 items hang together as 1 units"):
+    with pytest.raises(UsageError, match=r"the 3 items hang together as 1 unit to be"):
         done(tmp_path / "d", tmp_path / "out")
+
+
+def test_a_task_that_gets_no_reference_item_is_named(tmp_path: Path) -> None:
+    with DatasetWriter(tmp_path / "d", name="n", version="1", licence="CC0", source="s") as writer:
+        for number in range(20):
+            image = writer.add_image(picture(number), "p")
+            kind = "T2" if number == 7 else "T1"
+            writer.add(page_item(f"p{number}", task=kind, images=(image,), group=f"g{number}"))
+    notes = done(tmp_path / "d", tmp_path / "out").record.notes
+    assert [note for note in notes if note.startswith("no ")] == [
+        "no reference item of T2 (1 unit): the items hang together too much, or are few"
+    ]

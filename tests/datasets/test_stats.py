@@ -11,7 +11,7 @@ from keju.benchmarks import prompt_of, task
 from keju.datasets.stats import Stats, stats
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
-from keju.items import Box, Item
+from keju.items import Box, Item, Provenance
 
 
 @pytest.fixture
@@ -61,6 +61,24 @@ def test_domains_end_with_the_whole_and_means_are_over_questions(small: Stats) -
 def test_labelled_references_ask_nothing_and_so_have_no_prompt(small: Stats) -> None:
     row = small.tasks.row(-1, named=True)
     assert (row["task"], row["avg_q"], row["n_reference"]) == ("classification", None, 1)
+
+
+def test_a_source_is_that_of_the_provenance_and_only_without_one_the_set_s(
+    tmp_path: Path, picture, about: dict[str, str]
+) -> None:
+    def came(*sources: str) -> tuple[Provenance, ...]:
+        return tuple(Provenance(step="s", source=source) for source in sources)
+
+    with DatasetWriter(tmp_path / "d", **about) as writer:
+
+        def add(name: str, **more: object) -> None:
+            ref = writer.add_image(picture(int(name)), name)
+            writer.add(Item(id=name, benchmark="MCS-Bench", task="T2", images=(ref,), **more))
+
+        add("1", provenance=came("", "a library", "a later one"))
+        add("2", provenance=came("a library"), metadata={"source": "HWOBC"})
+        add("3", provenance=came(""))
+    assert stats(tmp_path / "d").sources["source"].to_list() == ["a library", "HWOBC", "small"]
 
 
 def test_sources_count_each_image_once_with_size_and_boxes(small: Stats) -> None:

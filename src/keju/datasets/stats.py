@@ -42,7 +42,8 @@ class Stats(NamedTuple):
     `max_pv`, `min_pv`, pixels an image; `avg_ar`, `max_ar`, `min_ar`, width over height. Means are
     over questions, so an image counts as often as it is asked about, as the paper's do.
     `sources` (OBI-Bench Table 1) has a row for each source, type and task: `images`, mean `width`
-    and `height` in pixels, and `boxes`, the mean number on images that have any.
+    and `height` in pixels, and `boxes`, the mean number on images that have any. An item's source
+    is what its metadata say, else the first of its provenance, else the dataset's name.
     `strata` (AncientDoc Figures 2 and 3, OBI-Bench's tiers) counts `questions` and `images` by what
     the items' metadata say: category, dynasty, script, subset.
     `distributions` counts items and images by bin or word of what is measured (`distributions`).
@@ -147,7 +148,7 @@ def _image_rows(items: list[Item], name: str) -> Iterator[dict[str, object]]:
 
 def _image_row(item: Item, ref: ImageRef, name: str) -> dict[str, object]:
     return {
-        "source": item.metadata.get("source") or name,
+        "source": item.metadata.get("source") or _whence(item) or name,
         "type": item.metadata.get("type", ""),
         "task": item.task,
         "path": ref.path,
@@ -155,6 +156,11 @@ def _image_row(item: Item, ref: ImageRef, name: str) -> dict[str, object]:
         "height": ref.height,
         "boxes": len(item.boxes) or None,
     }
+
+
+def _whence(item: Item) -> str:
+    """The source that an item's provenance names first: later steps only worked on it."""
+    return next((step.source for step in item.provenance if step.source), "")
 
 
 def _sources(pictures: pl.DataFrame) -> pl.DataFrame:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from keju.benchmarks import task
 from keju.building.bench import Bench
 from keju.building.dedup.components import Joined
+from keju.building.markdown import counted
 from keju.building.step import Settings, Step
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -138,8 +139,8 @@ def split(bench: Bench, settings: SplitSettings) -> None:
     free = [unit for unit in units if paired.isdisjoint(unit.items)]
     if len(free) < 2:
         raise UsageError(
-            f"the {len(items)} items hang together as {len(free)} units that can be divided: there "
-            "is nothing to split. Give books groups of their own"
+            f"the {len(items)} items hang together as {counted(len(free), 'unit')} to be divided: "
+            "there is nothing to split. Give books groups of their own"
         )
     chosen = divide(free, settings.reference, bench.rng("divide"))
     reference = {name for place in chosen for name in free[place].items}
@@ -149,16 +150,23 @@ def split(bench: Bench, settings: SplitSettings) -> None:
         side: Split = "reference" if item.id in reference else "test"
         done.append(replace(item, split=side if item.id in divided else item.split))
         bench.keep(done[-1])
-    bench.table("split", list(_rows(done, units, divided, settings.reference)), SplitRow)
+    rows = list(_rows(done, units, divided, settings.reference))
+    bench.table("split", rows, SplitRow)
     bench.table(
         "places", [PlaceRow(each.id, each.task, group_of(each), each.split) for each in done]
     )
     held = Counter(item.split for item in done)
     bench.note(
-        f"{held['test']} items to test, {held['reference']} to reference, by {len(free)} units"
+        f"{counted(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
+        f"{len(free):,} units"
     )
     if kept := len(items) - len(divided):
-        bench.note(f"{kept} items keep their split: tasks of pairs, and what is tied to them")
+        keep = counted(kept, "item keeps its", "items keep their")
+        bench.note(f"{keep} split: tasks of pairs, and what is tied to them")
+    for side in ("test", "reference"):
+        if bare := [row for row in rows if not getattr(row, side) and row.kept < row.items]:
+            told = ", ".join(f"{row.task} ({counted(row.units, 'unit')})" for row in bare)
+            bench.note(f"no {side} item of {told}: the items hang together too much, or are few")
 
 
 STEP = Step("split", "Divide into test and reference, by group and task.", SplitSettings, split)
