@@ -444,6 +444,9 @@ HOSTILE = [
      "did not go out"),
     ("a.json", '{"images":[],"annotations":[{"image_id":3,"bbox":[1,2,3,4]}]}', "no image 3"),
     ("a.txt", "hello", "a.txt"),
+    ("a.json", '[{"item":"mcq","seal":"x","decision":"accept","id":1}]',
+     "task 1: no task of Label Studio: it holds no data. Export as JSON, not as JSON-MIN"),
+    ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[]}]}]', "task 1, mcq: no seal"),
     ("a.xlsx", "PK", "a.xlsx: a spreadsheet's own file. Save it as CSV (UTF-8)"),
 ]  # fmt: skip
 
@@ -514,12 +517,45 @@ def test_the_commands_go_round(given, tmp_path):
     sheet = tmp_path / "anna.csv"
     went = keju("build", "review", "export", given.path, "--out", sheet, "--task", "T1", "--drafts")
     assert went.returncode == 0, went.stderr
+    assert "Pictures lie in given, seen from the sheet" in went.stdout
     fill(sheet, {"text": {"decision": "accept"}})
     came = keju("build", "review", "import", given.path, "--reviewed", sheet, "--out",
                 tmp_path / "out")  # fmt: skip
     assert came.returncode == 0, came.stderr
     assert "1 accepted; 3 not reviewed" in came.stdout
     assert not items_of(Dataset.open(tmp_path / "out"))["text"].draft
+
+
+def test_label_studio_is_told_where_the_pictures_are(given, tmp_path):
+    out = tmp_path / "a b"
+    went = keju("build", "review", "export", given.path, "--out", out, "--form", "label-studio")
+    assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in went.stdout
+    assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT='{out}'" in went.stdout
+    assert f"add {out / 'images'} as local storage" in went.stdout
+
+
+def test_a_judge_who_is_nobody_is_named_with_who_there_is(given, tmp_path):
+    items = items_of(given)
+    write_verdicts(tmp_path / "a.jsonl", [say(items["mcq"], "anna"), say(items["text"], "bo")])
+    with pytest.raises(UsageError, match=r"judge 'ana' reviewed nothing here.*: anna, bo$"):
+        reviewed(given, tmp_path / "out", tmp_path / "a.jsonl", judge="ana")
+
+
+def test_two_nameless_files_in_one_name_may_not_differ(given, tmp_path):
+    sheets = [tmp_path / name / "sheet.csv" for name in ("one", "two")]
+    for sheet, decision in zip(sheets, ("accept", "reject"), strict=True):
+        sheet.parent.mkdir()
+        export_review("sheet", given, given.items(), sheet)
+        fill(sheet, {"text": {"decision": decision}, "mcq": {"decision": "accept"}})
+    for settings in ({"person": "anna"}, {}):  # by their own names both are called sheet
+        with pytest.raises(DataError, match=r"two/sheet.csv: text: accept in .*but reject here"):
+            reviewed(given, tmp_path / "out", *sheets, **settings)
+    fill(sheets[1], {"text": {"decision": "accept"}})
+    items, _ = reviewed(given, tmp_path / "alike", *sheets, person="anna")
+    assert items["text"].provenance[-1].person == "anna"
+    fill(sheets[1], {"text": {"decision": "reject", "person": "bo"}})
+    items, _ = reviewed(given, tmp_path / "named", *sheets, person="anna", judge="bo")
+    assert items["text"].draft
 
 
 MARKS = {"correct": 5, "to the point": 2, "fit to publish": 4}

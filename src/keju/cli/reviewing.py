@@ -41,7 +41,7 @@ def export(
 ) -> None:
     """Write items for review; drafts become predictions where the tool knows such a thing."""
     from keju.building.review_form import review_form
-    from keju.building.reviewing.forms import export_review
+    from keju.building.reviewing.forms import export_review, how_to_see
     from keju.datasets.store import Dataset
 
     given = Dataset.open(dataset)
@@ -52,6 +52,8 @@ def export(
     ]
     export_review(form, given, items, out, review_form(scales) if scales else None)
     say(f"{len(items)} items in {out}")
+    for line in how_to_see(form, given, out):
+        say(line)
     by = f" --scales {scales}" if scales else ""
     say(f"Then: keju build review import {dataset} --reviewed {out}{by} --out NEW")
 

@@ -80,16 +80,17 @@ def decide(item: Item, said: Mapping[str, Verdict], *, need: int, judge: str = "
     """
     if judge in said:
         return _settled(item, said[judge], (judge,))
-    voices = Counter(_essence(verdict) for verdict in said.values())
+    voices = Counter(essence(verdict) for verdict in said.values())
     most, count = voices.most_common(1)[0]
     if count >= need and 2 * count > len(said):
-        alike = {name: verdict for name, verdict in said.items() if _essence(verdict) == most}
+        alike = {name: verdict for name, verdict in said.items() if essence(verdict) == most}
         return _settled(item, next(iter(alike.values())), tuple(alike))
     state: State = "disputed" if len(voices) > 1 else "open"
     return Outcome(replace(item, draft=True), state, tuple(said), f"{state} by review")
 
 
-def _essence(verdict: Verdict) -> tuple[str, bytes]:
+def essence(verdict: Verdict) -> tuple[str, bytes]:
+    """By what two verdicts say the same: the decision, and what they mend."""
     return verdict.decision, msgspec.json.encode(verdict.mended, order="deterministic")
 
 

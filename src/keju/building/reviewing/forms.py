@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import codecs
+import os
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
 from keju.building.review_form import ReviewForm, review_form
 from keju.building.reviewing import box_forms
-from keju.building.reviewing.label_studio import TASKS, read_tasks, write_tasks
+from keju.building.reviewing.label_studio import (
+    DOCUMENT_ROOT,
+    INTERFACE,
+    SERVING,
+    TASKS,
+    read_tasks,
+    write_tasks,
+)
+from keju.building.reviewing.pictures import IMAGES
 from keju.building.reviewing.sheets import SUFFIXES, read_sheet, write_sheet
 from keju.building.reviewing.verdicts import Verdict
 from keju.datasets.readers.base import source_bytes
@@ -60,6 +70,31 @@ def export_review(
         write_tasks(dataset, list(items), out, scales)
     else:
         box_forms.write_boxes(form, dataset, items, out)
+
+
+def how_to_see(form: Form, dataset: Dataset, out: Path) -> list[str]:
+    """Lines for whoever exported: where the pictures of a review lie, and how its tool finds them.
+
+    Args:
+        form: the form that was written.
+        dataset: where it came from.
+        out: the file or folder that was written.
+    """
+    if form == "sheet":
+        where = dataset.path.resolve()
+        lie = os.path.relpath(where, out.parent.resolve())
+        if dataset.packed:
+            return [f"Pictures lie in the tables of {lie}, seen from the sheet; no path opens them"]
+        return [f"Pictures lie in {lie}, seen from the sheet, whose column images names them"]
+    lines = [f"Pictures lie in {out / IMAGES}"]
+    if form == "label-studio":
+        lines += [
+            "Start Label Studio so that it shows them: "
+            f"{SERVING}=true {DOCUMENT_ROOT}={shlex.quote(str(out.resolve()))} label-studio start",
+            f"There: {INTERFACE} is the labelling interface; add {out.resolve() / IMAGES} as local "
+            f"storage (without syncing it); import {TASKS}; afterwards export as JSON",
+        ]
+    return lines
 
 
 def read_review(

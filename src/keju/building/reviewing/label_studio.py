@@ -24,6 +24,10 @@ from keju.items import Box, Item
 
 TASKS, INTERFACE = "tasks.json", "interface.xml"
 
+SERVING = "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED"
+DOCUMENT_ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
+"""The settings in its environment by which Label Studio shows pictures of a folder."""
+
 _TEXTS = ("question", "answer", "transcription")
 _DECISIONS: tuple[Decision, ...] = ("accept", "mend", "reject")
 _WITHIN = 0.5
@@ -169,6 +173,13 @@ def read_tasks(
     """
     verdicts = []
     for number, task in enumerate(read_json(file, list[_Task]), start=1):
+        if not task.data:
+            raise DataError(
+                "no task of Label Studio: it holds no data",
+                file=file,
+                item=f"task {number}",
+                mend="Export as JSON, not as JSON-MIN",
+            )
         name = task.data.get("item")
         item = items.get(name) if isinstance(name, str) else None
         if item is None:
@@ -228,9 +239,15 @@ def _verdict(
         "seal": seal,
     }
     try:
-        return msgspec.convert(told, Verdict)
+        verdict = msgspec.convert(told, Verdict)
     except msgspec.ValidationError as error:
         raise DataError(f"no verdict: {error}") from None
+    if not seal:
+        raise DataError(
+            "no seal, so what was reviewed can't be told",
+            mend="Import keju's own tasks.json into Label Studio",
+        )
+    return verdict
 
 
 def _decision(results: list[_Result], mended: Mapping[str, Any]) -> Decision:

@@ -18,6 +18,7 @@ from keju.building.reviewing.deciding import (
     agreement,
     decide,
     disagreements,
+    essence,
     held_to,
     mean_marks,
 )
@@ -26,6 +27,7 @@ from keju.building.reviewing.one_text import on_one_text
 from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
 from keju.datasets.boxes import box_fault
+from keju.datasets.readers.base import listed
 from keju.errors import DataError, UsageError
 from keju.items import Item
 
@@ -78,19 +80,28 @@ def review(bench: Bench, settings: ReviewSettings) -> None:
     """Make of each reviewed item what was decided; others stay as they are.
 
     Raises:
-        DataError: nothing was reviewed, an item that is not in the dataset, or one that has changed
-            since it was reviewed.
-        UsageError: the least mark is higher than a scale goes, or no form in the file.
+        DataError: nothing was reviewed, an item that is not in the dataset, one that has changed
+            since it was reviewed, or one of which two files of one nameless person say different
+            things.
+        UsageError: the least mark is higher than a scale goes, no form in the file, or a judge who
+            reviewed nothing.
     """
     form = review_form(settings.scales)
     _check_least(settings.least_mark, form)
     items = {item.id: item for item in bench.items()}
     verdicts: list[Verdict] = []
+    unnamed: dict[tuple[str, str], tuple[Path, Verdict]] = {}
     for src in settings.reviewed:
-        found = read_review(src, items, settings.person or src.stem, form)
-        verdicts += _checked(found, items, src)
+        person = settings.person or src.stem
+        found = list(_checked(read_review(src, items, person, form), items, src))
+        for verdict in found:
+            if verdict.person == person:
+                _check_same(verdict, src, *unnamed.setdefault((person, verdict.item),
+                                                              (src, verdict)))  # fmt: skip
+        verdicts += found
     if not verdicts:
         raise DataError("nothing in it was reviewed", file=settings.reviewed[0])
+    _check_judge(settings.judge, verdicts)
     said = last_words(verdicts)
     rows: list[Decided] = []
     states: Counter[State] = Counter()
@@ -132,6 +143,28 @@ def _check_least(least: float, form: ReviewForm) -> None:
             raise UsageError(
                 f"least mark {least:g}: {scale.name!r} goes from 1 to {len(scale.marks)}"
             )
+
+
+def _check_judge(judge: str, verdicts: Sequence[Verdict]) -> None:
+    persons = dict.fromkeys(verdict.person for verdict in verdicts)
+    if judge and judge not in persons:
+        raise UsageError(f"judge {judge!r} reviewed nothing here. There are: {listed(persons)}")
+
+
+def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:
+    """Refuse what two files say differently of an item in one name that was given to both.
+
+    Two people would pass for one, and the last file would win. Where a file names its persons
+    itself, the later word is theirs.
+    """
+    if src != first and essence(verdict) != essence(before):
+        raise DataError(
+            f"{before.decision} in {first}, but {verdict.decision} here, both by "
+            f"{verdict.person!r}, as the files don't say by whom",
+            file=src,
+            item=verdict.item,
+            mend="Give each file its own name and leave --person out, or fill the column person",
+        )
 
 
 def _checked(
