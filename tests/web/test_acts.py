@@ -43,6 +43,18 @@ def test_undo_takes_back_one_act_after_the_other_and_no_other_person_s(acts):
     assert acts.standing("exam") == {("Wang", "q"): acts.standing("exam")["Wang", "q"]}
 
 
+def test_the_same_undo_sent_twice_takes_back_one_act_and_names_it_twice(acts):
+    for number in "12":
+        acts.add("Li", "exam", f"q{number}", number)
+    first = acts.undo("Li", "exam", "page")
+    assert first.subject == "q2"
+    assert acts.undo("Li", "exam", "page") == first
+    assert {subject for _, subject in acts.standing("exam")} == {"q1"}
+    assert acts.undo("Li", "exam", "next page").subject == "q1"
+    acts.add("Li", "exam", "q3", "3", ticket="next page")
+    assert acts.undo("Li", "exam", "next page").subject == "q3"
+
+
 def test_time_is_that_of_all_looks_at_a_card(acts):
     acts.add("Li", "exam", "q", "null", kind="skip", seconds=2.5)
     acts.add("Li", "exam", "q", "1", seconds=4)

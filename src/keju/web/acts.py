@@ -147,7 +147,12 @@ class Acts:
         return self._insert(person, desk, subject, kind, value, seconds, None, ticket)
 
     def undo(self, person: str, desk: str, ticket: str = "") -> Act | None:
-        """Take back a person's last act at a desk, and say which it was; None if there is none."""
+        """Take back a person's last act at a desk, and say which it was; None if there is none.
+
+        The same sent twice from one page takes back one act, and names it twice.
+        """
+        if (first := self._undone(person, desk, ticket)) is not None:
+            return first
         with self._turn:
             row = self._file.execute(
                 f"SELECT {_COLUMNS} FROM acts WHERE desk = ? AND person = ? AND {_STANDING} "  # noqa: S608
@@ -157,8 +162,22 @@ class Acts:
         if row is None:
             return None
         last = Act(*row)
-        self._insert(person, desk, last.subject, "undo", "null", 0.0, last.id, ticket)
-        return last
+        if self._insert(person, desk, last.subject, "undo", "null", 0.0, last.id, ticket):
+            return last
+        # Another window took it back, or this page's twin, in between.
+        return self._undone(person, desk, ticket) or last
+
+    def _undone(self, person: str, desk: str, ticket: str) -> Act | None:
+        """What a page took back, if that is the last thing that came from it."""
+        if not ticket:
+            return None
+        with self._turn:
+            row = self._file.execute(
+                "SELECT undoes FROM (SELECT undoes, desk, person FROM acts WHERE ticket = ? "
+                "ORDER BY id DESC LIMIT 1) WHERE undoes IS NOT NULL AND desk = ? AND person = ?",
+                (ticket, desk, person),
+            ).fetchone()
+        return self.act(row[0]) if row else None
 
     def _insert(self, *row: object) -> bool:
         *rest, ticket = row
