@@ -106,3 +106,28 @@ def test_a_recipe_that_is_freer_than_its_source_is_told_so_at_the_join(tmp_path:
     assert any(
         "the recipe is MIT, a source CC-BY-SA-4.0: it demands share-alike" in line for line in lines
     )
+
+
+def test_rights_are_cleared_by_the_command_too(tmp_path: Path) -> None:
+    make_dataset(tmp_path / "d", pages=2)
+    lent = SOURCE + 'licence = "research-only"\n'
+    build(tmp_path, lent, head='licence = "CC0-1.0"')
+    release = ["build", "release", tmp_path / "BUILD/dataset", "--out", tmp_path / "out"]
+    refused = keju(*release)
+    assert refused.returncode != 0
+    assert "under research-only: what it demands is not known" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    done = keju(*release, "--rights-cleared")
+    assert done.returncode == 0, done.stderr
+    assert "declared by the maker" in done.stderr
+
+
+def test_the_command_ends_with_the_last_words(tmp_path: Path) -> None:
+    make_dataset(tmp_path / "d", pages=2)
+    file = tmp_path / "r.toml"
+    file.write_text(f'name = "r"\n{SOURCE}{RELEASE}')
+    done = keju("build", file, "--out", tmp_path / "BUILD")
+    assert done.returncode == 0, done.stderr
+    said = " ".join(done.stdout.split())
+    assert "(steps/01-release/release)" in said
+    assert said.endswith(f"Next: keju data validate {tmp_path / 'BUILD/release'}")

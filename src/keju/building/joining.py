@@ -114,4 +114,4 @@ def _licences(sources: Sequence[str], given: str) -> Iterator[str]:
     yield from filter(None, map(unusual, _each([given, *sources])))
     for licence in sources if given else ():
         if why := uncovered(licence, given):
-            yield f"the recipe is {given}, a source {licence}: {why}. No release will take that"
+            yield f"the recipe is {given}, a source {licence}: {why}. A release refuses that"
