@@ -22,6 +22,14 @@ _CHUNK = 1 << 20
 _ESCAPE = re.compile(rb"\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)", re.DOTALL)
 """A JSON escape, a surrogate pair as one; the group is a surrogate that stands alone."""
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""With one of these begins what spreadsheets take for a formula."""
+
+
+def cell_text(text: str) -> str:
+    """A text for a CSV file that no spreadsheet takes for a formula: an apostrophe before it."""
+    return f"'{text}" if text.startswith(FORMULA) else text
+
 
 def sha256_bytes(data: bytes) -> str:
     """SHA-256 of `data`, as 64 hexadecimal digits."""

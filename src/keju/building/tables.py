@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.building.columns import table_of
-from keju.files import write_atomic
+from keju.files import cell_text, write_atomic
 
 
 def write_table(
@@ -19,7 +19,8 @@ def write_table(
 ) -> None:
     """Write rows as FOLDER/NAME.parquet, exact, and .csv, for spreadsheets.
 
-    Lists stand in the CSV as JSON.
+    Lists stand in the CSV as JSON; a text that a spreadsheet would take for a formula gets an
+    apostrophe before it.
 
     Args:
         folder: of the tables; it is made.
@@ -48,5 +49,7 @@ def write_table(
         )
         for column in lists
     )
+    texts = pl.col(pl.String)
+    as_text = as_text.with_columns(texts.map_elements(cell_text, return_dtype=pl.String))
     # The mark at its head tells spreadsheets that the file is UTF-8.
     write_atomic(folder / f"{name}.csv", as_text.write_csv(include_bom=True))

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from keju.benchmarks import prompt_of
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes, write_atomic
+from keju.files import cell_text, sha256_bytes, write_atomic
 from keju.judging.answers import Judged, code_of
-from keju.judging.tables import CODE, rows_of, safe
+from keju.judging.tables import CODE, rows_of
 from keju.running import Selection
 from keju.running.selecting import select
 from keju.runs import RunFolder
@@ -96,7 +96,7 @@ def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
         item = each.item
         images = " ".join(ref.path for ref in item.images)
         texts = (prompt_of(item), item.transcription or "", images, item.answer, each.text)
-        writer.writerow([code_of(each), item.task, *map(safe, texts), "", ""])
+        writer.writerow([code_of(each), item.task, *map(cell_text, texts), "", ""])
     # The mark by which spreadsheets know UTF-8.
     write_atomic(path, "\ufeff" + stream.getvalue())
 

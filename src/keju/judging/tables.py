@@ -12,13 +12,6 @@ from keju.errors import DataError, UsageError
 CODE = "answer_code"
 """The column of a sample's sheet that names an answer without saying whose it is."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-def safe(text: str) -> str:
-    """A text that no spreadsheet takes for a formula."""
-    return f"'{text}" if text.startswith(_FORMULA) else text
-
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a CSV file by column, each with the number of its last line.

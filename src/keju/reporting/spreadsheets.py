@@ -6,14 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from keju.files import write_atomic
+from keju.files import FORMULA, write_atomic
 from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
 from keju.reporting.page import Report
 from keju.reporting.papers_form import BesideTable
 from keju.statistics import Interval
-
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
@@ -148,7 +146,7 @@ def write_frame(frame: pl.DataFrame, path: Path) -> Path:
     """Write a CSV whose texts no spreadsheet takes for formulas."""
     texts = pl.col(pl.String)
     safe = frame.with_columns(
-        pl.when(texts.str.slice(0, 1).is_in(list(_FORMULA)))
+        pl.when(texts.str.slice(0, 1).is_in(list(FORMULA)))
         .then(pl.lit("'") + texts)
         .otherwise(texts)
         .name.keep()

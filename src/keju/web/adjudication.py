@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task
+from keju.files import cell_text
 from keju.items import Item, Record, Response
-from keju.judging.tables import safe
 from keju.runs import RunFolder
 from keju.scoring import answer_code, is_unclear
 from keju.scoring.adjudicated import CODE, LETTER, NONE
@@ -92,8 +92,9 @@ class Adjudication:
             item, response = self._answers[subject]
             letter = msgspec.json.decode(act.value, type=Decided).letter
             writer.writerow([
-                subject, safe(item.id), item.task, item.query, response.setting, response.round,
-                safe(response.model), safe(person), letter, safe(response.text),
+                subject, cell_text(item.id), item.task, item.query,
+                response.setting, response.round, cell_text(response.model),
+                cell_text(person), letter, cell_text(response.text),
             ])  # fmt: skip
         return "\ufeff" + stream.getvalue()
 

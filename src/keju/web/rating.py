@@ -12,11 +12,11 @@ import msgspec
 
 from keju.benchmarks import prompt_of, task
 from keju.errors import UsageError
-from keju.files import sha256_bytes
+from keju.files import cell_text, sha256_bytes
 from keju.items import Record
 from keju.judging import Judged, Rubrics, code_of
 from keju.judging.grades import LEAST, MOST
-from keju.judging.tables import CODE, safe
+from keju.judging.tables import CODE
 from keju.web.acts import Act, Acts
 from keju.web.desk import Form
 
@@ -110,7 +110,7 @@ class Rating:
             if judged is None or rated is None:
                 continue
             told = (f"{rated.score:g}", f"{act.seconds:.1f}")
-            writer.writerow((code, judged.id.task, judged.id.query, safe(person), *told))
+            writer.writerow((code, judged.id.task, judged.id.query, cell_text(person), *told))
         # The mark by which spreadsheets know UTF-8.
         return "\ufeff" + stream.getvalue()
 

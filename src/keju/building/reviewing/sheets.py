@@ -24,7 +24,7 @@ from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.files import write_atomic
+from keju.files import FORMULA, write_atomic
 from keju.items import Item
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl")
@@ -37,7 +37,6 @@ _ASKED = ("decision", "new_question", "new_options", "new_answer", "new_transcri
 COLUMNS = (*_SHOWN, *_ASKED)
 _ANSWERED_IN = {name: f"new_{name}" for name in _SHOWN if f"new_{name}" in _ASKED}
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _WORDS: Mapping[str, Decision] = {
     "accept": "accept", "accepted": "accept", "ok": "accept", "接受": "accept", "通过": "accept",
     "mend": "mend", "mended": "mend", "修改": "mend",
@@ -94,7 +93,7 @@ def _shown(item: Item, root: str = "") -> dict[str, str]:
 
 
 def _guarded(cell: str) -> str:
-    return "'" + cell if cell.startswith((*_FORMULA, "'")) else cell
+    return "'" + cell if cell.startswith((*FORMULA, "'")) else cell
 
 
 def read_sheet(
@@ -297,5 +296,5 @@ def _text(cells: JsonObject, name: str, place: Place, *, quoted: bool) -> str:
         raise DataError(f"{name!r} is no text", file=place.file, item=place.item, mend="Write text")
     plain = value.replace("\r\n", "\n")
     return (
-        plain[1:] if quoted and plain.startswith("'") and plain[1:2] in {*_FORMULA, "'"} else plain
+        plain[1:] if quoted and plain.startswith("'") and plain[1:2] in {*FORMULA, "'"} else plain
     )
