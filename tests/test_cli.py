@@ -45,6 +45,17 @@ def test_every_command_explains_itself(command):
     assert len(done.stdout.splitlines()) > 8
 
 
+@pytest.mark.parametrize(
+    ("step", "option", "default"),
+    [("standardise", "--recode", "off"), ("standardise-texts", "--punctuation", "on")],
+)
+def test_a_step_says_what_its_switches_are_at_first(step, option, default, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
+    lines = keju("build", step, "--help").stdout.splitlines()
+    told = next(n for n, line in enumerate(lines) if f"{option} " in line)
+    assert f"(default: {default})" in " ".join(" ".join(lines[told : told + 2]).split())
+
+
 def test_tasks_as_json_have_the_form_that_scripts_rely_on():
     rows = json.loads(keju("tasks", "--json").stdout)
     assert len(rows) == 55

@@ -11,9 +11,11 @@ from builds import bench_over
 from making import make_dataset, page_item
 from msgspec.structs import replace
 from PIL import Image, ImageDraw
+from planted import FRAME, PAPER, book_page, jpeg
 
 from keju.building.bones import composites, galleries, tear
-from keju.building.bones.masks import masked
+from keju.building.bones.masks import is_page, masked
+from keju.datasets import mini
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
@@ -130,6 +132,37 @@ def test_pictures_of_nothing_are_listed_and_all_of_them_an_error(tmp_path):
         writer.add(page_item("a", images=(writer.add_image(flat.getvalue(), "flat"),)))
     with pytest.raises(DataError, match="no picture of a piece"):
         built(tear, tmp_path / "given", tmp_path / "out")
+
+
+def test_whole_pages_are_torn_too_and_it_is_said(bones, tmp_path):
+    page = book_page(0)
+    dark = Image.new("RGB", (700, 1000), (20, 20, 20))
+    dark.paste(page.resize((560, 860)).rotate(4, expand=True, fillcolor=(20, 20, 20)), (30, 30))
+    frameless = Image.new("RGB", page.size, PAPER)
+    inside = (FRAME + 2, FRAME + 2, page.width - FRAME - 2, page.height - FRAME - 2)
+    frameless.paste(page.crop(inside), inside[:2])
+    with DatasetWriter(tmp_path / "pages", name="pages", version="1", licence="CC0-1.0",
+                       source="made by the tests") as writer:  # fmt: skip
+        pictures = {"framed": page, "dark": dark, "frameless": frameless}
+        for name, picture in pictures.items():
+            writer.add(page_item(name, images=(writer.add_image(jpeg(picture), name),)))
+        ref = writer.add_image(bone(0), "bone")
+        writer.add(page_item("bone", images=(ref,)))
+    _, notes = built(tear, tmp_path / "pages", tmp_path / "out", tear.TearSettings(gallery=3))
+    (said,) = [line for line in notes if "no outline of a bone" in line]
+    assert said.startswith("3 of 4 pictures")
+    assert said.endswith("framed, dark, frameless")
+    _, notes = built(tear, bones, tmp_path / "of-bones")
+    assert not [line for line in notes if "no outline" in line]
+
+
+def test_drawn_bones_and_rubbings_are_no_pages():
+    given = Dataset.open(mini.path())
+    items = [item for item in given.items() if item.id.startswith(("bone-", "rejoin-"))]
+    shown = {item.images[0].path: item.images[0] for item in items}
+    assert len(shown) > 15
+    for ref in shown.values():
+        assert not is_page(*masked(given.image_bytes(ref), name=ref.path, most_side=400))
 
 
 @pytest.fixture(scope="module")

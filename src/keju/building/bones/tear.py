@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.building.bench import Bench
-from keju.building.bones.masks import masked
+from keju.building.bones.masks import is_page, masked
 from keju.building.lots import outside
 from keju.building.step import Settings, Step
 from keju.errors import DataError
@@ -88,13 +88,17 @@ class Whole(Struct, frozen=True):
 
 
 class Torn(Struct, frozen=True):
-    """A torn piece: its map of labels, and of each part the JPEG, six numbers, what it joins."""
+    """A torn piece: its map of labels, and of each part the JPEG, six numbers, what it joins.
+
+    `page` says that its outline is a page's and no bone's.
+    """
 
     labels: bytes = b""
     pictures: list[bytes] = []
     affines: list[float] = []
     lost: list[float] = []
     neighbours: list[int] = []
+    page: bool = False
     error: str = ""
 
 
@@ -151,6 +155,12 @@ def tear_pieces(bench: Bench, settings: TearSettings) -> None:
     bench.note(
         f"{len(whole)} pieces torn into {len(shelf)} fragments, {joined} of them join others"
     )
+    if pages := [item.id for item, piece in whole if piece.page]:
+        bench.note(
+            f"{len(pages)} of {len(whole)} pictures have no outline of a bone, what stands out is "
+            f"a rectangle, such as a page or its frame: {', '.join(pages[:3])}"
+            f"{' …' if len(pages) > 3 else ''}"
+        )
     if left:
         bench.note(f"{len(left)} pictures not torn: {left[0].why}")
 
@@ -180,6 +190,7 @@ def tear_one(whole: Whole, settings: TearSettings) -> Torn:
         affines=[number for shard in shards for number in shard.affine],
         lost=[round(shard.lost, 4) for shard in shards],
         neighbours=[part for pair in sorted(torn.neighbours) for part in pair],
+        page=is_page(picture, mask),
     )
 
 
