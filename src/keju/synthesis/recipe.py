@@ -269,4 +269,5 @@ def _parsed(path: Path, data: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise DataError("not UTF-8", file=path, mend="Save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
-        raise DataError(f"not readable: {error}", file=path) from None
+        slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else None
+        raise DataError(f"not readable: {error}", file=path, mend=slash) from None
