@@ -252,6 +252,23 @@ def test_manifests_on_disk_need_their_hosts_named(library, tmp_path):
     assert "no IIIF manifest" in left(tmp_path)[0]["why"]
 
 
+def test_books_whose_addresses_end_alike_are_told_apart(library, tmp_path):
+    books = tmp_path / "books"
+    for place, address in (("a", "x/1"), ("b", "y/1"), ("c", "z/2"), ("d", ""), ("e", "")):
+        (books / place).mkdir(parents=True)
+        known = f"{library.url}/{address}/manifest" if address else ""
+        (books / place / "m.json").write_text(json.dumps(version_3(library.url, 1, id=known)))
+    lines = f'path = "books"\nhosts = ["{library.host}"]'
+    names = [item.id for item in built(tmp_path, lines)]
+    assert [name.split("-")[0] for name in names] == ["1", "1", "2/0001", "m", "m"]
+    assert len({*names}) == 5
+    assert left(tmp_path) == []
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    books.rename(elsewhere / "books")
+    assert [item.id for item in built(elsewhere, lines)] == names
+
+
 def on_disk(folder: Path, *names: str) -> None:
     """A manifest whose canvases show files of those names; two pictures lie there."""
     books = folder / "books"

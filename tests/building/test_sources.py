@@ -338,6 +338,18 @@ def test_pages_without_licence_or_address_or_text_are_refused_by_name(tmp_path):
     assert refused["f.html"] == "not in the encoding that it names, utf-8"
 
 
+def test_pages_of_one_name_and_different_endings_are_different_items(tmp_path):
+    for name in ("a.html", "a.htm", "a.htm.html", "b.html", "深/a.html"):
+        (tmp_path / "saved" / name).parent.mkdir(parents=True, exist_ok=True)
+        save(tmp_path / "saved", name)
+    source = WEB + 'licence = "CC0-1.0"\naddress = "https://example.org/"'
+    items, _ = built(tmp_path, source)
+    assert {item.id: item.provenance[0].source.rpartition("org/")[2] for item in items} == {
+        "a.htm": "a.htm", "a.html": "a.html", "a.htm.html": "a.htm.html", "b": "b.html",
+        "深/a": "深/a.html",
+    }  # fmt: skip
+
+
 def test_pages_may_have_their_licence_from_the_recipe(tmp_path):
     save(tmp_path / "saved", "a.html")
     source = WEB + 'licence = "CC0-1.0"\naddress = "https://example.org/"'

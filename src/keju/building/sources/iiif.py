@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -20,7 +21,7 @@ from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
-from keju.files import read_json
+from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance
 
 _PLAIN = re.compile(r"[^\w.-]+")
@@ -79,7 +80,7 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
     hosts = {host.casefold() for host in settings.hosts} | {host_of(settings.url)} - {""}
     fetcher = Fetcher(site.fetched, hosts, pause=settings.pause, most=settings.most_bytes)
     left: list[LeftOut] = []
-    books = list(_books(settings, fetcher, left))
+    books = _told_apart(list(_books(settings, fetcher, left)))
     if not books:
         why = left[0].why if left else "there are no manifests"
         raise DataError(f"no page: {why}", file=settings.url or settings.path)
@@ -106,25 +107,44 @@ def _check(settings: IiifSettings) -> None:
         raise UsageError("give either path (manifests on disk) or url (on a server)")
 
 
-SOURCE = SourceForm("iiif", "the pages of IIIF manifests", IiifSettings, read_iiif, check=_check)
+SOURCE = SourceForm(
+    "iiif", "the pages of IIIF manifests", IiifSettings, read_iiif, version=2, check=_check
+)
 
 
 class _Book(NamedTuple):
     """A manifest, whence it came, and the rights that hold for its pages.
 
-    `folder` is that of a manifest on disk, in which pictures may lie.
+    `address` is what it is known by everywhere, else where it lies in the source. `folder` is that
+    of a manifest on disk, in which pictures may lie; `mark` tells it from another book of its name.
     """
 
     place: str
     manifest: Manifest
     rights: str
+    address: str
     folder: Path | None = None
+    mark: str = ""
 
     @property
     def name(self) -> str:
         """What its items are called after: the last part of its address that names something."""
         parts = [part for part in self.manifest.id.split("/") if part and "manifest" not in part]
-        return _PLAIN.sub("-", parts[-1] if parts else Path(self.place).stem).strip("-") or "book"
+        last = parts[-1] if parts else Path(self.place).stem
+        return (_PLAIN.sub("-", last).strip("-") or "book") + self.mark
+
+
+def _told_apart(books: list[_Book]) -> list[_Book]:
+    """The books, a mark of their whole address behind names that several addresses would have."""
+    addresses: defaultdict[str, set[str]] = defaultdict(set)
+    for book in books:
+        addresses[book.name].add(book.address)
+    return [
+        book._replace(mark=f"-{sha256_bytes(book.address.encode())[:8]}")
+        if len(addresses[book.name]) > 1
+        else book
+        for book in books
+    ]
 
 
 class _Shelf:
@@ -198,8 +218,10 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Ite
         elif settings.accept and not any(word in rights for word in settings.accept):
             left.append(LeftOut(place, "", f"rights that are not accepted: {rights}"))
         else:
-            on_disk = settings.path is not None and not host_of(place)
-            yield _Book(place, manifest, rights, Path(place).parent if on_disk else None)
+            file = Path(place) if settings.path is not None and not host_of(place) else None
+            within = file.relative_to(settings.path or "").as_posix() if file else place
+            folder = file.parent if file else None
+            yield _Book(place, manifest, rights, manifest.id or within, folder)
 
 
 def _contents(settings: IiifSettings, fetcher: Fetcher) -> Iterator[tuple[str, object]]:

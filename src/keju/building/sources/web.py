@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
@@ -68,12 +69,12 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
     files = [settings.path]
     if settings.path.is_dir():
         files = list(files_under(folder, {"html", "htm", "xhtml"}))
+    names = [file.relative_to(folder).as_posix() for file in files]
     items: list[Item] = []
     refused: list[Refused] = []
-    for file in files:
-        name = file.relative_to(folder).as_posix()
+    for file, name, called in zip(files, names, _called(names), strict=True):
         pattern = Item(
-            id=name.rpartition(".")[0],
+            id=called,
             benchmark=kind.benchmark,
             task=kind.id,
             query=kind.queries[0].name,
@@ -95,6 +96,13 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
     return list(_notes(refused))
 
 
+def _called(names: list[str]) -> list[str]:
+    """What the items of files are called: their names without endings, where these are unlike."""
+    stems = [name.rpartition(".")[0] for name in names]
+    taken = Counter([*names, *stems])
+    return [stem if taken[stem] == 1 else name for name, stem in zip(names, stems, strict=True)]
+
+
 def _check(settings: WebSettings) -> None:
     task(settings.task)
 
@@ -104,7 +112,7 @@ SOURCE = SourceForm(
     "saved web pages with address and licence",
     WebSettings,
     read_web,
-    version=2,
+    version=3,
     check=_check,
 )
 
