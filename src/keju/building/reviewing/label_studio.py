@@ -160,7 +160,8 @@ def read_tasks(
     """The verdicts in a JSON export of Label Studio; cancelled annotations are not reviewed.
 
     A text or box that differs from the item's is a mend, whichever decision was ticked but
-    ``reject``; without a tick, what was left as it was is accepted.
+    ``reject``; without a tick, what was left as it was is accepted. A text that is not in the
+    export counts as left as it was: one that was emptied there looks like one never taken over.
 
     Args:
         file: the export.
