@@ -71,6 +71,27 @@ def test_the_source_s_files_are_copied_and_not_shared(tmp_path):
     assert Dataset.open(tmp_path / "build" / "dataset").image_bytes(item.images[0]) == picture(1)
 
 
+def test_a_picture_beside_a_table_that_changes_is_read_anew(tmp_path):
+    rows = "\n".join(map(json.dumps, QUESTIONS[:2]))
+    (tmp_path / "questions.jsonl").write_text(rows, "utf-8")
+    for seed in (1, 2):
+        (tmp_path / "p.png").write_bytes(picture(seed))
+        (item, _), _ = built(tmp_path, ROWS)
+        dataset = Dataset.open(tmp_path / "build" / "dataset")
+        assert dataset.image_bytes(item.images[0]) == picture(seed)
+    (tmp_path / "something else.png").write_bytes(picture(3))
+    recipe = read_recipe(tmp_path / "recipe.toml")
+    assert all(each.stands for each in pipeline.plan(recipe, tmp_path / "build"))
+
+
+def test_a_sidecar_of_a_single_page_that_changes_is_read_anew(tmp_path):
+    for licence in ("CC0-1.0", "CC-BY-4.0"):
+        told = f'address = "https://example.org/a"\nlicence = "{licence}"'
+        save(tmp_path / "saved", "a.html", sidecar=told)
+        (item,), _ = built(tmp_path, WEB.replace('"saved"', '"saved/a.html"'))
+        assert item.provenance[0].licence == licence
+
+
 def test_a_name_that_is_no_utf_8_is_named(tmp_path):
     (tmp_path / "scans").mkdir()
     (tmp_path / "scans" / os.fsdecode("書.png".encode("gb18030"))).write_bytes(picture(1))

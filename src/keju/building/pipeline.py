@@ -281,7 +281,8 @@ def _part(planned: PlannedSource, out: Path) -> Part:
 
 
 def _source_mark(planned: PlannedSource) -> str:
-    return fingerprint(planned.form.name, planned.form.version, planned.settings)
+    form, settings = planned.form, planned.settings
+    return fingerprint(form.name, form.version, settings, form.beside(settings))
 
 
 def _join_mark(parts: list[Part], head: Head) -> str:

@@ -13,6 +13,7 @@ from msgspec import Meta
 from keju.building.engine import Engine
 from keju.building.step import Settings
 from keju.datasets.store import DatasetWriter
+from keju.errors import KejuError
 
 
 class SourceSettings(Settings, frozen=True):
@@ -54,6 +55,7 @@ class SourceForm(Generic[S]):
         settings: what it can be told.
         make: makes a dataset of it.
         check: refuses settings that cannot be right, before anything is done.
+        reads: the files that it reads beside the paths of its settings, as pictures beside a table.
         version: raised whenever the same source would give other items.
     """
 
@@ -63,6 +65,22 @@ class SourceForm(Generic[S]):
     make: Make[S]
     version: int = 1
     check: Callable[[S], None] = lambda _: None
+    reads: Callable[[S], Iterable[Path]] = lambda _: ()
+
+    def beside(self, settings: S) -> list[tuple[str, int, int]]:
+        """Name, size and time of every file that it reads beside the paths of its settings."""
+        try:
+            return [_facts(path) for path in self.reads(settings)]
+        except KejuError:
+            return []  # what is wrong with it is told when it is read
+
+
+def _facts(path: Path) -> tuple[str, int, int]:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return path.name, -1, 0
+    return path.name, found.st_size, found.st_mtime_ns
 
 
 @contextmanager

@@ -76,6 +76,15 @@ class LeftOut(Struct, frozen=True):
     why: str
 
 
+def _reads(settings: RowsSettings) -> Iterator[Path]:
+    """The pictures beside the table; a folder of images counts by itself."""
+    column = settings.columns.get("image")
+    if column and settings.images is None:
+        for row in read_table(settings.path):
+            if isinstance(name := row.cells.get(column), str) and name.strip():
+                yield settings.path.parent / name.strip()
+
+
 def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
     """Turn the rows of a table into items; list those that do not fit.
 
@@ -156,6 +165,7 @@ SOURCE = SourceForm(
     RowsSettings,
     read_rows,
     check=_check,
+    reads=_reads,
 )
 
 

@@ -103,6 +103,14 @@ def _called(names: list[str]) -> list[str]:
     return [stem if taken[stem] == 1 else name for name, stem in zip(names, stems, strict=True)]
 
 
+def _reads(settings: WebSettings) -> list[Path]:
+    return [] if settings.path.is_dir() else [_sidecar(settings.path)]
+
+
+def _sidecar(file: Path) -> Path:
+    return file.with_name(file.name + _SIDECAR)
+
+
 def _check(settings: WebSettings) -> None:
     task(settings.task)
 
@@ -114,11 +122,12 @@ SOURCE = SourceForm(
     read_web,
     version=3,
     check=_check,
+    reads=_reads,
 )
 
 
 def _item(file: Path, name: str, pattern: Item, settings: WebSettings) -> Item:
-    beside = file.with_name(file.name + _SIDECAR)
+    beside = _sidecar(file)
     known = Sidecar()
     if beside.is_file():
         known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
