@@ -288,6 +288,10 @@ def test_pictures_beside_a_manifest_on_disk_are_taken(tmp_path):
     dataset = Dataset.open(tmp_path / "build" / "dataset")
     assert [dataset.image_bytes(item.images[0]) for item in items] == [picture(1), picture(2)]
     assert [item.metadata["address"] for item in items] == ["葉/一.png", "2.png"]
+    (tmp_path / "books" / "2.png").write_bytes(picture(4))
+    _, changed = built(tmp_path, 'path = "books/a.json"')
+    dataset = Dataset.open(tmp_path / "build" / "dataset")
+    assert dataset.image_bytes(changed.images[0]) == picture(4)
 
 
 @pytest.mark.parametrize("name", ["../outside.png", "/etc/hostname", "//nowhere/2.png", "no.png"])

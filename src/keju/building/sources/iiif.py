@@ -107,8 +107,27 @@ def _check(settings: IiifSettings) -> None:
         raise UsageError("give either path (manifests on disk) or url (on a server)")
 
 
+def _reads(settings: IiifSettings) -> Iterator[Path]:
+    """The pictures beside a single manifest; a folder of manifests counts with all in it."""
+    if settings.path is not None and not settings.path.is_dir():
+        for page in read_manifest(read_json(settings.path, object)).pages:
+            if _is_beside(page):
+                yield settings.path.parent / page.image
+
+
+def _is_beside(page: Page) -> bool:
+    """Whether its picture is named by a path, not by an address."""
+    return bool(page.image) and ":" not in page.image.partition("/")[0]
+
+
 SOURCE = SourceForm(
-    "iiif", "the pages of IIIF manifests", IiifSettings, read_iiif, version=2, check=_check
+    "iiif",
+    "the pages of IIIF manifests",
+    IiifSettings,
+    read_iiif,
+    version=2,
+    check=_check,
+    reads=_reads,
 )
 
 
@@ -169,8 +188,7 @@ class _Shelf:
         url = page.address(self._settings.pixels)
         if not url:
             raise DataError("the canvas shows no image")
-        beside = page.image and ":" not in page.image.partition("/")[0]
-        if book.folder is not None and beside:
+        if book.folder is not None and _is_beside(page):
             # A manifest on disk may name pictures that lie with it; a server's may not.
             url = page.image
             data = source_bytes(inside(book.folder, url, file=Path(book.place), item=page.label))
