@@ -9,6 +9,12 @@ from keju.benchmarks.catalogue import (
     task_row,
     tasks,
 )
+from keju.benchmarks.forms import (
+    QuestionForm,
+    QuestionForms,
+    question_form,
+    question_forms_of,
+)
 from keju.benchmarks.options import options_in
 from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
 from keju.benchmarks.tasks import CountKind, Query, Task
@@ -16,6 +22,8 @@ from keju.benchmarks.tasks import CountKind, Query, Task
 __all__ = [
     "CountKind",
     "Query",
+    "QuestionForm",
+    "QuestionForms",
     "Task",
     "TaskRow",
     "choices_of",
@@ -25,6 +33,8 @@ __all__ = [
     "printed_metrics",
     "prompt_of",
     "query_of",
+    "question_form",
+    "question_forms_of",
     "task",
     "task_of_number",
     "task_row",

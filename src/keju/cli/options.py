@@ -40,7 +40,12 @@ ModelNames = Annotated[
 ]
 TaskIds = Annotated[
     list[str] | None,
-    typer.Option("--task", metavar="TASK", help="Only this task; may be given several times."),
+    typer.Option(
+        "--task",
+        metavar="TASK",
+        help="Only this task, or one question form of it such as recognition/Where; may be given "
+        "several times.",
+    ),
 ]
 Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N items of each task.")]
 Sample = Annotated[

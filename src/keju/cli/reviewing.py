@@ -40,16 +40,13 @@ def export(
     scales: Scales = None,
 ) -> None:
     """Write items for review; drafts become predictions where the tool knows such a thing."""
+    from keju.benchmarks import QuestionForms
     from keju.building.review_form import review_form
     from keju.building.reviewing.forms import export_review, how_to_see
     from keju.datasets.store import Dataset
 
-    given = Dataset.open(dataset)
-    items = [
-        item
-        for item in given.items()
-        if (not task or item.task in task) and (item.draft or not drafts)
-    ]
+    given, forms = Dataset.open(dataset), QuestionForms(task)
+    items = [item for item in given.items() if forms.take(item) and (item.draft or not drafts)]
     export_review(form, given, items, out, review_form(scales) if scales else None)
     say(f"{len(items)} items in {out}")
     for line in how_to_see(form, given, out):

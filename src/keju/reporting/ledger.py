@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 from rich.table import Table
 
+from keju.benchmarks import QuestionForms, question_forms_of
 from keju.errors import UsageError, shortened
 from keju.items import Score
 from keju.reporting.labels import metric_label, percent
@@ -27,7 +28,7 @@ def ledger_of(
     Args:
         run: the run; it must have been scored under both protocols.
         models: only these models; all where none is named.
-        tasks: only these tasks; all where none is named.
+        tasks: only these tasks or question forms (``recognition/Where``); all if none is named.
         most: how many items of each task are named.
 
     Raises:
@@ -36,14 +37,21 @@ def ledger_of(
     known = list(run.manifest().models)
     if strangers := sorted(set(models) - set(known)):
         raise UsageError(f"{run.path}: no model {strangers[0]!r}; it has {', '.join(known)}")
-    there = {item.task for item in run.items()}
-    if strangers := sorted(set(tasks) - there):
-        raise UsageError(f"{run.path}: no task {strangers[0]!r}; it has {', '.join(sorted(there))}")
+    forms = QuestionForms(tasks or None).forms
+    items = run.items() if forms else []
+    for form in forms or ():
+        if not any(form.takes(item.task, item.query) for item in items):
+            there = ", ".join(question_forms_of(items))
+            raise UsageError(f"{run.path}: no task {form.name!r}; it has {there}")
     found: list[TaskDifference] = []
     for model in known:
         if not models or model in models:
             scores = _scores_of(run, model)
-            chosen = [score for score in scores if not tasks or score.task in tasks]
+            chosen = [
+                score
+                for score in scores
+                if forms is None or any(form.takes(score.task, score.query) for form in forms)
+            ]
             found += _by_setting(chosen, most)
     return found
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from msgspec.structs import asdict
 
-from keju.benchmarks import query_of, task
+from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Record, Setting
@@ -49,7 +49,8 @@ class Way(Record, frozen=True, kw_only=True):
 class Selection(Record, frozen=True, kw_only=True):
     """Which items of a dataset are asked, and in which ways.
 
-    Only the test split is ever asked. `tasks` are the ids of the tasks, None for all. `limit` is
+    Only the test split is ever asked. `tasks` are the ids of the tasks, or single question forms of
+    them such as ``recognition/Where``; None for all. `limit` is
     the number of items of each task, from its first on. `sample` is the number of items in all:
     tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
     sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
@@ -156,8 +157,7 @@ def _check(selection: Selection) -> None:
         raise UsageError(f"--setting is given twice: {', '.join(selection.settings)}")
     if selection.boxes:
         box_convention(selection.boxes)
-    for each in selection.tasks or ():
-        task(each)
+    QuestionForms(selection.tasks)
 
 
 def _setting(name: str) -> Setting:
@@ -168,13 +168,17 @@ def _setting(name: str) -> Setting:
 
 
 def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[Item]:
-    there = {item.task for item in items}
-    if absent := [each for each in tasks if each not in there]:
+    forms = QuestionForms(tasks)
+    if absent := [
+        form.name
+        for form in forms.forms or ()
+        if not any(form.takes(item.task, item.query) for item in items)
+    ]:
         raise UsageError(
             f"{dataset}: no items of task {', '.join(absent)}. "
-            f"Tasks here: {', '.join(sorted(there))}"
+            f"Tasks here: {', '.join(question_forms_of(items))}"
         )
-    return [item for item in items if item.task in tasks]
+    return [item for item in items if forms.take(item)]
 
 
 def _limited(items: list[Item], limit: int) -> list[Item]:

@@ -1,0 +1,74 @@
+"""Question forms by name: a task, or one question form of it as ``TASK/QUERY``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from keju.benchmarks.catalogue import task
+from keju.errors import UsageError
+from keju.items import Item
+
+
+class QuestionForm(NamedTuple):
+    """A task, or one of its question forms where `query` is not None."""
+
+    task: str
+    query: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The form as users spell it, such as ``recognition/Where``."""
+        return self.task if self.query is None else f"{self.task}/{self.query}"
+
+    def takes(self, task_id: str, query: str) -> bool:
+        """Whether a question of that task and query is of this form."""
+        return task_id == self.task and self.query in (None, query)
+
+
+class QuestionForms:
+    """The question forms that ``--task`` names; all of them where it names none.
+
+    Raises:
+        UsageError: a task or a question form does not exist; the message lists those that do.
+    """
+
+    def __init__(self, names: Iterable[str] | None) -> None:
+        self.forms = None if names is None else tuple(map(question_form, names))
+
+    def take(self, item: Item) -> bool:
+        """Whether an item's question is of one of these forms."""
+        return self.forms is None or any(form.takes(item.task, item.query) for form in self.forms)
+
+
+def question_form(name: str) -> QuestionForm:
+    """The question form of that name: ``TASK``, or ``TASK/QUERY``.
+
+    Raises:
+        UsageError: the task does not exist, or it has no such question form.
+    """
+    task_id, parted, query = name.partition("/")
+    found = task(task_id)
+    if not parted:
+        return QuestionForm(found.id)
+    known = [each.name for each in found.queries if each.name]
+    if query not in known:
+        hint = (
+            f"Question forms: {', '.join(f'{found.id}/{each}' for each in known)}"
+            if known
+            else f"The task has one form: use --task {found.id}"
+        )
+        raise UsageError(f"task {found.id} has no question form {query!r}. {hint}")
+    return QuestionForm(found.id, query)
+
+
+def question_forms_of(items: Iterable[Item]) -> list[str]:
+    """The tasks of some items, each with its question forms where it has several."""
+    found: dict[str, set[str]] = {}
+    for item in items:
+        found.setdefault(item.task, set()).add(item.query)
+    return [
+        name
+        for task_id, queries in sorted(found.items())
+        for name in (task_id, *(f"{task_id}/{query}" for query in sorted(queries) if query))
+    ]
