@@ -131,7 +131,7 @@ def test_the_signature_covers_every_word_that_is_asked() -> None:
         replace(templates, prompt="x").signature(kind),
     }
     assert len(others) == 3
-    assert templates.signature(kind).startswith("translation 1 ")
+    assert templates.signature(kind).startswith("translation 2 ")
 
 
 def test_a_translation_becomes_a_draft_with_its_provenance(
@@ -558,10 +558,10 @@ def test_templates_of_the_users_are_checked(tmp_path: Path) -> None:
     path.write_text(own.replace('fill = { answer = "translation" }', 'fill = { answer = "x" }'))
     with pytest.raises(UsageError, match=r"own\.toml: kind translation: no stage replies with 'x'"):
         read_templates(path)
-    path.write_text(own.replace('version = "1"', 'version = "2"'))
+    path.write_text(own.replace('version = "2"', 'version = "mine"'))
     kind: Kind | None = read_templates(path).kind("translation")
     assert kind is not None
-    assert read_templates(path).signature(kind).startswith("translation 2 ")
+    assert read_templates(path).signature(kind).startswith("translation mine ")
     path.write_text("version = 1")
     with pytest.raises(UsageError, match=r"own\.toml: no templates"):
         read_templates(path)

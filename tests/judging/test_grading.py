@@ -7,6 +7,7 @@ import json
 import pytest
 from judged import GOOD, JUDGE, POOR
 
+from keju.benchmarks import tasks
 from keju.errors import DataError, UsageError
 from keju.judging import (
     Chosen,
@@ -155,7 +156,7 @@ def test_other_rubrics_are_kept_apart(bench, answers, graded, tmp_path):
     own = tmp_path / "own.toml"
     own.write_text(text.replace('name = "keju"', 'name = "own"'), "utf-8")
     rubrics = read_rubrics(own)
-    assert rubrics.id.startswith("own-1-")
+    assert rubrics.id.startswith("own-2-")
     folder = JudgementFolder(bench.folder.run, rubrics)
     assert judgements_of(answers.judged, folder) == []
     asked = list(grading_requests(answers.judged, folder, 1))
@@ -196,6 +197,9 @@ def test_only_open_tasks_unless_others_are_named(bench, judged_run):
     rubrics = read_rubrics()
     assert {"T1", "T30"}.isdisjoint(rubrics.open_tasks())
     assert {"T2", "T6", "vernacular_translation", "deciphering"} <= set(rubrics.open_tasks())
+    assert {task.id for task in tasks() if task.benchmark == "AncientDoc"} <= set(
+        rubrics.open_tasks()
+    )
     only = answers_of(judged_run, rubrics, Chosen(tasks=("T6",), limit=2, models=(GOOD,)))
     assert [each.id.item for each in only.judged] == ["q0", "q1"]
     # The files of other tasks are not even read.

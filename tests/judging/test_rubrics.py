@@ -20,12 +20,13 @@ def own(path: Path, old: str, new: str) -> Path:
     return path
 
 
-def test_every_open_query_of_every_benchmark_has_an_open_rubric():
+def test_every_open_query_and_all_of_ancientdoc_are_graded_unasked():
     rubrics = read_rubrics()
     for task in tasks():
         for query in task.queries:
             rubric = rubrics.rubric(task.id, query.name)
-            assert (rubric is not None and rubric.open) == (query.form == "text"), task.id
+            graded = query.form == "text" or task.benchmark == "AncientDoc"
+            assert (rubric is not None and rubric.open) == graded, task.id
 
 
 def test_each_rubric_says_what_ten_and_nothing_are():
@@ -48,10 +49,35 @@ def test_a_changed_word_is_another_set_of_rubrics(tmp_path):
         ("{answer}", "", "the template lacks the blank {answer}"),
         ('"T2"', '"T99"', "no such query: T99"),
         ('"T6"', '"T2"', "a query has two rubrics"),
-        ('version = "1"', "version = 1", "not a file of rubrics"),
-        ("[rubrics.usage]", "[rubrics.usage", "not a file of rubrics"),
+        ('version = "2"', "version = 2", "not a file of rubrics"),
+        ("[rubrics.style]", "[rubrics.style", "not a file of rubrics"),
     ],
 )
 def test_a_fault_is_named(tmp_path, old, new, says):
     with pytest.raises(DataError, match=says):
         read_rubrics(own(tmp_path / "r.toml", old, new))
+
+
+LINGUISTIC = ("修辞", "文体", "风格", "时代")
+"""What linguistic-variant questions of AncientDoc are about (3.1, Fig. 1)."""
+CHARACTERS = ("通假", "异体", "避讳", "古今", "字词")
+
+
+def test_linguistic_variants_are_style_and_rhetoric_not_variant_characters():
+    says = read_rubrics().rubric("linguistic_variant_qa").says
+    assert all(word in says for word in LINGUISTIC)
+    assert not any(word in says for word in CHARACTERS)
+
+
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [
+        ("page_level_ocr", ("整页", "完整", "次序", "夹注")),
+        ("vernacular_translation", ("现代汉语", "上下文", "断句")),
+        ("reasoning_qa", ("没有明说", "推", "因果")),
+        ("knowledge_qa", ("时间", "地名", "名物", "医药")),
+    ],
+)
+def test_each_rubric_of_ancientdoc_names_what_defines_its_task(task, words):
+    says = read_rubrics().rubric(task).says
+    assert all(word in says for word in words)

@@ -108,8 +108,9 @@ def grade(
 ) -> None:
     """Grade a run's open answers, 0 to 10, and show the grades. Resumes like a run.
 
-    Each judge sees the rubric, the question, the reference and the answer, not whose it is. Without
-    --model, the grades that are stored are shown. Tasks that are not open are graded with --task.
+    Each judge sees the rubric, the question, the reference and the answer, not whose it is. Graded
+    by default: open questions, translations, descriptions, and all five tasks of AncientDoc; --task
+    names others. Without --model, the stored grades are shown.
     """
     from keju.judging import (
         Chosen,
@@ -303,7 +304,7 @@ def sample(
     seed: Seed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
-    """Draw answers for people to rate, 50 a task as AncientDoc did; nothing says who answered.
+    """Draw answers for people to rate, 50 of each task as in AncientDoc's study, without names.
 
     Items are drawn evenly over books and pages, models take turns, the order is shuffled. Give each
     rater a copy; then: keju judge RUN --only FILE.csv --model M, and judge align.

@@ -1,0 +1,88 @@
+"""AncientDoc's judge: all five tasks by default, the human study's sample, the papers' columns."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+from judged import JUDGE, KEY
+from making import picture
+from serving import Chat
+
+from keju.benchmarks import tasks
+from keju.cli import app
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
+from keju.judging import answers_of, read_rubrics
+from keju.reporting.page import write_report
+from keju.reporting.spreadsheets import write_csv
+from keju.running import run
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+FIVE = [task.id for task in tasks() if task.benchmark == "AncientDoc"]
+PAGES = 52
+"""More than the 50 that the human study draws of each task."""
+
+
+@pytest.fixture
+def ancient_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    """A replayed model's answers to one item of each task on each of 52 pages."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.chdir(tmp_path)
+    with DatasetWriter(Path("set"), name="s", version="1", licence="CC0", source="t") as writer:
+        for page in range(PAGES):
+            ref = writer.add_image(picture(page, side=8), f"p{page}")
+            for task in FIVE:
+                writer.add(_item(task, page, ref))
+    lines = [json.dumps({"item": f"{task}-{page}", "text": f"答{task}{page}"})
+             for task in FIVE for page in range(PAGES)]  # fmt: skip
+    Path("m.jsonl").write_text("\n".join(lines), "utf-8")
+    run(Path("set"), ["replay:m.jsonl"], Path("run"))
+    return RunFolder.open(Path("run"))
+
+
+def _item(task: str, page: int, ref) -> Item:
+    question = f"第{page}頁何以如此？" if task.endswith("qa") else ""
+    return Item(id=f"{task}-{page}", benchmark="AncientDoc", task=task, images=(ref,),
+                question=question, answer=f"正解{page}", group=f"book {page % 9}")  # fmt: skip
+
+
+def judge(*args: object) -> None:
+    assert (app(["judge", *map(str, args)], standalone_mode=False) or 0) == 0
+
+
+def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
+    ancient_run: RunFolder, chat: Chat, tmp_path: Path
+) -> None:
+    chat.plan(says="分数：7", images=True)
+    judge("run", "--model", JUDGE, "--base-url", chat.url, "--limit", 2)
+    seen = chat.stats()
+    assert seen["requests"] == 2 * len(FIVE)
+    assert seen["images"] == [[]] * 10  # a judge compares with the reference: no image is sent
+    shown = [json.loads(body)["messages"][0]["content"] for body in seen["bodies"]]
+    rubrics = read_rubrics()
+    for task in FIVE:
+        says = rubrics.rubric(task).says.strip()
+        asked = [text for text in shown if says in text and f"答{task}" in text]
+        assert len(asked) == 2, task
+        assert all("正解" in text for text in asked)
+    score_run(ancient_run)
+    report = write_report([ancient_run.path], tmp_path / "report.html", published=True)
+    tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}
+    for number, task in zip((8, 10, 9, 11, 12), FIVE, strict=True):
+        table = tables[f"ancientdoc-table-{number}"]
+        own = table.filter(pl.col("source") == "this run")
+        assert own[f"{task}:GPT4oScore"].cast(pl.Float64).to_list() == [7.0], task
+
+
+def test_the_human_study_draws_fifty_of_each_of_the_five(ancient_run: RunFolder) -> None:
+    assert len(answers_of(ancient_run, read_rubrics()).judged) == PAGES * len(FIVE)
+    judge("sample", "run", "-o", "sheet.csv")
+    with Path("sheet.csv").open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert Counter(row["task"] for row in rows) == dict.fromkeys(FIVE, 50)
