@@ -127,10 +127,10 @@ def test_the_two_phases_are_shown_as_such(pages: Dataset):
 
 
 def test_an_engine_reads_once_for_all_pipelines_and_rounds(pages: Dataset):
-    models = [model("ocr+llm:tesseract+openai:gpt-4o"), model("ocr+llm:tesseract+openai:o3")]
+    models = [model("ocr+llm:ppocr+openai:gpt-4o"), model("ocr+llm:ppocr+openai:o3")]
     plan = estimate(pages, models, Selection(rounds=3))
     reading, *asking = plan.rows
-    assert (reading.model, reading.task, reading.calls) == ("tesseract", READING, PAGES)
+    assert (reading.model, reading.task, reading.calls) == ("ppocr", READING, PAGES)
     assert reading.input_tokens == 0
     assert [row.calls for row in asking] == [3 * PAGES, 3 * PAGES]
     assert all(row.images == 0 and row.input_tokens > 0 for row in asking)

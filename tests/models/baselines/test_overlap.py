@@ -93,7 +93,7 @@ def test_it_needs_a_text():
     item = Item(id="c", benchmark="MCS-Bench", task="T7", options=("甲", "乙"), answer="A")
     model = open_model("baseline:overlap", ModelOptions())
     assert "no text is given" in model.declines(request_for(item))
-    pipeline = open_model("ocr+llm:tesseract+baseline:overlap", ModelOptions())
+    pipeline = open_model("ocr+llm:ppocr+baseline:overlap", ModelOptions())
     assert pipeline.declines(request_for(item)) == ""
 
 
