@@ -11,8 +11,9 @@ from keju.cli.app import WITH_FAILURES, app, err, out, say
 from keju.cli.options import (
     AsJson,
     BaseUrl,
-    BoxConvention,
+    BoxConventions,
     DatasetPath,
+    ItemList,
     Limit,
     MaxBytes,
     MaxPixels,
@@ -45,7 +46,8 @@ def plan(
     preset: PresetName = "",
     setting: SettingNames = None,
     script: ScriptName = "released",
-    boxes: BoxConvention = "",
+    boxes: BoxConventions = None,
+    item_list: ItemList = None,
     shard: Shard = None,
     base_url: BaseUrl = "",
     max_pixels: MaxPixels = None,
@@ -70,6 +72,8 @@ def plan(
     from keju.reporting.plain import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
+    from keju.running.conventions import parse_boxes
+    from keju.running.item_list import read_item_ids
     from keju.running.prices import read_prices
     from keju.runs import RunFolder
 
@@ -80,7 +84,7 @@ def plan(
         model,
         lend(opened, items, ModelOptions(base_url=base_url, seed=seed, asking=False, fit=fit)),
     )
-    as_in = asked_as(preset)
+    as_in, (for_all, of_model) = asked_as(preset), parse_boxes(boxes or [])
     selection = Selection(
         tasks=tuple(task) if task else None,
         limit=limit,
@@ -88,9 +92,11 @@ def plan(
         seed=seed,
         settings=tuple(setting or ["image"]),
         wording=script,
-        boxes=boxes,
+        boxes=for_all,
+        boxes_of=of_model,
         rounds=as_in.rounds or 1 if rounds is None else rounds,
         shard=shard,
+        items=read_item_ids(item_list) if item_list else None,
     )
     there = RunFolder(folder) if folder else None
     found = estimate(
@@ -136,7 +142,8 @@ def run(
     preset: PresetName = "",
     setting: SettingNames = None,
     script: ScriptName = "released",
-    boxes: BoxConvention = "",
+    boxes: BoxConventions = None,
+    item_list: ItemList = None,
     shard: Shard = None,
     base_url: BaseUrl = "",
     api_key_env: Annotated[
@@ -204,9 +211,11 @@ def run(
     from keju.running import Budget, Limits, Policy, Selection
     from keju.running import preset as asked_as
     from keju.running import run as ask
+    from keju.running.conventions import parse_boxes
+    from keju.running.item_list import read_item_ids
     from keju.running.prices import read_prices
 
-    as_in = asked_as(preset)
+    as_in, (for_all, of_model) = asked_as(preset), parse_boxes(boxes or [])
     summary = ask(
         dataset,
         model,
@@ -218,9 +227,11 @@ def run(
             seed=seed,
             settings=tuple(setting or ["image"]),
             wording=script,
-            boxes=boxes,
+            boxes=for_all,
+            boxes_of=of_model,
             rounds=as_in.rounds or 1 if rounds is None else rounds,
             shard=shard,
+            items=read_item_ids(item_list) if item_list else None,
         ),
         options=ModelOptions(
             base_url=base_url,

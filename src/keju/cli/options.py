@@ -77,13 +77,22 @@ ScriptName = Annotated[
     Literal["released", "simplified", "traditional"],
     typer.Option("--script", help="Chinese prompts as released, or turned into one script."),
 ]
-BoxConvention = Annotated[
-    str,
+BoxConventions = Annotated[
+    list[str] | None,
     typer.Option(
         "--boxes",
-        metavar="CONVENTION",
+        metavar="[MODEL=]CONVENTION",
         help="Ask for boxes as xyxy, yxyx, xywh or cxcywh, in pixels or with -unit (0 to 1) or "
-        "-1000 after it; by default as the benchmark does (xyxy).",
+        "-1000 after it; by default as the benchmark does (xyxy). With MODEL= only that model; "
+        "may be given several times.",
+    ),
+]
+ItemList = Annotated[
+    Path | None,
+    typer.Option(
+        "--items",
+        metavar="FILE",
+        help="Only the items that FILE lists: one id a line, or CSV, TSV, JSON with a column id.",
     ),
 ]
 BaseUrl = Annotated[

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, note, say
-from keju.cli.options import BoxConvention, Limit, Sample, ScriptName, Seed, TaskIds
+from keju.cli.options import BoxConventions, Limit, Sample, ScriptName, Seed, TaskIds
 from keju.cli.options import DatasetPath as _DatasetPath
+from keju.errors import UsageError
 
 RunOrDataset = Annotated[
     Path,
@@ -32,7 +33,7 @@ def serve(
     limit: Limit = None,
     sample: Sample = None,
     script: ScriptName = "released",
-    boxes: BoxConvention = "",
+    boxes: BoxConventions = None,
     per_task: Annotated[
         int, typer.Option(metavar="N", min=1, help="Answers of each task that are rated.")
     ] = 50,
@@ -67,12 +68,16 @@ def serve(
     Ratings, verdicts, decisions and new items go to RUN/people. See docs/serving.md
     """
     from keju.running import Selection
+    from keju.running.conventions import parse_boxes
     from keju.web import Choice, Hall, is_loopback
     from keju.web import serve as serve_pages
 
+    for_all, of_model = parse_boxes(boxes or [])
+    if of_model:
+        raise UsageError("--boxes MODEL= is for runs of models: people are asked in one convention")
     chosen = Selection(
         tasks=tuple(task) if task else None, limit=limit, sample=sample,
-        seed=seed if sample else 0, wording=script, boxes=boxes,
+        seed=seed if sample else 0, wording=script, boxes=for_all,
     )  # fmt: skip
     selection = None if chosen == Selection() else chosen
     hall = Hall(what, out, Choice(selection, per_task, seed, rubrics, every, scales))

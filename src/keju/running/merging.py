@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Item, Record
+from keju.running.conventions import OF_MODEL
 from keju.running.requests import requests_for
 from keju.running.selecting import Selection, in_shard
 from keju.running.session import relative_path
@@ -89,7 +90,7 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                 f"{first.manifest.dataset} {first.manifest.dataset_hash[:8]}"
             )
         ours, theirs = (each.manifest.settings for each in (part, first))
-        for name in sorted({*ours, *theirs} - {"shard"}):
+        for name in sorted({*ours, *theirs} - {"shard"} - _of_one(part.manifest, first.manifest)):
             if ours.get(name) != theirs.get(name):
                 raise UsageError(
                     f"{where}was asked with {name} {ours.get(name, 'unset')}, but "
@@ -105,6 +106,11 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                         f"{where}{each} of {name} is {identity.get(each, 'unset')}, but "
                         f"{was.get(each, 'unset')} in an earlier run"
                     )
+
+
+def _of_one(one: RunManifest, other: RunManifest) -> set[str]:
+    """The settings of models that only one of two runs asked."""
+    return {OF_MODEL + name for name in one.models.keys() ^ other.models.keys()}
 
 
 def _absent_shards(parts: Sequence[_Part]) -> list[str]:
@@ -213,6 +219,11 @@ def _manifest(parts: Sequence[_Part], out: Path) -> RunManifest:
         dataset_path=relative_path(dataset, out) if first.dataset_path else "",
         created=min(part.manifest.created for part in parts),
         models={name: each for part in parts for name, each in part.manifest.models.items()},
-        settings={name: value for name, value in first.settings.items() if name != "shard"},
+        settings={
+            name: value
+            for part in parts
+            for name, value in part.manifest.settings.items()
+            if name != "shard"
+        },
         not_asked={model: dict(reasons) for model, reasons in declined.items()},
     )

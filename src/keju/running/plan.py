@@ -12,6 +12,7 @@ from keju.benchmarks import task
 from keju.datasets.store import Dataset
 from keju.items import Item, Record, Request
 from keju.models import Fit, Model
+from keju.running.conventions import check_models
 from keju.running.keys import request_key
 from keju.running.prices import Prices
 from keju.running.reading import Reader, reader_of, reading_requests
@@ -131,6 +132,7 @@ def estimate(
         UsageError: see `select`.
         DataError: see `select` and `request_for`.
     """
+    check_models(selection.boxes_of, [model.name for model in models])
     items = in_shard(select(dataset.items(), selection, dataset.path), selection.shard)
     there = folder if folder is not None and folder.exists() else None
     rows = [
@@ -201,10 +203,11 @@ def _rows(
     """What a model is asked, task by task in the items' order."""
     known = ResponseStore(folder).known(model.name) if folder else {}
     counts: dict[str, _Count] = {}
+    ways = selection.ways_of(model.name)
     for item in items:
         count = counts.setdefault(item.task, _Count(model, item.task))
         answer = _answer_tokens(item)
-        for way in selection.ways:
+        for way in ways:
             why = refusal(item, way.setting)
             reads = not why and reader_of(model, way.setting) is not None
             first = request_for(item, way) if reads else None

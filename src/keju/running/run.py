@@ -18,6 +18,7 @@ from keju.items import Record
 from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
+from keju.running.conventions import check_models
 from keju.running.lending import lend
 from keju.running.progress import show
 from keju.running.reading import reader_of
@@ -118,6 +119,7 @@ def run(
     everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
     asked = open_models(models, lend(dataset, everything, options))
+    check_models(selection.boxes_of, [model.name for model in asked])
     with ResponseStore(_folder(out)) as store:
         session = Session(dataset, asked, items, selection, store)
         purse = session.purse(policy.budget)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
+from msgspec import field
 from msgspec.structs import asdict
 
 from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
@@ -15,6 +16,8 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Record, Setting
 from keju.metrics.boxes import box_convention
+from keju.running.conventions import OF_MODEL
+from keju.running.item_list import list_label, listed_items
 
 Wording = Literal["released", "simplified", "traditional"]
 """In which characters Chinese prompts are asked: as the benchmark released them, or turned."""
@@ -56,6 +59,9 @@ class Selection(Record, frozen=True, kw_only=True):
     sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
     asked in each of the `settings`, so many `rounds` each; `wording` and `boxes` are as in `Way`.
     `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
+    `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items` are
+    the ids of the only items that may be asked (see `listed_items`), None for all; `tasks`,
+    `limit` and `sample` choose among them.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -67,21 +73,31 @@ class Selection(Record, frozen=True, kw_only=True):
     boxes: str = ""
     rounds: int = 1
     shard: str | None = None
+    boxes_of: dict[str, str] = field(default_factory=dict)
+    items: tuple[str, ...] | None = None
 
     @property
     def said(self) -> dict[str, str]:
         """What a run's manifest says of it: every option that has a value."""
-        return {
+        said = {
             name: ",".join(value) if isinstance(value, tuple) else str(value)
             for name, value in asdict(self).items()
-            if value is not None
+            if value is not None and name not in {"boxes_of", "items"}
         }
+        if self.items is not None:
+            said["items"] = list_label(self.items)
+        return said | {f"{OF_MODEL}{model}": name for model, name in self.boxes_of.items()}
 
     @property
     def ways(self) -> list[Way]:
         """Every way in which each item is asked, setting by setting and round by round."""
+        return self.ways_of("")
+
+    def ways_of(self, model: str) -> list[Way]:
+        """Every way in which one model is asked each item, in its own convention of boxes."""
+        boxes = self.boxes_of.get(model, self.boxes)
         return [
-            Way(setting=_setting(setting), wording=self.wording, boxes=self.boxes, round=number)
+            Way(setting=_setting(setting), wording=self.wording, boxes=boxes, round=number)
             for setting in self.settings
             for number in range(1, self.rounds + 1)
         ]
@@ -91,12 +107,14 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
     """Those items of a dataset that are asked, in their order.
 
     Raises:
-        UsageError: a number makes no sense, a task is unknown or has no items here, the setting is
-            not to be had.
+        UsageError: a number makes no sense, a task is unknown or has no items here, an id of the
+            list is unknown, the setting is not to be had.
         DataError: the setting needs transcriptions that items do not have.
     """
     _check(selection)
     chosen = [item for item in items if item.split == "test"]
+    if selection.items is not None:
+        chosen = listed_items(chosen, selection.items, dataset)
     if selection.tasks is not None:
         chosen = _of_tasks(chosen, selection.tasks, dataset)
     if selection.limit is not None:

@@ -20,6 +20,7 @@ from keju.items import Item, Record, Request, Response, Setting
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
+from keju.running.conventions import OF_MODEL, changed_conventions
 from keju.running.keys import request_key
 from keju.running.reading import (
     NO_READING,
@@ -34,7 +35,7 @@ from keju.running.selecting import Selection, Way, in_shard, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 
-_OPTIONS = {"wording": "--script", "boxes": "--boxes", "shard": "--shard"}
+_OPTIONS = {"wording": "--script", "shard": "--shard", "items": "--items"}
 """Settings of which a run has one, and the options that set them."""
 
 
@@ -129,6 +130,7 @@ class Session:
                 created=earlier.created,
                 keju=earlier.keju,
                 models={**earlier.models, **manifest.models},
+                settings={**_of_others(earlier, manifest), **manifest.settings},
                 not_asked=earlier.not_asked,
             )
         )
@@ -146,7 +148,7 @@ class Session:
         readings = {setting: self._readings(model, setting) for setting in shown}
         todo: list[_Place] = []
         planned = unread = 0
-        for item, way in self._turns():
+        for item, way in self._turns(model):
             if why := refusal(item, way.setting):
                 declined[why] += request_count(item)
                 continue
@@ -201,7 +203,7 @@ class Session:
         readers: dict[tuple[str, bool], Reader] = {}
         turns: dict[tuple[str, bool], list[tuple[Item, Way]]] = {}
         for model in self.models:
-            for item, way in self._turns():
+            for item, way in self._turns(model):
                 reader = reader_of(model, way.setting)
                 if reader and self._is_asked(model, item, way):
                     place = (reader.model.name, reader.every_round)
@@ -269,8 +271,8 @@ class Session:
                 if request.candidate in missing:
                     yield Job(request, request_key(request, model.identity), failure)
 
-    def _turns(self) -> Iterator[tuple[Item, Way]]:
-        ways = self.selection.ways
+    def _turns(self, model: Model) -> Iterator[tuple[Item, Way]]:
+        ways = self.selection.ways_of(model.name)
         for item in self.asked:
             for way in ways:
                 yield item, way
@@ -331,6 +333,15 @@ def summary_of(
     )
 
 
+def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
+    """What an earlier manifest records of single models that are not asked now."""
+    return {
+        name: value
+        for name, value in earlier.settings.items()
+        if name.startswith(OF_MODEL) and name.removeprefix(OF_MODEL) not in now.models
+    }
+
+
 def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
     """Refuse to go on with a run of another dataset, setting or model."""
     differing = []
@@ -343,6 +354,8 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
         before, after = earlier.settings.get(name, ""), now.settings.get(name, "")
         if before != after:
             differing.append(f"{option} ({before or 'none'}, now {after or 'none'})")
+    shared = [name for name in now.models if name in earlier.models]
+    differing += changed_conventions(earlier.settings, now.settings, shared)
     if gone := [each for each in earlier.shown if each not in now.shown]:
         differing.append(f"--setting ({', '.join(gone)} is not asked now)")
     if earlier.rounds > now.rounds:

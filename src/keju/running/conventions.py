@@ -1,0 +1,72 @@
+"""Box conventions by model (``--boxes [MODEL=]CONVENTION``)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from keju.errors import UsageError
+from keju.metrics.boxes import box_convention
+
+OF_MODEL = "boxes of "
+"""How the key of a run's setting begins that records one model's convention."""
+
+
+def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """What ``--boxes`` says: the convention for all models, and those of single models.
+
+    Args:
+        values: each a convention such as ``xyxy``, or ``MODEL=yxyx-1000``.
+
+    Returns:
+        The convention for all, empty for the benchmark's own; and conventions by model.
+
+    Raises:
+        UsageError: a convention does not exist, or a model or the convention for all is given
+            twice.
+    """
+    for_all: list[str] = []
+    of_model: dict[str, str] = {}
+    for value in values:
+        model, parted, convention = value.rpartition("=")
+        box_convention(convention)
+        if not parted:
+            for_all.append(convention)
+        elif model in of_model:
+            raise UsageError(f"--boxes names {model} twice")
+        else:
+            of_model[model] = convention
+    if len(for_all) > 1:
+        raise UsageError(
+            f"--boxes is given for all models twice: {', '.join(for_all)}. "
+            "For one model, use --boxes MODEL=CONVENTION"
+        )
+    return (for_all[0] if for_all else ""), of_model
+
+
+def check_models(of_model: Mapping[str, str], models: Collection[str]) -> None:
+    """Check that conventions are given for models that are asked.
+
+    Raises:
+        UsageError: a name is not among the models.
+    """
+    if strange := [name for name in of_model if name not in models]:
+        raise UsageError(
+            f"--boxes names {strange[0]!r}, which is not asked. Models: {', '.join(models)}"
+        )
+
+
+def convention_in(settings: Mapping[str, str], model: str) -> str:
+    """The convention in which a run's settings ask a model; empty for the benchmark's own."""
+    return settings.get(OF_MODEL + model) or settings.get("boxes", "")
+
+
+def changed_conventions(
+    before: Mapping[str, str], now: Mapping[str, str], models: Collection[str]
+) -> list[str]:
+    """The models whose convention differs between two runs' settings, each with both."""
+    found = ((name, convention_in(before, name), convention_in(now, name)) for name in models)
+    return [
+        f"--boxes of {name} ({was or 'none'}, now {has or 'none'})"
+        for name, was, has in found
+        if was != has
+    ]

@@ -1,0 +1,112 @@
+"""Lists of item ids (``--items FILE``): which items of a dataset a run asks, one by one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from keju.datasets.readers.tables import read_table
+from keju.errors import DataError, UsageError, shortened
+from keju.files import sha256_bytes
+from keju.items import Item
+
+COLUMNS = ("id", "item", "item_id", "ID")
+"""The columns or keys in which a table's ids are looked for."""
+
+_TABLES = frozenset({".csv", ".tsv", ".json", ".jsonl"})
+_NAMED = 5
+
+
+def read_item_ids(file: Path) -> tuple[str, ...]:
+    """The ids that a file lists, in its order.
+
+    Forms: plain text, one id a line; CSV or TSV with a column of `COLUMNS`; JSON, a list of ids or
+    of objects with one of those keys; JSON lines of such objects.
+
+    Raises:
+        DataError: the file is not readable, has no such column, lists no id, or one twice.
+    """
+    ids = _ids_in(file)
+    if not ids:
+        raise DataError("no item id in the list", file=file, mend="Write one id a line")
+    if twice := _repeated(ids):
+        raise DataError(f"listed twice: {_some(twice)}", file=file, mend="List every item once")
+    return ids
+
+
+def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> list[Item]:
+    """The items that a list names, in the order of the dataset.
+
+    An entry is an item's id, or the id without its question form: OBI-Bench's ids end in
+    ``#QUERY``, and such an entry names the items of all question forms of that image.
+
+    Raises:
+        UsageError: an entry names no item of these; the message names the entries.
+    """
+    wanted = set(ids)
+    chosen = [item for item in items if wanted & _names_of(item)]
+    known = {name for item in chosen for name in _names_of(item)}
+    if unknown := [each for each in ids if each not in known]:
+        raise UsageError(
+            f"{dataset}: --items names {len(unknown):,} items that are not in its test split: "
+            f"{_some(unknown)}. See the ids with: keju data export"
+        )
+    return chosen
+
+
+def list_label(ids: Sequence[str]) -> str:
+    """A list of ids as a run's manifest records it: their number and the hash of the sorted ids."""
+    digest = sha256_bytes("\n".join(sorted(ids)).encode("utf-8", "surrogatepass"))
+    return f"{len(ids)} ids, sha256 {digest}"
+
+
+def _names_of(item: Item) -> set[str]:
+    suffix = f"#{item.query}"
+    return {item.id, item.id.removesuffix(suffix)} if item.query else {item.id}
+
+
+def _ids_in(file: Path) -> tuple[str, ...]:
+    if file.suffix.lower() not in _TABLES:
+        return tuple(line.strip() for line in _text(file).splitlines() if line.strip())
+    if file.suffix.lower() == ".json" and (plain := _plain_list(file)) is not None:
+        return plain
+    rows = read_table(file)
+    column = next((name for name in COLUMNS if name in rows[0].cells), None)
+    if column is None:
+        raise DataError(
+            f"no column of item ids; found {', '.join(map(str, rows[0].cells))}",
+            file=file,
+            mend=f"Name the column {COLUMNS[0]}",
+        )
+    return tuple(str(row.cells.get(column, "")).strip() for row in rows if row.cells.get(column))
+
+
+def _plain_list(file: Path) -> tuple[str, ...] | None:
+    """The ids of a JSON list of texts; None where it is another JSON."""
+    try:
+        return tuple(msgspec.json.decode(_text(file), type=list[str]))
+    except msgspec.MsgspecError:
+        return None
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text("utf-8-sig")
+    except OSError as error:
+        raise DataError(
+            f"the list of items is not readable: {error.strerror or error}", file=file
+        ) from None
+    except UnicodeDecodeError:
+        raise DataError("the list of items is not UTF-8 text", file=file) from None
+
+
+def _repeated(ids: Sequence[str]) -> list[str]:
+    return [each for each, count in Counter(ids).items() if count > 1]
+
+
+def _some(names: Sequence[str]) -> str:
+    said = ", ".join(shortened(name) for name in names[:_NAMED])
+    return said + (", …" if len(names) > _NAMED else "")

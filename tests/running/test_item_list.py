@@ -1,0 +1,123 @@
+"""An exact list of items is asked, no more and no less, and the run records it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commanding import keju
+from making import make_dataset, page_item
+from serving import Chat
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
+from keju.items import Item
+from keju.running import Selection
+from keju.running.item_list import listed_items, read_item_ids
+from keju.running.selecting import select
+from keju.runs import RunFolder
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("list") / "d", pages=9)
+
+
+def command(dataset: Path, chat: Chat, out: Path, file: Path) -> list[str]:
+    return [
+        "run", str(dataset), "--model", "openai:served", "--base-url", chat.url,
+        "--out", str(out), "--items", str(file),
+    ]  # fmt: skip
+
+
+FORMS = {
+    "ids.txt": "i0007\n\n i0002 \n",
+    "ids.csv": "name,id\nseven,i0007\ntwo,i0002\n",
+    "ids.tsv": "item\ti\ni0007\t1\ni0002\t2\n",
+    "list.json": '["i0007", "i0002"]',
+    "objects.json": '[{"ID": "i0007"}, {"ID": "i0002"}]',
+    "ids.jsonl": '{"item_id": "i0007"}\n{"item_id": "i0002"}\n',
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_every_form_of_a_list_gives_the_same_ids(tmp_path: Path, name: str):
+    file = tmp_path / name
+    file.write_text(FORMS[name])
+    assert read_item_ids(file) == ("i0007", "i0002")
+
+
+def test_a_list_that_is_no_list_is_refused(tmp_path: Path):
+    for name, text in (
+        ("a.txt", "\n"), ("b.txt", "i1\ni2\ni1\n"), ("c.csv", "name\ni1\n"), ("d.json", "[]"),
+    ):  # fmt: skip
+        (tmp_path / name).write_text(text)
+        with pytest.raises(DataError, match=name):
+            read_item_ids(tmp_path / name)
+    with pytest.raises(DataError, match="missing"):
+        read_item_ids(tmp_path / "missing.txt")
+    (tmp_path / "e.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match="UTF-8"):
+        read_item_ids(tmp_path / "e.txt")
+
+
+def test_the_server_sees_the_listed_items_alone_and_the_run_records_the_list(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan()
+    file, out = tmp_path / "ids.txt", tmp_path / "run"
+    file.write_text("i0007\ni0002\ni0005\n")
+    assert keju(*command(dataset, chat, out, file)).returncode == 0
+    assert chat.stats()["asked"] == {"i0007": 1, "i0002": 1, "i0005": 1}
+    folder = RunFolder.open(out)
+    assert folder.item_ids() == ["i0002", "i0005", "i0007"]
+    digest = sha256_bytes(b"i0002\ni0005\ni0007")
+    assert folder.manifest().settings["items"] == f"3 ids, sha256 {digest}"
+
+
+def test_a_run_resumes_only_with_the_same_list(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    file, out = tmp_path / "ids.txt", tmp_path / "run"
+    file.write_text("i0001\ni0002\n")
+    assert keju(*command(dataset, chat, out, file)).returncode == 0
+    file.write_text("i0002\ni0001\n")
+    assert keju(*command(dataset, chat, out, file)).returncode == 0
+    assert chat.stats()["requests"] == 2
+    file.write_text("i0001\ni0002\ni0003\n")
+    done = keju(*command(dataset, chat, out, file))
+    assert done.returncode == 2
+    assert "--items (2 ids" in done.stderr
+    assert chat.stats()["requests"] == 2
+
+
+def test_unknown_ids_are_named_and_nothing_is_asked(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    file, out = tmp_path / "ids.json", tmp_path / "run"
+    file.write_text(json.dumps(["i0001", "nobody", "i9999"]))
+    done = keju(*command(dataset, chat, out, file))
+    assert done.returncode == 2
+    assert "2 items that are not in its test split: nobody, i9999" in done.stderr
+    assert chat.stats()["requests"] == 0
+    assert not out.exists()
+
+
+def test_tasks_and_limits_choose_among_the_listed(tmp_path: Path):
+    items = [page_item(f"p{n}") for n in range(4)]
+    items += [page_item("q1", task="T5", question="A. 天 B. 地", answer="A")]
+    path = make_dataset(tmp_path / "d", items)
+    chosen = Selection(items=("q1", "p3", "p1"), tasks=("T1",), limit=1)
+    found = select(Dataset.open(path).items(), chosen, path)
+    assert [item.id for item in found] == ["p1"]
+
+
+def test_an_id_without_its_question_form_names_all_forms():
+    items = [
+        Item(id=f"O2BR/a.jpg#{query}", benchmark="OBI-Bench", task="recognition", query=query)
+        for query in ("What", "Where")
+    ]
+    assert listed_items(items, ["O2BR/a.jpg"], Path("d")) == items
+    assert listed_items(items, ["O2BR/a.jpg#Where"], Path("d")) == items[1:]
+    with pytest.raises(UsageError, match=r"a\.jpg#How"):
+        listed_items(items, ["O2BR/a.jpg#How"], Path("d"))
