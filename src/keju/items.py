@@ -200,6 +200,10 @@ class Response(Record, frozen=True, kw_only=True):
     candidate: int = 0
     box_convention: str = ""
     refused: tuple[str, ...] = ()
+    decoding: dict[str, str] | None = None
+    """The parameters in the request that was answered, under the server's names. None where no
+    answer came or they are not known (answers made elsewhere); empty where nothing of the kind is
+    sent (engines, baselines)."""
 
 
 class Score(Record, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from making import make_dataset
 from serving import Chat, run_command
 
 from keju.errors import DataError, UsageError
-from keju.models import ModelOptions
+from keju.models import Decoding, ModelOptions
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running import batching as module
 from keju.runs import RunFolder
@@ -169,6 +169,27 @@ def test_a_wrong_key_is_seen_before_anything_is_submitted(server: Chat, dataset:
     assert summary.models[0].failures == {"auth": 1}
     assert (summary.left, summary.waiting) == (ITEMS - 1, 0)
     assert server.get("seen") == {"uploads": [], "batches": 0}
+
+
+def test_a_batch_records_what_its_requests_were_sent_with_in_a_later_session_too(
+    server: Chat, dataset: Path, out: Path
+):
+    body = {"error": {"message": "Unrecognized request argument supplied: top_k"}}
+    server.plan(images=True, refusals=[{"has": ["top_k"], "status": 400, "body": body}])
+    options = ModelOptions(base_url=server.url, decoding=Decoding(temperature=0.5, top_k=50))
+    policy = Policy(batch=True, first_wait=0.01)
+    run(dataset, [MODEL], out, options=options, policy=policy)
+    server.post("work", {})
+    done = run(dataset, [MODEL], out, options=options, policy=policy)
+    assert done.complete
+    # In all, top_k went out once: in the first request, which was refused.
+    assert ["top_k" in json.loads(each) for each in server.stats()["bodies"][:2]] == [True, False]
+    responses = list(RunFolder.open(out).responses())
+    assert len(responses) == ITEMS
+    assert {each.refused for each in responses} == {("top_k",)}
+    assert all(each.decoding == {"temperature": "0.5"} for each in responses)
+    assert RunFolder.open(out).manifest().models[MODEL]["top_k"] == "50"
+    assert (done.models[0].refused, done.models[0].not_sent) == (("top_k",), ("top_k",))
 
 
 def test_files_are_no_larger_than_the_server_takes(

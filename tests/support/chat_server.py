@@ -36,6 +36,7 @@ DEFAULTS = {
     "says": "",  # what it says to all, if anything
     "refuse": 0,  # the HTTP status by which the next file for a batch is refused
     "lose": False,  # create a batch, and drop the connection before saying so
+    "refusals": [],  # replies to requests that have certain fields: has, status, body
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
 
@@ -127,6 +128,9 @@ class ChatServer:
                 self.modes["cap"] += 1
                 return failure(429, "too many at once")
             await asyncio.sleep(self.plan["delay"])
+            if refusal := self.refusal(body):
+                self.modes["refusal-of-fields"] += 1
+                return refusal
             mode = self.mode_of(item)
             self.modes[mode] += 1
             if mode == "fine":
@@ -137,6 +141,14 @@ class ChatServer:
             )
         finally:
             self.in_flight -= 1
+
+    def refusal(self, body: bytes) -> web.Response | None:
+        """The first refusal whose fields the request has."""
+        sent = json.loads(body) if self.plan["refusals"] else {}
+        for each in self.plan["refusals"]:
+            if sent.keys() >= set(each["has"]):
+                return web.json_response(each["body"], status=each["status"])
+        return None
 
     def reply(self, item: str, body: bytes) -> web.Response:
         """By rule where there are rules: a text, or a message's fields."""

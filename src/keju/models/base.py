@@ -14,7 +14,11 @@ from keju.models.fitting import Fit
 
 
 class Answer(Record, frozen=True, kw_only=True):
-    """What a model gave back for one request, before the run puts its key and name to it."""
+    """What a model gave back for one request, before the run puts its key and name to it.
+
+    `decoding` and `refused` are as in `keju.items.Response`; an engine or a baseline sends no
+    parameters.
+    """
 
     text: str
     status: Status = "answered"
@@ -22,6 +26,7 @@ class Answer(Record, frozen=True, kw_only=True):
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
     lines: tuple[Line, ...] = ()
+    decoding: dict[str, str] | None = field(default_factory=dict)
     refused: tuple[str, ...] = ()
 
 
@@ -37,6 +42,8 @@ class AskError(KejuError):
         retryable: whether asking again may help.
         retry_after: seconds that the server asked to wait, if it did.
         overloaded: the server has too much to do (429, 503, 529): asking slower may help.
+        said: the server's message at length, in which refused parameters are looked for. It may
+            hold a secret and is not stored.
     """
 
     def __init__(
@@ -47,7 +54,9 @@ class AskError(KejuError):
         retryable: bool = False,
         retry_after: float | None = None,
         overloaded: bool = False,
+        said: str = "",
     ) -> None:
+        self.said = said
         self.kind = kind
         self.retryable = retryable
         self.retry_after = retry_after

@@ -57,7 +57,7 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
     try:
         model: Model = get_model(
             spec,
-            config=_config(options),
+            config=_config(options),  # what is sent is given with each request
             base_url=address or None,
             api_key=os.environ[key] if key != _DEFAULT_KEY else None,
             memoize=False,
@@ -92,5 +92,4 @@ def _config(options: ModelOptions) -> GenerateConfig:
         attempt_timeout=math.ceil(options.timeout),
         max_connections=_IN_FLIGHT,
         cache=False,
-        **options.decoding.given,
     )

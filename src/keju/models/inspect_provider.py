@@ -18,10 +18,12 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
+from keju.models.decoding import Parameters
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import Workers, batch_config, check_provider, work_in
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, hidden, opened
+from keju.models.inspect_requests import config_of, passed_on
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
@@ -56,6 +58,7 @@ class InspectModel:
         self._model: Model | None = None
         self._batches: GenerateConfig | None = None
         self._workers = Workers()
+        self._parameters = Parameters(given=self._options.decoding.given)
         if options.asking:
             self._model = opened(spec, self._address, self._options)
 
@@ -88,20 +91,26 @@ class InspectModel:
         return self._options.fit.refuses(request) if shown else "there is no image to show"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Ask the provider once.
+        """Ask the provider once, and again without a parameter that the server refuses.
 
         Raises:
             AskError: no answer came; its kind says why.
         """
         message = await self._message(request, images)
+        tried = self._parameters
         try:
-            answer = await self._generated(message)
+            answer = await self._generated(message, tried)
         except AskError as error:
             failure = error
         except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
             failure = error_of_provider(error)
         else:
             return replace(answer, text=hidden(answer.text), thinking=hidden(answer.thinking))
+        if failure.kind == "bad-request" and (
+            changed := self._parameters.after(failure.said, tried)
+        ):
+            self._parameters = changed
+            return await self.answer(request, images)
         raise AskError(
             failure.kind,
             hidden(str(failure)),
@@ -128,17 +137,20 @@ class InspectModel:
         if self._model is not None:
             await self._model.api.aclose()
 
-    async def _generated(self, message: ChatMessageUser) -> Answer:
+    async def _generated(self, message: ChatMessageUser, parameters: Parameters) -> Answer:
         from inspect_ai.log._transcript import Transcript, init_transcript  # noqa: PLC0415
 
         if self._model is None:
             raise AskError("engine", f"{self.name} was opened for a plan and cannot be asked")
         # What Inspect notes of each call, its pictures included, else stays until the process ends.
-        init_transcript(Transcript())
-        if self._batches is None:
-            return answer_of(await self._model.generate([message]))
-        work_in(self._workers)
-        return answer_of(await self._model.generate([message], config=self._batches))
+        noted = Transcript()
+        init_transcript(noted)
+        config = config_of(parameters)
+        if self._batches is not None:
+            work_in(self._workers)
+            config = self._batches.merge(config)
+        answer = answer_of(await self._model.generate([message], config=config))
+        return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
     async def _message(self, request: Request, images: Sequence[bytes]) -> ChatMessageUser:
         """The pictures as they are stored, in order, then the text."""

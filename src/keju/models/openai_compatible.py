@@ -13,7 +13,6 @@ taken out of whatever a server sends back.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -26,6 +25,7 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
+from keju.models.decoding import Parameters, as_texts
 from keju.models.endpoints import checked_url
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
@@ -36,12 +36,6 @@ PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # where a picture goes; JSON has no such byte of its own
 _HIDDEN = "***"
 _SECRET_LENGTH = 16  # shorter ones, such as EMPTY for a local server, are words of the language
-_OLD_LIMIT, _NEW_LIMIT = "max_tokens", "max_completion_tokens"
-_MAY_REFUSE = ("temperature", "top_p", "top_k", "seed")
-_REFUSAL = re.compile(
-    r"unsupported|not support|unrecogni[sz]ed|unknown|unexpected|not permitted|not allowed|invalid",
-    re.IGNORECASE,
-)
 
 
 class OpenAICompatible:
@@ -72,8 +66,7 @@ class OpenAICompatible:
                 f"openai:{model}: no key. Set the environment variable {options.api_key_env}, "
                 "or name a server of your own with --base-url"
             )
-        self._limit = _OLD_LIMIT
-        self._refused: tuple[str, ...] = ()
+        self._parameters = Parameters(given=self._options.decoding.given)
         self._headers = {"Content-Type": "application/json"}
         if self._key:
             self._headers["Authorization"] = f"Bearer {self._key}"
@@ -106,28 +99,26 @@ class OpenAICompatible:
         return self._options.fit.refuses(request) if shown else "there is no image to show"
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Ask the server once.
+        """Ask the server once, and again without a parameter that it refuses.
 
-        A decoding parameter that the server says it does not know is left out from then on, and
-        every answer says so: vendors differ in what they take, and a run should not end at that.
+        A parameter of decoding that the server does not take is dropped from then on, and every
+        answer records what was really sent: vendors differ in what they take, and a run should not
+        end at that.
 
         Raises:
             AskError: no answer came; its kind says why.
         """
-        limit, refused = self._limit, self._refused
+        tried = self._parameters
         try:
-            answer = self._answer_of(await self._post(request, images, limit, refused))
-            return replace(answer, refused=refused)
+            return self._answered(await self._post(request, images, tried), tried)
         except AskError as error:
             failure = error
         except (aiohttp.ClientError, OSError) as error:
             failure = error_of_exception(error)
-        if failure.kind == "bad-request" and limit == _OLD_LIMIT and _NEW_LIMIT in str(failure):
-            # Newer OpenAI models know this parameter only by its new name; its meaning is the same.
-            self._limit = _NEW_LIMIT
-            return await self.answer(request, images)
-        if failure.kind == "bad-request" and (more := self._refusals(str(failure), refused)):
-            self._refused = tuple(sorted({*self._refused, *more}))
+        if failure.kind == "bad-request" and (
+            changed := self._parameters.after(failure.said, tried)
+        ):
+            self._parameters = changed
             return await self.answer(request, images)
         raise AskError(
             failure.kind,
@@ -141,21 +132,23 @@ class OpenAICompatible:
         """Close the connections."""
         await self._wire.close()
 
-    def _refusals(self, words: str, refused: tuple[str, ...]) -> set[str]:
-        """The parameters that were sent and that the server's words name as not to be had."""
-        if not _REFUSAL.search(words):
-            return set()
-        sent = [name for name in self._options.decoding.given if name not in refused]
-        return {name for name in _MAY_REFUSE if name in sent and re.search(rf"\b{name}\b", words)}
-
     async def _post(
-        self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
+        self, request: Request, images: Sequence[bytes], parameters: Parameters
     ) -> bytes:
-        body = await self._pieces(request, images, limit, refused)
+        body = await self._pieces(request, images, parameters)
         reply = await self._wire.post(body, self._headers)
         if reply.status != HTTPStatus.OK:
             raise error_of_reply(reply.status, self._scrubbed(reply.body), reply.headers)
         return reply.body
+
+    @property
+    def parameters(self) -> Parameters:
+        """What is sent now. Setting it takes over what the server refused in another session."""
+        return self._parameters
+
+    @parameters.setter
+    def parameters(self, known: Parameters) -> None:
+        self._parameters = replace(known, given=self._parameters.given)
 
     def batches(self) -> Batches:
         """The server's batch endpoints."""
@@ -167,14 +160,18 @@ class OpenAICompatible:
         Raises:
             AskError: an image cannot be read.
         """
-        body = await self._pieces(request, images, self._limit, self._refused)
+        body = await self._pieces(request, images, self._parameters)
         about = msgspec.json.encode(
             {"custom_id": name, "method": "POST", "url": "/v1/chat/completions"}
         )
         return b"".join((about[:-1], b',"body":', *body, b"}\n"))
 
-    def batch_answer(self, result: Result) -> Answer:
+    def batch_answer(self, result: Result, sent: Parameters | None) -> Answer:
         """The answer in a line that a batch gave back.
+
+        Args:
+            result: the line.
+            sent: the parameters with which the batch was submitted; None where they are not known.
 
         Raises:
             AskError: it holds none.
@@ -185,19 +182,21 @@ class OpenAICompatible:
         body = self._scrubbed(bytes(result.response.body))
         if result.response.status_code != HTTPStatus.OK:
             raise error_of_reply(result.response.status_code, body, {})
-        return replace(self._answer_of(body), refused=self._refused)
+        if sent is None:
+            return replace(self._answer_of(body), decoding=None)
+        return self._answered(body, sent)
 
     async def _pieces(
-        self, request: Request, images: Sequence[bytes], limit: str, refused: tuple[str, ...]
+        self, request: Request, images: Sequence[bytes], parameters: Parameters
     ) -> list[bytes]:
         pictures = [
             await picture_url(ref, partial(images.__getitem__, index), self._options.fit)
             for index, ref in enumerate(request.images)
         ]
-        return self._body(request, pictures, limit, refused)
+        return self._body(request, pictures, parameters)
 
     def _body(
-        self, request: Request, pictures: Sequence[bytes], limit: str, refused: tuple[str, ...]
+        self, request: Request, pictures: Sequence[bytes], parameters: Parameters
     ) -> list[bytes]:
         """The request as pieces of JSON: the pictures in order, then the text."""
         content: object = request.prompt
@@ -206,18 +205,20 @@ class OpenAICompatible:
                 *[{"type": "image_url", "image_url": {"url": _A_URL}}] * len(request.images),
                 {"type": "text", "text": request.prompt},
             ]
-        given = self._options.decoding.given
-        for name in refused:
-            del given[name]
-        if _OLD_LIMIT in given:
-            given[limit] = given.pop(_OLD_LIMIT)
         message = {"role": "user", "content": content}
-        frame = msgspec.json.encode({"model": self._model, "messages": [message], **given})
+        frame = msgspec.json.encode(
+            {"model": self._model, "messages": [message], **parameters.sent}
+        )
         head, *others = frame.split(bytes(_A_URL))
         pieces = [head]
         for picture, other in zip(pictures, others, strict=True):
             pieces += (picture, other)
         return pieces
+
+    def _answered(self, body: bytes, parameters: Parameters) -> Answer:
+        """The answer in a reply, with the parameters to which it is one."""
+        sent = as_texts(parameters.sent)
+        return replace(self._answer_of(body), decoding=sent, refused=parameters.refused)
 
     def _answer_of(self, body: bytes) -> Answer:
         answer = answer_of(self._scrubbed(body))

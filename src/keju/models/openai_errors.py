@@ -15,6 +15,9 @@ from keju.models.base import AskError
 LONGEST_WAIT = 7 * 24 * 3600.0
 """Seconds; a server that asks for a longer wait than a week is taken to mean a week."""
 
+LONGEST_MESSAGE = 4000
+"""Characters of a server's message in which refused parameters are looked for."""
+
 _KIND_OF_CODE = {
     **dict.fromkeys((
         "content_filter", "content_policy_violation", "responsibleaipolicyviolation",
@@ -74,7 +77,8 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         body: the error object of the reply, or the whole reply, decoded or as text.
         headers: of the reply; names in lower case, or a mapping that ignores case.
     """
-    said = excerpt(_message(body)) or "no reason given"
+    words = _message(body)
+    said = excerpt(words) or "no reason given"
     if 300 <= status < 400:
         elsewhere = excerpt(headers.get("location", "")) or said
         return AskError(
@@ -90,6 +94,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         retryable=kind in _RETRYABLE and status not in _LASTING,
         retry_after=retry_after(headers),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
+        said=" ".join(words[:LONGEST_MESSAGE].split()),
     )
 
 
@@ -147,7 +152,9 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _inner(body: object) -> object:
-    """The error object inside a reply; some servers nest it, some don't."""
+    """The error object inside a reply; some servers nest it, Gemini puts it into a list."""
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
     return body["error"] if isinstance(body, dict) and body.get("error") else body
 
 
@@ -168,6 +175,18 @@ def _message(body: object) -> str:
     inner = _inner(body)
     if isinstance(inner, dict):
         for name in ("message", "detail", "msg"):
-            if isinstance(value := inner.get(name), str) and value:
+            if value := _words(inner.get(name)):
                 return value
     return inner if isinstance(inner, str) else ""
+
+
+def _words(value: object) -> str:
+    """A message that is a text, or a list of faults of fields as FastAPI and Mistral send them."""
+    if isinstance(value, dict):
+        value = value.get("detail")
+    if not isinstance(value, list):
+        return value if isinstance(value, str) else ""
+    faults = [
+        each for each in value if isinstance(each, dict) and isinstance(each.get("loc"), list)
+    ]
+    return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each.get('msg', '')}" for each in faults)

@@ -50,6 +50,8 @@ class _Entry(Struct):
     usage: Usage = field(default_factory=Usage)
     error: Failure | None = None
     lines: tuple[Line, ...] = ()
+    decoding: dict[str, str] | None = None
+    refused: tuple[str, ...] = ()
 
 
 class _Slot(NamedTuple):
@@ -130,6 +132,8 @@ class Replay:
             finish_reason=entry.finish_reason,
             usage=entry.usage,
             lines=entry.lines,
+            decoding=entry.decoding,
+            refused=entry.refused,
         )
 
     async def close(self) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.table import Table
 
 from keju.reporting.plain import plain_table
-from keju.running import RunSummary, request_count
+from keju.running import ModelSummary, RunSummary, request_count
 from keju.runs import HUMAN, RunFolder
 
 
@@ -24,7 +24,7 @@ def run_table(summary: RunSummary) -> Table:
     for model in summary.models:
         bad = [f"{n} {status}" for status, n in model.statuses.items() if status != "answered"]
         bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
-        bad += [f"asked without {name}, which it refuses" for name in model.refused]
+        bad += [dropped_words(model, name) for name in model.not_sent]
         declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
@@ -34,6 +34,12 @@ def run_table(summary: RunSummary) -> Table:
             declined,
         )
     return table
+
+
+def dropped_words(model: ModelSummary, name: str) -> str:
+    """Why a parameter that was asked for was not sent."""
+    why = "the server refuses it" if name in model.refused else "Inspect does not pass it on"
+    return f"{name} was not sent: {why}"
 
 
 def failure_lines(path: Path) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.table import Table
 
 from keju.judging import Agreement, Alignment, Estimate, Graded, Probed
+from keju.reporting.asked import dropped_words
 from keju.reporting.labels import NOTHING
 from keju.reporting.plain import plain_table
 from keju.running import RunSummary
@@ -78,8 +79,8 @@ def judging_lines(summary: RunSummary) -> Iterator[str]:
             yield f"{judge.model}: {count} calls failed: {kind}"
         if judge.halted:
             yield f"{judge.model} was given up: {judge.halted}"
-        if judge.refused:
-            yield f"{judge.model} was asked without {', '.join(judge.refused)}, which it refuses"
+        for name in judge.not_sent:
+            yield f"{judge.model}: {dropped_words(judge, name)}"
     if summary.cost is not None:
         yield f"The replies under these rubrics cost {summary.cost:,.4f} {summary.currency}"
     if summary.used_up:

@@ -17,8 +17,9 @@ from typing import NamedTuple, Self, overload
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.items import Failure, ImageRef, Record, Request, Response, Usage
+from keju.items import Failure, ImageRef, Record, Request, Response, Status, Usage
 from keju.models import Answer, AskError, Model
+from keju.models.decoding import not_sent
 from keju.running.budget import Budget, Meter, Purse, both
 from keju.running.throttle import Limits, Throttle
 
@@ -96,6 +97,7 @@ class Lane:
         self.waited = 0.0
         self.halted = ""
         self.refused: set[str] = set()
+        self.not_sent: set[str] = set()
         self.trouble: dict[str, str] = {}
         self._in_a_row = 0
 
@@ -131,6 +133,7 @@ class Lane:
         self.statuses[response.status] += 1
         self.attempts += response.attempts
         self.refused.update(response.refused)
+        self.not_sent.update(not_sent(self.model.identity, response.decoding))
         if response.error is None or response.status != "failed":
             self._in_a_row = 0
             return
@@ -345,7 +348,8 @@ def response_of(
     request, error = job.request, None
     if isinstance(outcome, AskError):
         error = Failure(kind=outcome.kind, message=str(outcome))
-        outcome = Answer(text="", status="filtered" if outcome.kind == "refused" else "failed")
+        status: Status = "filtered" if outcome.kind == "refused" else "failed"
+        outcome = Answer(text="", status=status, decoding=None)
     return Response(
         key=job.key,
         item=request.item,
@@ -367,5 +371,6 @@ def response_of(
         attempts=attempts,
         error=error,
         lines=outcome.lines,
+        decoding=outcome.decoding,
         refused=outcome.refused,
     )

@@ -20,6 +20,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record, Response
 from keju.models import AskError
+from keju.models.decoding import Parameters
 from keju.models.inspect_batches import MOST, check_provider
 from keju.models.inspect_provider import InspectModel
 from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
@@ -34,11 +35,23 @@ _MORE_THAN_A_DAY = 26 * 3600.0
 
 
 class Submitted(Record, frozen=True, kw_only=True):
-    """A batch that is under way: our tag, the server's name if it is known, its requests' names."""
+    """A batch that is under way.
+
+    `tag` is ours, `id` the server's name for it if it is known, `requests` the requests' names, and
+    `parameters` what they were sent with; None in what keju 0.1.0 submitted.
+    """
 
     tag: str
     id: str = ""
     requests: tuple[str, ...] = ()
+    parameters: Parameters | None = None
+
+
+class _Returned(NamedTuple):
+    """A line that a batch gave back, and the batch."""
+
+    result: Result
+    batch: Submitted
 
 
 class _File(NamedTuple):
@@ -111,7 +124,10 @@ class BatchLane:
 
     async def _run(self) -> None:
         known = [each for each in [await self._named(one) for one in self._submitted()] if each]
-        results: dict[str, Result] = {}
+        for each in known:
+            if each.parameters is not None:
+                self._model.parameters = each.parameters
+        results: dict[str, _Returned] = {}
         under_way: set[str] = set()
         ended = []
         for each in known:
@@ -120,7 +136,10 @@ class BatchLane:
                 under_way.update(each.requests)
                 continue
             ended.append(each)
-            found = {result.custom_id: result for result in await self._server.results(batch)}
+            found = {
+                result.custom_id: _Returned(result, each)
+                for result in await self._server.results(batch)
+            }
             if batch.status == "failed" and not found:
                 self._path(each.tag).unlink()
                 said = msgspec.json.encode(batch.errors).decode()[:300]
@@ -130,16 +149,18 @@ class BatchLane:
         for each in ended:
             self._path(each.tag).unlink()
 
-    async def _sort(self, results: dict[str, Result], under_way: set[str], *, first: bool) -> None:
+    async def _sort(
+        self, results: dict[str, _Returned], under_way: set[str], *, first: bool
+    ) -> None:
         """Store what came back, leave what is under way, submit the rest."""
         file: _File | None = None
         for job in self.lane.jobs:
             name = _name(job)
-            result = results.pop(name, None)
+            returned = results.pop(name, None)
             if job.failure is not None:
                 self._store(job, AskError(job.failure.kind, job.failure.message))
-            elif result is not None and not result.unasked:
-                self._collect(job, result)
+            elif returned is not None and not returned.result.unasked:
+                self._collect(job, returned)
             elif name in under_way:
                 self.waiting += 1
             elif first:
@@ -151,9 +172,9 @@ class BatchLane:
         if file:
             await self._submit(file)
 
-    def _collect(self, job: Job, result: Result) -> None:
+    def _collect(self, job: Job, returned: _Returned) -> None:
         try:
-            outcome = self._model.batch_answer(result)
+            outcome = self._model.batch_answer(returned.result, returned.batch.parameters)
         except AskError as error:
             self._store(job, error)
         else:
@@ -196,7 +217,8 @@ class BatchLane:
 
     async def _submit(self, file: _File) -> None:
         tag = hashlib.sha256("".join(file.names).encode()).hexdigest()[:32]
-        noted = Submitted(tag=tag, requests=tuple(file.names))
+        sent = self._model.parameters
+        noted = Submitted(tag=tag, requests=tuple(file.names), parameters=sent)
         write_json(self._path(tag), noted)
         try:
             batch = await self._server.submit(file.path, tag)

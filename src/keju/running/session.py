@@ -54,8 +54,9 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     planned, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` what has no
     response yet. `halted` says why the model was given up. `refused` are the decoding parameters
-    that its server would not take. `trouble` is what was said, by kind of failure, of requests that
-    were waiting to be sent again when the run stopped.
+    that its server does not take, `not_sent` those and others that were asked for and that a
+    request answered now did not have. `trouble` is what was said, by kind of failure, of requests
+    that were waiting to be sent again when the run stopped.
     """
 
     model: str
@@ -69,6 +70,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     not_asked: dict[str, int] = field(default_factory=dict)
     halted: str = ""
     refused: tuple[str, ...] = ()
+    not_sent: tuple[str, ...] = ()
     trouble: dict[str, str] = field(default_factory=dict)
 
 
@@ -329,6 +331,7 @@ def summary_of(
         not_asked=dict(not_asked or {}),
         halted=lane.halted,
         refused=tuple(sorted(lane.refused)),
+        not_sent=tuple(sorted(lane.not_sent)),
         trouble=dict(sorted(lane.trouble.items())),
     )
 

@@ -1,0 +1,64 @@
+"""Decoding parameters on their way through Inspect: what it is given, and what it passes on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from keju.models.decoding import Parameters, as_texts
+
+if TYPE_CHECKING:
+    from inspect_ai.log._transcript import Transcript
+    from inspect_ai.model import GenerateConfig
+
+_OF_INSPECT = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed"})
+"""Parameters that Inspect knows by these names; others are fields of the body."""
+
+_NESTED = ("extra_body", "generation_config", "inferenceConfig", "additionalModelRequestFields")
+"""Fields of a call in which providers' forms (the SDKs of OpenAI and Anthropic, Google, Bedrock)
+hold parameters."""
+
+_NO_PARAMETERS = frozenset({
+    "model", "modelId", "messages", "contents", "input", "system", "system_instruction", "stream",
+    "stream_options", "tools", "tool_choice", "tool_config", "toolConfig", "safety_settings",
+    "extra_headers", "betas", "store", "include",
+})  # fmt: skip
+"""Fields of a call that are no parameters of decoding."""
+
+
+def config_of(parameters: Parameters) -> GenerateConfig:
+    """What Inspect is given; fields that it does not know go into the body of the request."""
+    from inspect_ai.model import GenerateConfig  # noqa: PLC0415
+
+    sent = parameters.sent
+    known = {name: value for name, value in sent.items() if name in _OF_INSPECT}
+    others = {name: value for name, value in sent.items() if name not in _OF_INSPECT}
+    return GenerateConfig(**known, extra_body=others or None)
+
+
+def passed_on(transcript: Transcript) -> dict[str, str] | None:
+    """The parameters in the call that a provider made, under its own names.
+
+    Inspect passes on those that it knows a provider to take and drops others without a word.
+
+    Args:
+        transcript: what Inspect noted of one call.
+
+    Returns:
+        None where the provider does not say what it sent.
+    """
+    calls = [event.call for event in transcript.events if event.event == "model"]
+    if not calls or calls[-1] is None:
+        return None
+    return as_texts(_parameters(calls[-1].request))
+
+
+def _parameters(call: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in call.items():
+        if name in _NO_PARAMETERS or value is None:
+            continue
+        if name in _NESTED and isinstance(value, dict):
+            found |= _parameters(value)
+        else:
+            found[name] = value
+    return found

@@ -1,0 +1,172 @@
+"""What was really sent is what a response records, as seen by a server that logs the requests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+from needing import inspect_missing
+from serving import Chat
+
+from keju.items import Request
+from keju.models import Answer, AskError, Decoding, ModelOptions, open_model
+from keju.models.decoding import Parameters, as_texts, not_sent
+
+PAPER = Decoding(temperature=0.8, top_p=0.95, top_k=50, max_tokens=2048)
+KEY = "sk-decoding-0123456789abcdef"
+OPENAI, OWN, VENDOR = "openai:served", "inspect:openai-api/local/served", "inspect:openai/gpt-4o"
+INSPECT = pytest.param(OWN, marks=inspect_missing)
+SPECS = [OPENAI, INSPECT, pytest.param(VENDOR, marks=inspect_missing)]
+BOTH = [OPENAI, INSPECT]
+NO_FIELDS = {"model", "messages", "stream"}
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def request(item: str = "x") -> Request:
+    return Request(
+        item=item, benchmark="MCS-Bench", task="T1", form="text", prompt=f"[item {item}] 图中何字？"
+    )
+
+
+def ask(chat: Chat, spec: str, count: int = 1, **options: Any) -> list[Answer]:
+    """The answers of one model to requests that come one after the other."""
+
+    async def go() -> list[Answer]:
+        model = open_model(spec, ModelOptions(base_url=chat.url, **options))
+        try:
+            return [await model.answer(request(), ()) for _ in range(count)]
+        finally:
+            await model.close()
+
+    return asyncio.run(go())
+
+
+def sent(chat: Chat) -> list[dict[str, Any]]:
+    """The fields of every request that the server saw, beside model and messages."""
+    bodies = [json.loads(body) for body in chat.stats()["bodies"]]
+    return [{n: v for n, v in body.items() if n not in NO_FIELDS} for body in bodies]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_record_is_the_request(chat: Chat, spec: str):
+    chat.plan(images=True)
+    (answer,) = ask(chat, spec, decoding=PAPER)
+    (seen,) = sent(chat)
+    assert answer.decoding == as_texts(seen)
+    assert seen["temperature"] == 0.8
+
+
+@inspect_missing
+def test_a_parameter_that_inspect_does_not_pass_on_is_not_recorded(chat: Chat):
+    chat.plan(images=True)
+    (answer,) = ask(chat, OWN, decoding=PAPER)
+    assert "top_k" not in sent(chat)[0]
+    assert answer.decoding == {"temperature": "0.8", "top_p": "0.95", "max_tokens": "2048"}
+    assert answer.refused == ()
+    model = open_model(OWN, ModelOptions(base_url=chat.url, decoding=PAPER))
+    assert not_sent(model.identity, answer.decoding) == ("top_k",)
+
+
+@pytest.mark.parametrize("spec", BOTH)
+def test_a_refused_parameter_is_dropped_once_and_for_all(chat: Chat, spec: str):
+    words = (
+        "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+    )
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
+    chat.plan(
+        images=True, refusals=[{"has": ["temperature", "top_p"], "status": 400, "body": body}]
+    )
+    first, second = ask(chat, spec, 2, decoding=Decoding(temperature=0.8, top_p=0.95))
+    seen = sent(chat)
+    assert [each.keys() & {"temperature", "top_p"} for each in seen] == [
+        {"temperature", "top_p"}, {"temperature"}, {"temperature"},
+    ]  # fmt: skip
+    for answer in (first, second):
+        assert answer.text == "answer to x"
+        assert answer.refused == ("top_p",)
+        assert answer.decoding == as_texts(seen[-1])
+
+
+@pytest.mark.parametrize("spec", BOTH)
+def test_a_reasoning_model_of_openai_is_asked_in_its_own_terms(chat: Chat, spec: str):
+    def refusal(name: str, words: str) -> dict[str, Any]:
+        error = {"message": words, "type": "invalid_request_error", "param": name}
+        return {"has": [name], "status": 400, "body": {"error": error}}
+
+    chat.plan(images=True, refusals=[
+        refusal("max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this "
+                "model. Use 'max_completion_tokens' instead."),
+        refusal("temperature", "Unsupported value: 'temperature' does not support 0.8 with this "
+                "model. Only the default (1) value is supported."),
+        refusal("top_p", "Unsupported parameter: 'top_p' is not supported with this model."),
+        refusal("top_k", "Unknown parameter: 'top_k'."),
+    ])  # fmt: skip
+    (answer,) = ask(chat, spec, decoding=PAPER)
+    assert answer.decoding == {"max_completion_tokens": "2048"}
+    assert sent(chat)[-1] == {"max_completion_tokens": 2048}
+    assert set(answer.refused) >= {"temperature", "top_p"}
+
+
+@pytest.mark.parametrize("spec", BOTH)
+def test_a_request_that_is_refused_for_another_reason_keeps_its_parameters(chat: Chat, spec: str):
+    body = {"error": {"message": "Invalid 'temperature': decimal above maximum value.",
+                      "param": "temperature"}}  # fmt: skip
+    chat.plan(images=True, refusals=[{"has": ["temperature"], "status": 400, "body": body}])
+    with pytest.raises(AskError) as caught:
+        ask(chat, spec, decoding=Decoding(temperature=3.0))
+    assert caught.value.kind == "bad-request"
+    assert len(sent(chat)) == 1
+
+
+def test_no_tools_are_sent(chat: Chat):
+    chat.plan(images=True)
+    ask(chat, OPENAI, decoding=PAPER)
+    body = json.loads(chat.stats()["bodies"][0])
+    assert not body.keys() & {"tools", "tool_choice", "functions", "web_search_options", "plugins"}
+    assert [message["role"] for message in body["messages"]] == ["user"]
+
+
+@inspect_missing
+def test_inspect_sends_no_tools(chat: Chat):
+    chat.plan(images=True)
+    ask(chat, OWN, decoding=PAPER)
+    body = json.loads(chat.stats()["bodies"][0])
+    assert not body.keys() & {"tools", "tool_choice"}
+    assert [message["role"] for message in body["messages"]] == ["user"]
+
+
+def test_what_was_asked_for_and_not_sent_is_named_under_any_name_of_the_server():
+    identity = {
+        "kind": "openai",
+        "temperature": "0.8",
+        "top_k": "50",
+        "max_tokens": "9",
+        "seed": "1",
+    }
+    assert not_sent(identity, {"temperature": "0.8", "max_completion_tokens": "9"}) == (
+        "top_k", "seed",
+    )  # fmt: skip
+    assert (
+        not_sent(identity, {"temperature": "0.8", "maxTokens": "9", "k": "50", "seed": "1"}) == ()
+    )
+    assert not_sent(identity, None) == ()
+    assert not_sent({"kind": "baseline", "seed": "1"}, {}) == ()
+
+
+def test_a_refusal_adds_to_those_that_other_requests_met_meanwhile():
+    known = Parameters(given={"temperature": 0.8, "top_k": 50}, refused=("top_k",))
+    tried = Parameters(given=known.given)
+    changed = known.after("`temperature` is deprecated for this model.", tried)
+    assert changed is not None
+    assert changed.sent == {}
+    assert changed.refused == ("temperature", "top_k")
+    assert known.after("out of memory", tried) is None
