@@ -112,7 +112,8 @@ def _sources() -> str:
     sizes = ", ".join(map(str, sweep()))
     rows.append(
         f"\nThe paper's classification sweep takes {sizes} classes of the three mixed: "
-        "`--option mixed=yes --option classes=N`.\n"
+        "`--option mixed=yes --option classes=N`.\nMake a dataset and a run for each number, and "
+        "give all runs to one command: `keju figures RUN10 RUN20 … --which classes`.\n"
     )
     return "\n".join(rows)
 

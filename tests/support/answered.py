@@ -22,6 +22,8 @@ def answered_run(
     *,
     settings: Mapping[Setting, float] = {"image": 0.0},
     dataset: Path | None = None,
+    name: str = "made",
+    dataset_hash: str = "h",
 ) -> Path:
     """Write and score a run.
 
@@ -31,12 +33,14 @@ def answered_run(
         skills: for each model how many of its answers are right, 0 to 1.
         settings: what is shown, and what that adds to the skill.
         dataset: where the pictures are.
+        name: of the dataset.
+        dataset_hash: what tells the dataset from others.
     """
     run = RunFolder(folder)
     run.write_items(list(items))
     run.write_manifest(
         RunManifest(
-            keju="0", dataset="made", dataset_version="1", dataset_hash="h",
+            keju="0", dataset=name, dataset_version="1", dataset_hash=dataset_hash,
             dataset_path="" if dataset is None else os.path.relpath(dataset, folder),
             models={model: {} for model in skills},
             settings={"settings": ",".join(settings)},

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
-from keju.items import AnswerForm, Record
+from keju.items import AnswerForm, Item, Record
 
 CountKind = Literal["items", "items-implied", "images"]
 """What a task's `count` counts: items printed by the paper, items implied by pages times questions
@@ -47,3 +48,14 @@ class Task(Record, frozen=True, kw_only=True):
     def of_pairs(self) -> bool:
         """Whether two images are shown at a time, and an item's answers make a ranking."""
         return self.format == "pairs"
+
+    @property
+    def unit(self) -> str:
+        """What `count` counts, as a word: items or images."""
+        return "images" if self.count_kind == "images" else "items"
+
+    def counted(self, items: Iterable[Item]) -> int:
+        """The items of this task, or their different images, whichever `count` counts."""
+        if self.count_kind == "images":
+            return len({image.sha256 for item in items for image in item.images})
+        return len({(item.query, item.id) for item in items})

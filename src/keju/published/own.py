@@ -101,7 +101,7 @@ _CHECKS = (
         "whole-tasks",
         "caution",
         "a task is asked whole",
-        "The run has fewer items of these tasks than the benchmark has.",
+        "The run has fewer items or images of these tasks than the benchmark has.",
         "They are a sample of the benchmark, or other data: say so beside published values.",
         look.whole_tasks,
     ),

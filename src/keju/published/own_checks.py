@@ -90,21 +90,27 @@ def values(seen: Seen) -> Places:
 
 
 def whole_tasks(seen: Seen) -> Places:
-    """Tasks of which fewer items are here than the benchmark has."""
-    counts = Counter(item.task for item in seen.items.values())
-    for benchmark, names in _grouped(counts, lambda name: task(name).benchmark):
-        declared = {name: task(name).count * len(task(name).queries) for name in names}
+    """Tasks of which fewer items, or images, are here than the benchmark has.
+
+    Counts that a paper only implies are not compared.
+    """
+    items: dict[str, list[Item]] = defaultdict(list)
+    for item in seen.items.values():
+        items[item.task].append(item)
+    for benchmark, names in _grouped(items, lambda name: task(name).benchmark):
+        printed = [each for each in map(task, names) if each.count_kind != "items-implied"]
+        counts = {each.id: each.counted(items[each.id]) for each in printed}
         yield (
             benchmark,
-            len(declared),
+            len(printed),
             [
                 Mismatch(
-                    where=name,
-                    printed=f"{counts[name]:,} items",
-                    recomputed=f"the benchmark has {count:,}",
+                    where=each.id,
+                    printed=f"{counts[each.id]:,} {each.unit}",
+                    recomputed=f"the benchmark has {each.count:,}",
                 )
-                for name, count in declared.items()
-                if counts[name] < count and task(name).count_kind == "items"
+                for each in printed
+                if counts[each.id] < each.count
             ],
         )
 

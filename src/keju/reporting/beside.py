@@ -16,6 +16,7 @@ from keju.benchmarks import Task, tasks
 from keju.items import Item, Score
 from keju.published import Column, PrintedTable, published_model, published_tables
 from keju.reporting.cells import Cell, marks
+from keju.reporting.galleries import galleries, gallery_notes, other_galleries
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Results
@@ -80,19 +81,25 @@ class _Own:
         self._given = given
         self.voices = gathered.voices
         self._results = results
-        self._items: dict[tuple[str, str, str], Item] = {
-            key[1:]: asked.item
-            for key, asked in gathered.asked.items()
-            if asked.item.benchmark == benchmark
+        every = {
+            place: item for place, item in gathered.items.items() if item.benchmark == benchmark
         }
-        there = {item.task for item in self._items.values()}
+        self._others = other_galleries(galleries(gathered)) if benchmark == "OBI-Bench" else {}
+        self._items = {place: item for place, item in every.items() if place not in self._others}
+        there = {item.task for item in every.values()}
         self.benchmark = benchmark
         self.asked = [each for each in tasks() if each.id in there]
         self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
         for score in gathered.scores if self.asked else ():
-            if score.protocol == "official" and score.value is not None:
+            kept = (score.task, score.query, score.item) in self._items
+            if score.protocol == "official" and score.value is not None and kept:
                 key = (score.model, score.task, score.query, score.metric)
                 self._scores.setdefault(key, []).append(score)
+
+    def notes(self, table: PrintedTable) -> tuple[str, ...]:
+        """What of the run is not in a table, and where it is shown instead."""
+        of_table = {column.task for column in table.columns.values()}
+        return tuple(note for task, note in gallery_notes(self._others) if task in of_table)
 
     def has(self, column: Column) -> bool:
         """Whether an item is in the column's subset."""
@@ -359,7 +366,8 @@ def _table(own: _Own, table: PrintedTable, parts: Sequence[_Part]) -> BesideTabl
         for who in order
         if any(who in by_row for by_row in columns)
     ]
-    return BesideTable(table.benchmark, table.name, [part.heading for part in parts], rows)
+    headings = [part.heading for part in parts]
+    return BesideTable(table.benchmark, table.name, headings, rows, own.notes(table))
 
 
 def _is_human(benchmark: str, who: Who) -> bool:

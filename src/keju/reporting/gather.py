@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +40,11 @@ class Run(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """An item, the run whose dataset has its pictures, and every model's answer to it."""
+    """An item, the run whose dataset has its pictures, and every model's answer to it.
+
+    The item's id is unique in the report: where two datasets have the same id for a task and query,
+    the dataset's name is added to it, here and in the scores. Responses keep the stored id.
+    """
 
     item: Item
     run: Run
@@ -123,6 +127,14 @@ class Gathered(msgspec.Struct, dict=True):
         return list(self.voices)
 
     @cached_property
+    def items(self) -> dict[tuple[str, str, str], Item]:
+        """Every item by task, query and its id in this report, as its scores name it."""
+        return {
+            (asked.item.task, asked.item.query, asked.item.id): asked.item
+            for asked in self.asked.values()
+        }
+
+    @cached_property
     def mains(self) -> dict[Protocol, Mains]:
         """The scores of main metrics, by protocol, then task and query in the items' order."""
         found: dict[Protocol, dict[tuple[str, str], list[Score]]] = {"official": {}, "strict": {}}
@@ -166,15 +178,44 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
     """
     folders = [RunFolder.open(path) for path in paths]
     manifests = [folder.manifest() for folder in folders]
+    items = [list(folder.items()) for folder in folders]
+    names = _names_of_datasets(manifests)
+    shared = _shared_ids(zip(manifests, items, strict=True))
     gathered = Gathered([], {}, {}, {})
     spoken = Counter(name for manifest in manifests for name in manifest.models)
-    for folder, manifest in zip(folders, manifests, strict=True):
+    for folder, manifest, its in zip(folders, manifests, items, strict=True):
         budget = picture_bytes // len(folders)
         pictures = pictures_of(_dataset_of(folder, manifest), budget=budget)
         run = Run(_run_name(folder, gathered), folder.path, manifest, pictures)
         gathered.runs.append(run)
+        for item in its:
+            key = (manifest.dataset_hash, item.task, item.query, item.id)
+            unique = f"{item.id} · {names[manifest.dataset_hash]}"
+            named = replace(item, id=unique) if key[1:] in shared else item
+            gathered.asked.setdefault(key, Asked(named, run, []))
         _add_run(gathered, run, folder, spoken)
     return gathered
+
+
+def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
+    """A name for each dataset hash: the dataset's, with as much added as tells it from others."""
+    about = {each.dataset_hash: each for each in manifests}
+    tries = [
+        {key: each.dataset for key, each in about.items()},
+        {key: f"{each.dataset} {each.dataset_version}" for key, each in about.items()},
+    ]
+    unique = (names for names in tries if len(set(names.values())) == len(about))
+    return next(unique, {key: f"{each.dataset} {key[:8]}" for key, each in about.items()})
+
+
+def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple[str, str, str]]:
+    """The tasks, queries and ids that items of two or more datasets have."""
+    datasets: dict[tuple[str, str, str], set[str]] = {}
+    for manifest, items in runs:
+        for item in items:
+            place = (item.task, item.query, item.id)
+            datasets.setdefault(place, set()).add(manifest.dataset_hash)
+    return {place for place, hashes in datasets.items() if len(hashes) > 1}
 
 
 def _run_name(folder: RunFolder, gathered: Gathered) -> str:
@@ -192,9 +233,6 @@ def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
 def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[str]) -> None:
     scores = _scores_by_response(folder)
     ranked = {(model, item) for model, item, _ in scores}
-    for item in folder.items():
-        key = (run.manifest.dataset_hash, item.task, item.query, item.id)
-        gathered.asked.setdefault(key, Asked(item, run, []))
     settings = {response.setting for response in folder.responses()}
     for model, reasons in run.manifest.not_asked.items():
         gathered.not_asked[_label(model, run, spoken)] = reasons
@@ -220,7 +258,8 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
                 f"{folder.path}: responses have come since it was scored (such as that of "
                 f"{response.model} to {response.item}). Score it again: keju score {folder.path}"
             )
-        renamed = [replace(score, model=label) for score in found]
+        named = gathered.asked[key].item.id
+        renamed = [replace(score, model=label, item=named) for score in found]
         shown = _ranking(response, found) if response.candidate else response
         voice.take(shown.status, response.benchmark)
         gathered.asked[key].answers.append(Answer(label, shown, renamed))

@@ -89,7 +89,9 @@ def _beside(table: BesideTable, data: Sequence[str]) -> Iterator[str]:
     notes = [f"{h.title} {h.note}." for h in table.headings if h.note.startswith("over ")]
     if any(cell.note for row in table.rows for cell in row.cells):
         notes.append("A star marks a mean that lacks tasks of its column.")
-    caption = " ".join([f"{table.benchmark}, in the form of {table.name}.", *notes, *data])
+    caption = " ".join(
+        [f"{table.benchmark}, in the form of {table.name}.", *notes, *table.notes, *data]
+    )
     label = f"tab:{slug(table.benchmark)}-{slug(table.name)}"
     yield from _environment(escaped(caption), label, heads, rows)
 

@@ -1,40 +1,48 @@
-"""What a reader must know before a run is laid beside a paper: on what data it was made."""
+"""Notes on the data of a run, for a comparison with a paper's printed rows."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from keju.benchmarks import tasks
-from keju.reporting.gather import Gathered
+from keju.items import Item
+from keju.reporting.gather import Gathered, Run
 
 
 def other_data(gathered: Gathered) -> list[str]:
-    """What a reader must know before laying a run beside a paper, one line a dataset."""
-    lines = []
-    for run in gathered.runs:
-        data = f"{run.manifest.dataset} {run.manifest.dataset_version}"
-        counts: dict[str, set[str]] = {}
-        for asked in gathered.asked.values():
-            if asked.run is run:
-                counts.setdefault(asked.item.task, set()).add(asked.item.id)
-        if not counts:  # another run of the same dataset, which was spoken of
-            continue
-        short = [
-            f"{each.id} {len(counts[each.id]):,} of {each.count:,}"
-            for each in tasks()
-            if each.id in counts and len(counts[each.id]) != each.count
-        ]
-        if run.manifest.synthetic:
-            lines.append(
-                f"{data} was drawn by keju: it is not the benchmark's own data, and a difference "
-                "from a printed row says nothing about a model."
-            )
-        elif short:
-            lines.append(
-                f"{data} has other items than the benchmark ({', '.join(short)}): a difference "
-                "from a printed row may be the data's."
-            )
-        else:
-            lines.append(
-                f"{data} has as many items of each task as the benchmark; whether they are its "
-                "own, keju can't know."
-            )
-    return lines
+    """What a reader must know before comparing a run with a paper, one line a dataset.
+
+    Counts are compared in the unit that the paper counts in: items, or images (OBI-Bench).
+    """
+    runs: dict[str, Run] = {}
+    items: dict[str, dict[str, list[Item]]] = {}
+    for key, asked in gathered.asked.items():
+        runs.setdefault(key[0], asked.run)
+        items.setdefault(key[0], {}).setdefault(asked.item.task, []).append(asked.item)
+    return [_line(run, items[key]) for key, run in runs.items()]
+
+
+def _line(run: Run, by_task: Mapping[str, Sequence[Item]]) -> str:
+    data = f"{run.manifest.dataset} {run.manifest.dataset_version}"
+    if run.manifest.synthetic:
+        return (
+            f"{data} was drawn by keju: it is not the benchmark's own data, and a difference "
+            "from a printed row says nothing about a model."
+        )
+    declared = [each for each in tasks() if each.id in by_task]
+    counts = {each.id: each.counted(by_task[each.id]) for each in declared}
+    other = [
+        f"{each.id} {counts[each.id]:,} of {each.count:,} {each.unit}"
+        for each in declared
+        if counts[each.id] != each.count
+    ]
+    if other:
+        return (
+            f"{data} has other items than the benchmark ({', '.join(other)}): a difference "
+            "from a printed row may be the data's."
+        )
+    units = " and ".join(dict.fromkeys(each.unit for each in declared))
+    return (
+        f"{data} has as many {units} of each task as the benchmark; whether they are its "
+        "own, keju can't know."
+    )

@@ -36,6 +36,7 @@ class BesideTable(NamedTuple):
     name: str
     headings: list[Heading]
     rows: list[BesideRow]
+    notes: tuple[str, ...] = ()
 
     @property
     def about(self) -> str:

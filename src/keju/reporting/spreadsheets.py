@@ -26,6 +26,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         [
             {
                 "model": score.model,
+                "dataset": asked.run.manifest.dataset,
                 "benchmark": score.benchmark,
                 "task": score.task,
                 "query": score.query,
@@ -42,7 +43,9 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "extracted": score.extracted,
                 "signature": score.signature,
             }
-            for score in gathered.scores
+            for asked in gathered.asked.values()
+            for answer in asked.answers
+            for score in answer.scores
         ],
         infer_schema_length=None,
     )

@@ -37,7 +37,6 @@ def strata(gathered: Gathered) -> list[Json]:
     report (None where it has none).
     """
     real = [name for name, voice in gathered.voices.items() if voice.role != "baseline"]
-    items = {key[1:]: asked.item for key, asked in gathered.asked.items()}
     scored = {
         place: [score for score in scores if score.value is not None]
         for place, scores in gathered.mains["strict"].items()
@@ -45,7 +44,7 @@ def strata(gathered: Gathered) -> list[Json]:
     of_all: dict[str, dict[str, list[Score]]] = {}
     tables = []
     for (task, query), scores in scored.items():
-        for kind, by_stratum in _parted(items, scores).items():
+        for kind, by_stratum in _parted(gathered.items, scores).items():
             for stratum, of_stratum in by_stratum.items():
                 above = _above_their_means(of_stratum, scores)
                 of_all.setdefault(kind, {}).setdefault(stratum, []).extend(above)

@@ -21,11 +21,12 @@ from keju.datasets.readers import (
     parquet,
     vlmevalkit,
 )
+from keju.datasets.readers._obi import paper_galleries
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 
-__all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
+__all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
 
 
 def _by_name(*readers: Reader) -> dict[str, Reader]:

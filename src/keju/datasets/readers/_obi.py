@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
@@ -91,6 +92,23 @@ def sources(of: str = "") -> tuple[Source, ...]:
 def sweep() -> tuple[int, ...]:
     """The numbers of classes of the classification sweep."""
     return _table().sweep
+
+
+@cache
+def paper_galleries(task_id: str) -> Mapping[str, int]:
+    """How many images a query is held against in the paper, by source; empty for other tasks.
+
+    Source: Table 1 and the text: 100 classes of one reference (classification), the relevant images
+    of all classes and the distractors (retrieval), all other fragments (rejoining).
+    """
+    sizes = {
+        each.name: each.classes * each.references + each.distractors
+        if each.classes
+        else each.images - 1
+        for each in sources(task_id)
+        if each.task in ("rejoining", "classification", "retrieval")
+    }
+    return MappingProxyType(sizes)
 
 
 def tier_of(frequency: int) -> str:

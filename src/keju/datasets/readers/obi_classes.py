@@ -21,6 +21,9 @@ from keju.datasets.readers.base import Options, Reader, flag, whole
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item
 
+MIXED = "mixed"
+"""Metadata ``gallery`` of items whose gallery holds classes of several sources."""
+
 _TREE = """\
   60001/1.png             crops of one character, in a folder called after its class; folders may
   60001/2.png             lie in others (train/60001), and those of one name are one class
@@ -70,7 +73,7 @@ def read_classification(src: Path, writer: DatasetWriter, options: Options) -> I
     by_source = [draw.classes(pool, share) for pool, share in zip(pools, shares, strict=True)]
     declare(writer, found, **draw.facts(by_source), mixed="yes" if mixed else "no")
     for classes in [list(chain(*by_source))] if mixed else by_source:
-        _ask(writer, "classification", classes, ())
+        _ask(writer, "classification", classes, (), mixed=mixed)
     yield from draw.notes
     if mixed and len(set(shares)) > 1:
         counts = (f"{each.source.name} {share}" for each, share in zip(found, shares, strict=True))
@@ -118,7 +121,12 @@ RETRIEVAL = Reader(
 
 
 def _ask(
-    writer: DatasetWriter, task: str, classes: Sequence[Drawn], distractors: Sequence[ImageRef]
+    writer: DatasetWriter,
+    task: str,
+    classes: Sequence[Drawn],
+    distractors: Sequence[ImageRef],
+    *,
+    mixed: bool = False,
 ) -> None:
     """Add items of every query of the classes; all hold the same gallery, in the same order."""
     owners = [(one, crop) for one in classes for crop in one.references]
@@ -133,7 +141,7 @@ def _ask(
                 images=(query.ref, *gallery),
                 relevant=relevant,
                 group=one.name,
-                metadata=_about(one, query),
+                metadata=_about(one, query) | ({"gallery": MIXED} if mixed else {}),
             )
             for item in asked(pattern):
                 writer.add(item)

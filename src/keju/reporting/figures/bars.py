@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
@@ -28,7 +29,8 @@ from keju.reporting.figures.parts import (
     said,
 )
 from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SETTINGS, SHAPES, SOFT
-from keju.reporting.gather import Gathered
+from keju.reporting.galleries import galleries
+from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.latex import slug
 from keju.reporting.papers_form import Source
@@ -252,24 +254,52 @@ def _with_places(rows: Sequence[Row]) -> list[Row]:
 
 
 def own_class_rows(gathered: Gathered) -> list[Row]:
-    """Acc@1 (`official`) of each model by the number of candidates; none of a single number."""
-    number = {
-        key[1:]: len(asked.item.images) - 1
-        for key, asked in gathered.asked.items()
-        if asked.item.task == _SWEPT
-    }
-    scores: dict[tuple[str, str, int], list[Score]] = {}
+    """Acc@1 (`official`) of each model by the number of candidates; none of a single number.
+
+    A model that was run on several datasets has one curve through all of them. Galleries of one
+    source and mixed ones have curves of their own.
+    """
+    found = {place: gallery for place, gallery in galleries(gathered).items() if place[0] == _SWEPT}
+    scores: dict[tuple[str, str, str], dict[int, list[Score]]] = {}
+    names = _curves(gathered)
     for score in gathered.scores:
-        place = (score.task, score.query, score.item)
-        if place in number and (score.protocol, score.metric) == ("official", "Acc@1"):
-            scores.setdefault((score.model, score.query, number[place]), []).append(score)
-    if len({n for _, _, n in scores}) < 2:
-        return []
+        gallery = found.get((score.task, score.query, score.item))
+        if gallery and (score.protocol, score.metric) == ("official", "Acc@1"):
+            curve = scores.setdefault((names[score.model], score.query, gallery.of), {})
+            curve.setdefault(gallery.size, []).append(score)
+    curves = {key: by_number for key, by_number in scores.items() if len(by_number) > 1}
+    several = len({of for _, _, of in curves}) > 1
     return [
-        _class_row(model, OWN_SOURCE, query, n, 100 * value)
-        for (model, query, n), its in sorted(scores.items())
+        _class_row(
+            f"{model} · {of or NOTHING}" if several else model, OWN_SOURCE, query, n, 100 * value
+        )
+        for (model, query, of), by_number in sorted(curves.items())
+        for n, its in sorted(by_number.items())
         if (value := task_value("Acc@1", [s for s in its if s.value is not None])) is not None
     ]
+
+
+def _curves(gathered: Gathered) -> dict[str, str]:
+    """What the curve of each name of the report is called.
+
+    A model's runs on different items make one curve; its settings, and two runs of it on the same
+    items, each one of their own.
+    """
+    asked: dict[str, set[ItemKey]] = {}
+    for key, each in gathered.asked.items():
+        for answer in each.answers:
+            asked.setdefault(answer.model, set()).add(key)
+    curves: dict[tuple[str, str], list[str]] = {}
+    for name, voice in gathered.voices.items():
+        curves.setdefault((voice.model, voice.setting), []).append(name)
+    models = Counter(model for model, _ in curves)
+    named = {name: name for name in asked}
+    for (model, setting), names in curves.items():
+        all_keys = [key for name in names for key in asked.get(name, ())]
+        if len(set(all_keys)) == len(all_keys):
+            joined = model if models[model] == 1 else f"{model} · {setting}"
+            named |= dict.fromkeys(names, joined)
+    return named
 
 
 def paper_class_rows() -> list[Row]:

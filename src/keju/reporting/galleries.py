@@ -1,0 +1,82 @@
+"""Galleries of OBI-Bench's tasks of pairs: their source, their size, and which are the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from keju.datasets.readers import paper_galleries
+from keju.datasets.readers.obi_classes import MIXED
+from keju.items import Item
+from keju.reporting.gather import Gathered
+
+Place = tuple[str, str, str]
+"""Task, query and the item's id in the report."""
+
+
+class Gallery(NamedTuple):
+    """The images that a query is held against: `of` one source (or mixed), and how many."""
+
+    of: str
+    size: int
+
+
+def galleries(gathered: Gathered) -> dict[Place, Gallery]:
+    """The gallery of each item that has one."""
+    asked = {place: item for place, item in gathered.items.items() if item.relevant}
+    sources: dict[tuple[str, ...], set[str]] = {}
+    for item in asked.values():
+        sources.setdefault(_images(item), set()).add(_source(item))
+    return {
+        place: Gallery(
+            MIXED
+            if item.metadata.get("gallery") == MIXED or len(sources[_images(item)]) > 1
+            else _source(item),
+            len(item.images) - 1,
+        )
+        for place, item in asked.items()
+    }
+
+
+def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
+    """Those that the paper's tables do not have: of another size, or mixed.
+
+    The paper's sizes are of its sources; of a source of the user's own any of them will do.
+    """
+    return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
+
+
+def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, str]]:
+    """Each task with such galleries, and a sentence that says where they are shown instead."""
+    by_task: dict[str, set[Gallery]] = {}
+    for (task, _, _), each in others.items():
+        by_task.setdefault(task, set()).add(each)
+    for task, these in by_task.items():
+        counts = ", ".join(
+            f"{each.size} images{f' ({each.of})' if each.of else ''}" for each in sorted(these)
+        )
+        theirs = ", ".join(f"{name} {size}" for name, size in paper_galleries(task).items())
+        instead = "in the leaderboard and task by task"
+        if task == "classification":
+            instead += ", and by number of classes in the figure: keju figures --which classes"
+        yield (
+            task,
+            f"Queries of {task} with other galleries than the paper's ({counts}; the paper: "
+            f"{theirs}) are not in this table. They are shown {instead}.",
+        )
+
+
+def _as_in_paper(task: str, gallery: Gallery) -> bool:
+    sizes = paper_galleries(task)
+    if not sizes:
+        return True
+    expected = {sizes[gallery.of]} if gallery.of in sizes else set(sizes.values())
+    return gallery.of != MIXED and gallery.size in expected
+
+
+def _images(item: Item) -> tuple[str, ...]:
+    return tuple(image.sha256 for image in item.images[1:])
+
+
+def _source(item: Item) -> str:
+    return item.metadata.get("source", "")

@@ -1,0 +1,205 @@
+"""Items of two datasets that have the same ids stay apart, wherever a report shows them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import permutations
+from pathlib import Path
+from statistics import fmean
+
+import polars as pl
+import pytest
+from answered import answered_run
+from released import obi_deciphering, picture, put, table
+
+from keju.datasets.readers import import_dataset
+from keju.items import Item
+from keju.published.own import audit_run
+from keju.reporting import write_csv, write_report
+from keju.reporting.beside import beside_tables
+from keju.reporting.figures.bars import own_class_rows
+from keju.reporting.galleries import galleries, other_galleries
+from keju.reporting.gather import gather
+from keju.reporting.other_data import other_data
+from keju.reporting.strata import strata
+from keju.running import Selection, run
+from keju.runs import RunFolder
+from keju.scoring import read_scores, score_run
+
+SOURCES = ("HWOBC", "Oracle-50K", "OBI125")
+MODEL = "baseline:chance"
+
+
+def imported(form: str, src: Path, out: Path, **options: str) -> None:
+    import_dataset(
+        form, src, out, name=out.name, version="1", licence="CC0-1.0", source="the test",
+        options=options,
+    )  # fmt: skip
+
+
+def library(folder: Path, dynasty: str, right: float) -> Path:
+    """A run over eight questions whose ids every library has."""
+    items = [
+        Item(
+            id=f"q{n}", benchmark="MCS-Bench", task="T32", options=("a", "b"), answer="A",
+            group=f"{dynasty} {n}", metadata={"dynasty": dynasty},
+        )
+        for n in range(8)
+    ]  # fmt: skip
+    return answered_run(folder, items, {"openai:m": right}, dataset_hash=dynasty, name=dynasty)
+
+
+@pytest.fixture
+def libraries(tmp_path) -> list[Path]:
+    return [library(tmp_path / "ming", "Ming", 1.0), library(tmp_path / "song", "Song", 0.0)]
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_breakdown_has_each_items_own_metadata(libraries, turned):
+    gathered = gather(libraries[::-1] if turned else libraries, picture_bytes=0)
+    (found,) = (each for each in strata(gathered) if each["kind"] == "dynasty")
+    means = {row[0]: (row[1], row[2]) for row in found["rows"]}
+    assert means == {"Ming": (8, 1.0), "Song": (8, 0.0)}
+
+
+def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tmp_path):
+    report = write_report(libraries, tmp_path / "r.html", picture_bytes=0)
+    ids = {asked.item.id for asked in report.gathered.asked.values()}
+    assert ids == {f"q{n} · {name}" for n in range(8) for name in ("Ming", "Song")}
+    assert set(report.gathered.items) == {("T32", "", name) for name in ids}
+    paths = {path.stem: path for path in write_csv(report, tmp_path / "csv")}
+    rows = pl.read_csv(paths["items"])
+    assert rows.group_by("item", "protocol", "metric").len()["len"].max() == 1
+    assert set(rows.filter(pl.col("metric") == "Acc").group_by("dataset").len()["len"]) == {16}
+
+
+def test_ids_of_one_dataset_stay_as_they_are(libraries):
+    gathered = gather(libraries[:1], picture_bytes=0)
+    assert {asked.item.id for asked in gathered.asked.values()} == {f"q{n}" for n in range(8)}
+
+
+@pytest.fixture(scope="module")
+def sweep(tmp_path_factory) -> dict[int, Path]:
+    """Scored runs of 10, 20 and 30 classes of three sources, mixed, as OBI-Bench sweeps."""
+    path = tmp_path_factory.mktemp("sweep")
+    for place, source in enumerate(SOURCES):
+        for each in range(10):
+            for n in range(5):
+                number = place * 50 + each * 5 + n
+                put(path / f"src/{source}/c{each}/{n}.png", picture(number, (12, 12)))
+    made = {}
+    for classes in (10, 20, 30):
+        data, folder = path / f"set{classes}", path / f"run{classes}"
+        options = {"mixed": "yes", "classes": str(classes)}
+        imported("obi-classification", path / "src", data, **options)
+        run(data, [MODEL], folder)
+        score_run(RunFolder.open(folder))
+        made[classes] = folder
+    return made
+
+
+def accuracy(folder: Path) -> float:
+    """Acc@1 of How, in percent, from the run's own scores."""
+    scores = [
+        s for f in RunFolder.open(folder).scores_dir.glob("*.parquet") for s in read_scores(f)
+    ]
+    return 100 * fmean(
+        s.value
+        for s in scores
+        if (s.query, s.protocol, s.metric) == ("How", "official", "Acc@1") and s.value is not None
+    )
+
+
+def test_a_sweep_over_several_datasets_has_the_right_points_in_any_order(sweep):
+    expected = {
+        (MODEL, n): (pytest.approx(accuracy(folder), abs=1e-4), pytest.approx(100 / n, abs=1e-4))
+        for n, folder in sweep.items()
+    }
+    for order in permutations(sweep):
+        gathered = gather([sweep[n] for n in order], picture_bytes=0)
+        rows = own_class_rows(gathered)
+        found = {(row["model"], row["classes"]): (row["value"], row["guessing"]) for row in rows}
+        assert found == expected
+        assert len(rows) == 3
+
+
+def test_the_commands_draw_the_sweep_of_several_runs(sweep, tmp_path):
+    runs = [str(sweep[n]) for n in (30, 10, 20)]
+    command = [sys.executable, "-m", "keju", "figures", *runs, "--which", "classes"]
+    subprocess.run([*command, "-o", str(tmp_path / "f")], check=True)
+    rows = pl.read_csv(tmp_path / "f/classes-classification-how.csv")
+    own = rows.filter(pl.col("source") == "this run").sort("classes")
+    assert own["classes"].to_list() == [10, 20, 30]
+    assert own["value"].to_list() == pytest.approx([accuracy(sweep[n]) for n in (10, 20, 30)])
+
+
+def test_two_runs_on_the_same_items_are_two_curves(sweep, tmp_path):
+    again = tmp_path / "again"
+    run(sweep[10].parent / "set10", [MODEL], again)
+    score_run(RunFolder.open(again))
+    rows = own_class_rows(gather([sweep[10], again, sweep[20]], picture_bytes=0))
+    assert rows == []  # three runs, none of which has two numbers of classes
+
+
+def test_mixed_and_smaller_galleries_do_not_enter_table_4(sweep):
+    gathered = gather(list(sweep.values()), picture_bytes=0)
+    found = galleries(gathered)
+    assert {(each.of, each.size) for each in found.values()} == {("mixed", n) for n in sweep}
+    assert other_galleries(found) == found
+    tables = beside_tables(gathered, gathered.results, published=True)
+    (shown,) = (each for each in tables if each.name == "Table 4")
+    assert {row.source for row in shown.rows} == {"paper"}
+    (note,) = shown.notes
+    assert "30 images (mixed)" in note
+    assert "HWOBC 100" in note
+
+
+@pytest.mark.parametrize(("classes", "enters"), [(100, True), (99, False)])
+def test_a_gallery_of_the_papers_size_enters_table_4(tmp_path, classes, enters):
+    for each in range(classes):
+        for n in range(5):
+            put(tmp_path / f"HWOBC/c{each}/{n}.png", picture(each * 5 + n, (4, 4)))
+    imported("obi-classification", tmp_path / "HWOBC", tmp_path / "set", classes=str(classes))
+    run(tmp_path / "set", [MODEL], tmp_path / "run", selection=Selection(limit=3))
+    score_run(RunFolder.open(tmp_path / "run"))
+    gathered = gather([tmp_path / "run"], picture_bytes=0)
+    tables = beside_tables(gathered, gathered.results, published=True)
+    (shown,) = (each for each in tables if each.name == "Table 4")
+    own = [row for row in shown.rows if row.source == "this run"]
+    assert bool(own) is enters
+    assert bool(shown.notes) is not enters
+    if own:
+        heading = [each.name for each in shown.headings].index("classification/How@HWOBC:Acc@1")
+        assert float(own[0].cells[heading].value) == pytest.approx(
+            accuracy(tmp_path / "run"), abs=0.01
+        )
+
+
+def test_images_are_compared_with_images(tmp_path):
+    """140 images, each asked What and How, are the paper's 140 and not 280."""
+    for source, count in (("HUST-OBS", 40), ("EVOBC", 50), ("OBI Component 20", 50)):
+        subsets = {"HUST-OBS": "tier-1", "EVOBC": "ideogram", "OBI Component 20": "radical"}
+        rows = [(f"{n}.png", f"means {n}", subsets[source]) for n in range(count)]
+        src = tmp_path / "src" / source
+        table(src / "descriptions.csv", ("image", "description", "subset"), *rows)
+        for n in range(count):
+            put(src / f"{n}.png", picture(n + 100 * len(source), (9, 9)))
+    imported("obi-deciphering", tmp_path / "src", tmp_path / "set")
+    run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
+    score_run(RunFolder.open(tmp_path / "run"))
+    (line,) = other_data(gather([tmp_path / "run"], picture_bytes=0))
+    assert "as many images of each task" in line
+    found = {each.check for each in audit_run(tmp_path / "run").findings}
+    assert "whole-tasks" not in found
+
+
+def test_too_few_images_are_counted_as_images(tmp_path):
+    obi_deciphering(tmp_path / "HUST-OBS")
+    imported("obi-deciphering", tmp_path / "HUST-OBS", tmp_path / "set")
+    run(tmp_path / "set", ["baseline:copy"], tmp_path / "run")
+    score_run(RunFolder.open(tmp_path / "run"))
+    (line,) = other_data(gather([tmp_path / "run"], picture_bytes=0))
+    assert "deciphering 3 of 140 images" in line
+    (finding,) = (e for e in audit_run(tmp_path / "run").findings if e.check == "whole-tasks")
+    assert [(m.where, m.printed) for m in finding.mismatches] == [("deciphering", "3 images")]
