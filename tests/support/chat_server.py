@@ -37,6 +37,7 @@ DEFAULTS = {
     "refuse": 0,  # the HTTP status by which the next file for a batch is refused
     "lose": False,  # create a batch, and drop the connection before saying so
     "refusals": [],  # replies to requests that have certain fields: has, status, body
+    "finds": [],  # pairs of words and reply: what it says to a prompt that contains the words
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
 
@@ -152,11 +153,14 @@ class ChatServer:
 
     def reply(self, item: str, body: bytes) -> web.Response:
         """By rule where there are rules: a text, or a message's fields."""
-        if not self.plan["replies"]:
-            return web.json_response(completion(self.plan["says"] or f"answer to {item}"))
         content = json.loads(body)["messages"][0]["content"]
         parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
         prompt = "".join(part.get("text", "") for part in parts)
+        for words, said in self.plan["finds"]:
+            if words in prompt:
+                return web.json_response(completion(said))
+        if not self.plan["replies"]:
+            return web.json_response(completion(self.plan["says"] or f"answer to {item}"))
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
         shown = asked_for(prompt, [base64.b64decode(url.partition(",")[2]) for url in urls])
         said = self.plan["replies"].get(shown)

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from keju.building.drafting.pages import Page
+from keju.building.drafting.templates import Show
 from keju.building.step import Settings
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError, printable
@@ -30,16 +31,30 @@ class DraftSettings(Settings, frozen=True):
     kinds: Annotated[
         tuple[str, ...],
         Meta(description="What is drafted: ocr, translation, punctuation, entities, "
-             "word-explanation, comprehension, introduction, description, reasoning, knowledge, "
-             "variants.", min_length=1),
+             "word-explanation, comprehension, appreciation, introduction, description, "
+             "description-from-image, reasoning, knowledge, variants.", min_length=1),
     ]  # fmt: skip
     benchmark: Annotated[
         Literal["MCS-Bench", "AncientDoc"], Meta(description="Whose tasks the items are of.")
     ] = "MCS-Bench"
     task: Annotated[
-        str, Meta(description="Another task that a kind can be of, e.g. T35 for introduction.")
+        str,
+        Meta(
+            description="Another task that a kind can be of, e.g. T35 for introduction; by default "
+            "that of the item that waits."
+        ),
     ] = ""
-    per_page: Annotated[int, Meta(description="Questions a page at most.", ge=1, le=20)] = 2
+    per_page: Annotated[
+        int,
+        Meta(description="Questions a page: at most, or exactly in AncientDoc's.", ge=1, le=20),
+    ] = 2
+    show: Annotated[
+        Literal["", Show],
+        Meta(
+            description="What drafts are made from: text, image or image-and-text. By default the "
+            "image for AncientDoc, the text for MCS-Bench, as in the papers."
+        ),
+    ] = ""
     templates: Annotated[
         Path | None, Meta(description="A TOML file of templates, instead of keju's own.")
     ] = None

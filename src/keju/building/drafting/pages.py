@@ -4,48 +4,50 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
+from keju.benchmarks import prompt_of
 from keju.benchmarks import task as declared
 from keju.building.drafting.replies import Value, Values
-from keju.building.drafting.templates import Kind, Stage, Templates
+from keju.building.drafting.templates import KNOWN, Kind, Stage, Templates
 from keju.items import ImageRef, Item, Request
 from keju.running.sealing import seal_of, without_marks
 
 DRAFT = "draft"
 """The step, as provenance names it."""
 
-NOTES = "notes"
-"""The name in an item's metadata under which what is known of a picture stands."""
-
 _BLANK = re.compile(r"\{([a-z_]+)\}")
 
 
 class Page(NamedTuple):
-    """A picture, or a text without one: the item that first shows it, and what items say of it.
+    """An image, or a text without one: the item that first shows it, and what items say of it.
 
-    `drafted` are the kinds of draft that stand in the set for it already.
+    `known` is what metadata says of the image, by the names in `KNOWN`. `waiting` are its items
+    that have no answer yet, `tasks` those of all its items, and `drafted` the kinds of draft that
+    exist for it already.
     """
 
     source: Item
     images: tuple[ImageRef, ...]
     text: str
-    notes: str
+    known: Mapping[str, str] = MappingProxyType({})
     drafted: frozenset[str] = frozenset()
+    waiting: tuple[Item, ...] = ()
+    tasks: frozenset[str] = frozenset()
 
     def waits_for(self, task: str) -> bool:
         """Whether its own item is of that task and has no answer yet."""
-        source = self.source
-        return source.task == task and not source.answer.strip() and source.transcription is None
+        return self.source.task == task and _waits(self.source)
+
+    def of_item(self, item: Item) -> Page:
+        """The page as the source of that item, which may have notes of its own."""
+        return self._replace(source=item, known={**self.known, **_known(item)})
 
     def lacks(self, kind: Kind) -> str:
         """What a kind needs and the page has not; empty if nothing."""
-        has = {
-            "image": bool(self.images),
-            "text": bool(self.text.strip()),
-            "notes": bool(self.notes),
-        }
-        return next((need for need in kind.needs if not has[need]), "")
+        has = {"image": bool(self.images), "text": bool(self.text.strip())}
+        return next((need for need in kind.needs if not has.get(need, need in self.known)), "")
 
 
 def pages_of(items: Iterable[Item]) -> list[Page]:
@@ -59,19 +61,63 @@ def pages_of(items: Iterable[Item]) -> list[Page]:
         if item.split != "test" or item.relevant:
             continue
         place: object = tuple(ref.sha256 for ref in item.images) or item.id
-        known = pages.get(place) or Page(item, item.images, "", "")
-        pages[place] = known._replace(
-            text=known.text or item.transcription or "",
-            notes=known.notes or item.metadata.get(NOTES, ""),
-            drafted=known.drafted | _drafted(item),
+        page = pages.get(place) or Page(item, item.images, "")
+        pages[place] = page._replace(
+            text=page.text or item.transcription or "",
+            known={**_known(item), **page.known},
+            drafted=page.drafted | _drafted(item),
+            waiting=(*page.waiting, item) if _waits(item) else page.waiting,
+            tasks=page.tasks | {item.task},
         )
     return list(pages.values())
+
+
+def targets_of(
+    page: Page, kind: Kind, tasks: Iterable[str], completed: Iterable[str] = ()
+) -> list[Page]:
+    """The page as the source of each item that a kind is to fill, or of a new one.
+
+    Args:
+        page: what is asked about.
+        kind: the kind of draft.
+        tasks: the tasks that it makes here.
+        completed: the tasks of all kinds that fill what waits and add nothing beside it; no task
+            where the recipe names the task.
+    """
+    wanted = frozenset(tasks)
+    waiting = [page.of_item(item) for item in page.waiting if item.task in wanted]
+    if waiting:
+        return waiting[:1] if kind.many else waiting
+    if kind.name in page.drafted or (kind.completes and page.tasks & frozenset(completed)):
+        return []
+    return [page]
+
+
+def _waits(item: Item) -> bool:
+    reads = declared(item.task).queries[0].form == "transcription"
+    return not item.answer.strip() and not (reads and item.transcription is not None)
+
+
+def _known(item: Item) -> dict[str, str]:
+    return {name: text for name in KNOWN if (text := item.metadata.get(name, "").strip())}
 
 
 def _drafted(item: Item) -> set[str]:
     """The kinds of draft that an item is, by its provenance."""
     notes = (each.note for each in item.provenance if each.step == DRAFT)
     return {note.split()[0] for note in notes if note.strip()}
+
+
+def question_of(page: Page, task: str) -> str:
+    """The published prompt that the draft answers.
+
+    Raises:
+        DataError: a blank of the task's prompt has nothing to fill it.
+    """
+    source = page.source
+    if source.task != task:
+        source = Item(id=source.id, benchmark=declared(task).benchmark, task=task)
+    return without_marks(prompt_of(source))
 
 
 def asked_of(
@@ -95,7 +141,11 @@ def asked_of(
         most: items asked for.
         earlier: what earlier stages replied, by their names.
     """
-    texts = [shown for name in stage.shows if (shown := _shown(name, page, earlier))]
+    texts = [
+        templates.labels.get(name, "") + shown
+        for name in stage.shows
+        if (shown := _shown(name, page, earlier))
+    ]
     images = page.images if "image" in stage.shows else ()
     text = without_marks("\n\n".join(texts))
     seal = seal_of(stage.instruction, text)
@@ -106,15 +156,15 @@ def asked_of(
         _filled(templates.example, {"given": each.given, "reply": each.reply})
         for each in stage.example
     ]
-    count = templates.count_many if kind.many else templates.count_one
+    asks = {"question": question_of(page, task)} if stage.asks_question else {}
     prompt = _filled(
         templates.prompt,
         {
-            "instruction": stage.instruction,
+            "instruction": _filled(stage.instruction, asks),
             "shown": "\n".join(parts),
             "examples": "\n".join(examples),
             "form": _form(stage),
-            "count": _filled(count, {"most": str(most)}),
+            "count": _filled(templates.count_of(kind), {"most": str(most)}),
         },
     )
     return Request(
@@ -132,8 +182,10 @@ def asked_of(
 def _shown(name: str, page: Page, earlier: Mapping[str, Values]) -> str:
     if name == "image":
         return ""
-    if name in {"text", NOTES}:
-        return page.text if name == "text" else page.notes
+    if name == "text":
+        return page.text
+    if name in KNOWN:
+        return page.known.get(name, "")
     stage, _, field = name.partition(".")
     return _said(earlier[stage][field])
 

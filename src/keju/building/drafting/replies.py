@@ -92,7 +92,10 @@ def unfit(value: object) -> str:
 
 
 def refused(kind: Kind, item: Values, text: str) -> str:
-    """Which of the kind's checks an item fails, or an empty string."""
+    """Which of the kind's checks an item fails, or an empty string.
+
+    Without a text, what an item quotes cannot be looked up, and that check is skipped.
+    """
     page = counted(text, "exact")
     for check in kind.checks:
         name, _, fields = check.partition(":")
@@ -100,7 +103,7 @@ def refused(kind: Kind, item: Values, text: str) -> str:
         plain = [counted(each, "exact") for each in values]
         if name == "same-characters" and plain != [page]:
             return "the characters are not those of the text"
-        if name == "in-text":
+        if name == "in-text" and page:
             for value, form in zip(values, plain, strict=True):
                 if not form or form not in page:
                     return f"{value[:30]!r} does not stand in the text"

@@ -10,9 +10,9 @@ from keju.benchmarks import task as declared
 from keju.building.bench import Bench
 from keju.building.drafting.asking import Drafting, DraftSettings, Unused
 from keju.building.drafting.making import item_of, read_item
-from keju.building.drafting.pages import Page, asked_of, pages_of
+from keju.building.drafting.pages import Page, asked_of, pages_of, question_of, targets_of
 from keju.building.drafting.replies import Values, refused, taken, unfit
-from keju.building.drafting.templates import Kind, Templates, read_templates
+from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
 from keju.building.settings import unlike
 from keju.building.step import Step
 from keju.errors import DataError, UsageError
@@ -47,21 +47,23 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
     work = Drafting(bench.given, settings, RunFolder(_kept(bench.out, settings)))
     items = bench.items()
     pages = pages_of(items)
-    lacking: Counter[tuple[str, str]] = Counter()
     drafts: list[tuple[Item, str]] = []
     if OCR in settings.kinds:
         drafts += [(item, OCR) for item in _read(work, pages)]
     filled = {item.id for item, _ in drafts}
+    lacks: list[str] = []
     for kind in kinds:
-        lacking.update((kind.name, lack) for page in pages if (lack := page.lacks(kind)))
-        fit = [page for page in pages if not page.lacks(kind) and kind.name not in page.drafted]
+        fit = _targets(kind, pages, templates, settings, lacks)
+        made: Counter[str] = Counter()
         for page, number, stages in _proposed(work, kind, fit, templates):
+            made[page.source.id] += 1
             rng = bench.rng(page.source.id, kind.name, str(number))
-            name = _task(kind, settings)
+            name = _task(kind, settings, page)
             fills = page.source.id not in filled
             item = item_of(page, kind, stages, number, task=name, rng=rng, fills=fills)
             filled.add(item.id)
             drafts.append((item, templates.signature(kind)))
+        lacks += _shortage(kind, made, fit, settings)
     _check_failed(work)
     for item in items:
         if item.id not in filled:
@@ -69,7 +71,7 @@ def draft(bench: Bench, settings: DraftSettings) -> None:
     for item, signature in drafts:
         bench.keep(item, tool=settings.model, note=signature)
     bench.table("unused", work.unused, Unused)
-    _say(bench, drafts, lacking, work)
+    _say(bench, drafts, lacks, work)
 
 
 STEP = Step("draft", "Propose items: OCR engines read, language models ask.", DraftSettings, draft)
@@ -98,18 +100,81 @@ def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
         raise UsageError(
             f"{name} makes no items of {settings.benchmark}. Say benchmark: {', '.join(kind.tasks)}"
         )
-    _task(kind, settings)
-    return kind
+    if settings.task and settings.task not in kind.makes:
+        raise UsageError(f"{kind.name}: {unlike(settings.task, kind.makes, 'task')}")
+    show = settings.show or kind.shown.get(declared(_tasks(kind, settings)[0]).benchmark)
+    return shown_from(kind, show) if show else kind
 
 
-def _task(kind: Kind, settings: DraftSettings) -> str:
-    """The task of the items that a kind makes here."""
-    if not settings.task:
-        return kind.tasks[settings.benchmark]
-    known = [*kind.tasks.values(), *kind.other_tasks]
-    if settings.task not in known:
-        raise UsageError(f"{kind.name}: {unlike(settings.task, known, 'task')}")
-    return settings.task
+def _tasks(kind: Kind, settings: DraftSettings) -> list[str]:
+    """The tasks that a kind makes here, that of new items first."""
+    if settings.task:
+        return [settings.task]
+    made = [settings.benchmark == declared(name).benchmark for name in kind.makes]
+    return [name for name, here in zip(kind.makes, made, strict=True) if here]
+
+
+def _task(kind: Kind, settings: DraftSettings, page: Page) -> str:
+    """The task of the drafts about a page: that of the item that waits, else that of new ones."""
+    tasks = _tasks(kind, settings)
+    return next((name for name in tasks if page.waits_for(name)), tasks[0])
+
+
+def _targets(
+    kind: Kind,
+    pages: Sequence[Page],
+    templates: Templates,
+    settings: DraftSettings,
+    lacks: list[str],
+) -> list[Page]:
+    """What a kind is drafted for; what cannot be, is added to `lacks` as lines for the user."""
+    completing = [each for each in templates.kinds if each.completes and not settings.task]
+    completed = [name for each in completing for name in each.makes]
+    found: list[Page] = []
+    missing: Counter[str] = Counter()
+    for page in pages:
+        for target in targets_of(page, kind, _tasks(kind, settings), completed):
+            if lack := _lack(target, kind, settings):
+                missing[lack] += 1
+            else:
+                found.append(target)
+    for lack, count in missing.items():
+        from_image = lack == "image" and not settings.show and kind.shown
+        hint = '. With show = "text" they are drafted from their text' if from_image else ""
+        lacks.append(
+            f"{count} pages were not asked about for {kind.name}: they have no {lack}{hint}"
+        )
+    return found
+
+
+def _lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
+    """What a page lacks for a kind: material, or what fills a blank of the item's prompt."""
+    if lack := page.lacks(kind):
+        return lack
+    if any(stage.asks_question for stage in kind.stage):
+        try:
+            question_of(page, _task(kind, settings, page))
+        except DataError as error:
+            return f"whole question ({error.problem})"
+    return ""
+
+
+def _shortage(
+    kind: Kind, made: Mapping[str, int], pages: Sequence[Page], settings: DraftSettings
+) -> Iterator[str]:
+    """Lines about pages with fewer drafts than were asked for, and about unchecked quotations."""
+    short = [page for page in pages if made.get(page.source.id, 0) < settings.per_page]
+    if kind.exact and short:
+        yield (
+            f"{len(short)} of {len(pages)} pages have fewer than {settings.per_page} drafts of "
+            f"{kind.name}"
+        )
+    unread = sum(made.get(page.source.id, 0) for page in pages if not page.text.strip())
+    if unread and kind.checks:
+        yield (
+            f"{unread} drafts of {kind.name} are not checked against a text: their pages have no "
+            "transcription"
+        )
 
 
 def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
@@ -156,13 +221,12 @@ def _proposed(
 ) -> Iterator[tuple[Page, int, Mapping[str, Values]]]:
     """What a model proposes: the page, the number of the proposal, and what each stage said."""
     settings = work.settings
-    name = _task(kind, settings)
     most = settings.per_page if kind.many else 1
     said: dict[str, dict[str, Values]] = {page.source.id: {} for page in pages}
     for stage in kind.stage:
         last = stage is kind.stage[-1]
         asked = [
-            asked_of(page, kind, stage, templates, task=name, most=most,
+            asked_of(page, kind, stage, templates, task=_task(kind, settings, page), most=most,
                      earlier=said[page.source.id])
             for page in pages
         ]  # fmt: skip
@@ -199,15 +263,12 @@ def _check_failed(work: Drafting) -> None:
 
 
 def _say(
-    bench: Bench,
-    drafts: Sequence[tuple[Item, str]],
-    lacking: Mapping[tuple[str, str], int],
-    work: Drafting,
+    bench: Bench, drafts: Sequence[tuple[Item, str]], lacks: Sequence[str], work: Drafting
 ) -> None:
     counts = Counter(signature.split()[0] for _, signature in drafts)
     said = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
     bench.note(f"drafts: {said}; they are no items of a benchmark before a person accepts them")
-    for (name, lack), count in lacking.items():
-        bench.note(f"{count} pages were not asked about for {name}: they have no {lack}")
+    for line in lacks:
+        bench.note(line)
     for what, count in Counter(each.what for each in work.unused).items():
         bench.note(f"{count} replies {what} (tables/unused)")

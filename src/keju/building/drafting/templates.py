@@ -6,6 +6,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, field
@@ -14,7 +15,16 @@ from keju.benchmarks import task
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 
-_NEEDS = frozenset({"image", "text", "notes"})
+Show = Literal["text", "image", "image-and-text"]
+"""What a kind is drafted from: what its stages show, the page's image, or both."""
+
+KNOWN = ("notes", "description", "keywords")
+"""What items say of an image, by name in their metadata: what was collected about it, what a person
+described, and the keywords of that description."""
+
+_NEEDS = frozenset({"image", "text", *KNOWN})
+_QUESTION = "{question}"
+_SAME = "same-characters"
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
@@ -33,6 +43,11 @@ class Stage(Struct, frozen=True, forbid_unknown_fields=True):
     shows: tuple[str, ...] = ("text",)
     example: tuple[Example, ...] = ()
 
+    @property
+    def asks_question(self) -> bool:
+        """Whether its instruction has the item's published prompt in it."""
+        return _QUESTION in self.instruction
+
 
 class Kind(Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of draft; templates.toml says what each part means."""
@@ -44,7 +59,15 @@ class Kind(Struct, frozen=True, forbid_unknown_fields=True):
     stage: tuple[Stage, ...]
     other_tasks: tuple[str, ...] = ()
     many: bool = False
+    exact: bool = False
+    completes: bool = False
     checks: tuple[str, ...] = ()
+    shown: dict[str, Show] = field(default_factory=dict)
+
+    @property
+    def makes(self) -> tuple[str, ...]:
+        """Every task that its drafts can be of."""
+        return (*self.tasks.values(), *self.other_tasks)
 
 
 class Templates(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,10 +81,18 @@ class Templates(Struct, frozen=True, forbid_unknown_fields=True):
     shown_image: str
     example: str
     kinds: tuple[Kind, ...] = field(name="kind")
+    count_exact: str = "items 中恰好 {most} 項。"
+    labels: dict[str, str] = field(default_factory=dict)
 
     def kind(self, name: str) -> Kind | None:
         """The kind of that name."""
         return next((each for each in self.kinds if each.name == name), None)
+
+    def count_of(self, kind: Kind) -> str:
+        """The sentence that says how many items are asked for."""
+        if not kind.many:
+            return self.count_one
+        return self.count_exact if kind.exact else self.count_many
 
     def signature(self, kind: Kind) -> str:
         """What provenance says of a kind: its name, the version, the hash of all that is asked."""
@@ -90,6 +121,38 @@ def read_templates(path: Path | None = None) -> Templates:
     return found
 
 
+def shown_from(kind: Kind, show: Show) -> Kind:
+    """The kind as it is drafted from an image, or from both: with other needs and stages.
+
+    Args:
+        kind: as it is declared, drafted from text.
+        show: what it shall be drafted from.
+
+    Raises:
+        UsageError: the kind declares what it shows, or it lives by notes that no image replaces.
+    """
+    if show == "text" and not any("image" in stage.shows for stage in kind.stage):
+        return kind
+    if any("image" in stage.shows for stage in kind.stage):
+        raise UsageError(f"show = {show!r}: {kind.name} says itself which stage shows the image")
+    if show == "image" and set(kind.needs) - {"text", "image"}:
+        raise UsageError(
+            f"show = 'image': {kind.name} is written from what is known of the image. "
+            "Use text or image-and-text"
+        )
+    kept = {"text"} if show == "image" else set[str]()
+    stages = [
+        msgspec.structs.replace(
+            stage, shows=("image", *(name for name in stage.shows if name not in kept))
+        )
+        for stage in kind.stage
+    ]
+    if any(check.startswith(_SAME) for check in kind.checks):
+        kept = set()  # A text is checked against the transcription, so there must be one.
+    needs = dict.fromkeys(("image", *(need for need in kind.needs if need not in kept)))
+    return msgspec.structs.replace(kind, needs=tuple(needs), stage=tuple(stages))
+
+
 def fault_of(kind: Kind) -> str:
     """What does not hold together in a kind, or an empty string."""
     known = {f"{stage.name}.{name}" for stage in kind.stage for name in stage.reply}
@@ -106,7 +169,7 @@ def fault_of(kind: Kind) -> str:
     if kind.many and len(kind.stage) > 1:
         return "several stages make one item, not many"
     try:
-        for name in (*kind.tasks.values(), *kind.other_tasks):
+        for name in kind.makes:
             task(name)
     except UsageError as error:
         return str(error)
