@@ -49,8 +49,8 @@ What holds of every form:
   likely one and the command that converts it.
 - **The same source, options and seed give the same dataset**, hash included. What was drawn, and
   with which seed, stands in `dataset.json` under `made`.
-- No release of OBI-Bench and only parts of MCS-Bench's field names are public; where a layout is
-  our reading of the paper, it says so.
+- OBI-Bench's test images are on a network drive, whose layout was not seen, and only parts of
+  MCS-Bench's field names are public; where a layout is our reading of the paper, it says so.
 """
 
 _DAMAGE = """\

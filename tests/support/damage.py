@@ -326,7 +326,7 @@ DAMAGES: dict[str, Damage] = {
         cells("T7.tsv", ("論語\tB\t", "論語\t\t"), says="0"),
         cells("descriptions.csv", ("It means king.", ""), says="line 2"),
         cells("p0.txt", (r"(?s).+", "\n")),
-    ), "said", {"obi-deciphering": "error", "pages": "error"}),
+    ), "said", {"pages": "error"}),
     "the answer is no letter on offer": Damage(any_of(
         cells("data.json", (r'"Answer": "B"', '"Answer": "Q"'), says="a2"),
         cells("T7.tsv", ("論語\tB\t", "論語\tQ\t"), says="0"),

@@ -18,6 +18,7 @@ from keju.benchmarks.forms import (
 from keju.benchmarks.options import options_in
 from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
 from keju.benchmarks.tasks import CountKind, Query, Task
+from keju.benchmarks.undeciphered import is_undeciphered
 
 __all__ = [
     "CountKind",
@@ -27,6 +28,7 @@ __all__ = [
     "Task",
     "TaskRow",
     "choices_of",
+    "is_undeciphered",
     "official_number",
     "options_in",
     "options_of",

@@ -7,7 +7,17 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from keju.benchmarks import Query, Task, choices_of, options_of, prompt_of, query_of, task
+from keju.benchmarks import (
+    Query,
+    Task,
+    choices_of,
+    is_undeciphered,
+    options_of,
+    prompt_of,
+    query_of,
+    task,
+)
+from keju.benchmarks.undeciphered import MARK
 from keju.datasets.boxes import box_fault
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -134,12 +144,18 @@ def _answer(asked: _Asked) -> Iterator[Flaw]:
         if not item.boxes:
             yield Flaw("no boxes, which are the answer", "Draw at least one box.")
     elif not item.answer.strip():
-        if scored:
-            yield Flaw("the answer is empty", "Write the answer, or take the item out.")
+        if scored and not is_undeciphered(item):
+            yield Flaw("the answer is empty", _write_answer(item))
     elif form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
         yield Flaw(f"the answer {item.answer[:20]!r} is no number", "Write it in digits.")
     elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
         yield Flaw(f"the answer {item.answer[:20]!r} is neither Yes nor No", "Write Yes or No.")
+
+
+def _write_answer(item: Item) -> str:
+    if item.task != "deciphering":
+        return "Write the answer, or take the item out."
+    return f"Write the answer; of an undeciphered character give the metadata {MARK} the value no."
 
 
 def _options(asked: _Asked) -> Iterator[Flaw]:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from keju.benchmarks import is_undeciphered
 from keju.datasets.checks import awaited, check_item, without_image
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
@@ -71,6 +72,7 @@ def validate(path: Path) -> Iterator[Finding]:
     yield from _items(items)
     yield from _text_alone(items)
     yield from _awaited(items)
+    yield from _undeciphered(items)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
     yield from _strays(dataset, packed, pictures)
@@ -142,6 +144,18 @@ def _awaited(items: list[Item]) -> Iterator[Finding]:
             f"{names[0]}{more}",
             f"a draft of {name}, its {what} yet to be written",
             "Have a model draft it (keju build draft) or people write it (keju build review).",
+        )
+
+
+def _undeciphered(items: list[Item]) -> Iterator[Finding]:
+    """One notice for all undeciphered characters."""
+    if names := [item.id for item in items if is_undeciphered(item)]:
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield Finding(
+            "notice",
+            f"{names[0]}{more}",
+            "an undeciphered character: it is asked, and its readings are not scored",
+            "Write its description where a reading is established.",
         )
 
 

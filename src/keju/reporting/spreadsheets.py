@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from keju.benchmarks import is_undeciphered
 from keju.files import FORMULA, write_atomic
 from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
@@ -17,8 +18,9 @@ from keju.statistics import Interval
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row a score), ``tasks.csv`` (one row a model, task and metric).
 
-    Beside them ``effort.csv`` and ``surest.csv`` where pages were transcribed, and a file for each
-    table in a paper's form, in the paper's units. In the others values are fractions. A text that
+    Beside them ``effort.csv`` and ``surest.csv`` where pages were transcribed, ``undeciphered.csv``
+    (one row a reading) where undeciphered characters were asked, and a file for each table in a
+    paper's form, in the paper's units. In the others values are fractions. A text that
     a spreadsheet would take for a formula gets an apostrophe before it.
     """
     gathered = report.gathered
@@ -71,10 +73,30 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         ],
         infer_schema_length=None,
     )
-    frames = {"items": items, "tasks": tasks} | _buying(report)
+    frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
     for table in report.beside:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
+    """``undeciphered.csv``: what each model reads in characters of which no reading is known."""
+    rows = [
+        {
+            "item": asked.item.id,
+            "group": asked.item.group,
+            "image": asked.item.images[0].sha256 if asked.item.images else "",
+            "query": asked.item.query,
+            "model": answer.model,
+            "round": answer.response.round,
+            "status": answer.response.status,
+            "reading": answer.response.text,
+        }
+        for asked in report.gathered.asked.values()
+        if is_undeciphered(asked.item)
+        for answer in asked.answers
+    ]
+    return {"undeciphered": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _buying(report: Report) -> dict[str, pl.DataFrame]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from keju.benchmarks import is_undeciphered
+from keju.benchmarks.undeciphered import REASON
 from keju.encoders import Encoders
 from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
@@ -80,7 +82,8 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
     binding = binding_of(protocol, benchmark, form, metric)
     if semantic is None and binding is None:
         return _record(case, protocol, metric, reason=unavailable(metric))
-    if reason := case.flaw.response or case.flaw.answer:
+    undeciphered = REASON if is_undeciphered(case.item) else ""
+    if reason := undeciphered or case.flaw.response or case.flaw.answer:
         return _record(case, protocol, metric, reason=reason)
     try:
         if semantic is not None:

@@ -43,13 +43,20 @@ def descriptions_in(folder: Path) -> dict[Path, str]:
     return {each.path: each.description for each in read_descriptions(file)} if file else {}
 
 
-def read_descriptions(file: Path, options: Options | None = None) -> Iterator[Description]:
+def read_descriptions(
+    file: Path, options: Options | None = None, *, may_be_empty: bool = False
+) -> Iterator[Description]:
     """The lines of a table of descriptions.
+
+    Args:
+        file: the table.
+        options: which column holds which field.
+        may_be_empty: whether a description may be empty, as of an undeciphered character.
 
     Raises:
         UsageError: a field is mapped that this table has not.
-        DataError: a column or a picture is missing, a description is empty, a frequency is no
-            whole number, a picture stands twice.
+        DataError: a column or a picture is missing, a description is empty that may not be, a
+            frequency is no whole number, a picture stands twice.
     """
     rows = read_table(file)
     fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
@@ -64,7 +71,7 @@ def read_descriptions(file: Path, options: Options | None = None) -> Iterator[De
         if path in first:
             raise _wrong(place, f"{said['image']} stands in {first[path]} too", "Keep one of them")
         first[path] = place.item
-        if not said["description"]:
+        if not (said["description"] or may_be_empty):
             raise _wrong(place, "the description is empty", "Write it, or take the line out")
         frequency = said["frequency"]
         if frequency and not (frequency.isascii() and frequency.isdigit()):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from keju.benchmarks.undeciphered import MARK
 from keju.datasets.readers._obi import (
     BENCHMARK,
     SEED_OPTION,
@@ -34,7 +35,8 @@ SRC/                      one source, or a folder for each: EVOBC, OBI Component
   images/wang.png         the images, named from the table's folder or from images on
 The subset is pictograph, ideogram or radical; where a frequency is given instead, its tier: tier-1
 above 500, tier-2 above 100, tier-3 above 10. Each picture is asked What, and How, which the paper
-looks at by eye: it is not scored."""
+looks at by eye: it is not scored. An empty description is an undeciphered character: it is asked,
+and its readings are shown and not scored."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,
@@ -52,6 +54,8 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
 
     The character is the group, else the picture's hash.
 
+    A character without a description is undeciphered; its items are marked so.
+
     Raises:
         UsageError: an option is none of those above.
         DataError: no table, or one that is not as it should be; a picture is missing or broken;
@@ -67,12 +71,18 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
                 f"expected {NAME}.csv; found none", file=each.folder, mend="Write the table"
             )
         given = {name: value for name, value in options.items() if name.startswith("field.")}
-        lines = list(read_descriptions(file, given))
+        lines = list(read_descriptions(file, given, may_be_empty=True))
         if flag(options, "as-paper"):
             lines = _drawn(each, lines, seed)
         for line in lines:
             _add(each, writer, line)
-        yield from unlike_print(each, len(lines))
+        unknown = [line.place.item for line in lines if not line.description]
+        yield from unlike_print(each, len(lines) - len(unknown))
+        if unknown:
+            yield (
+                f"{each.source.name}: {len(unknown)} characters without a description are "
+                f"undeciphered (asked, not scored): {listed(unknown)}"
+            )
         if bare := [line.place.item for line in lines if not _subset(line)]:
             yield f"{each.source.name}: {len(bare)} lines are of no subset: {listed(bare)}"
 
@@ -89,6 +99,8 @@ READER = Reader(
 def _add(found: Found, writer: DatasetWriter, line: Description) -> None:
     ref = writer.add_image(source_bytes(line.path), str(line.path))
     more = {"character": line.character, "subset": _subset(line)}
+    if not line.description:
+        more[MARK] = "no"
     if line.frequency is not None:
         more["frequency"] = str(line.frequency)
     pattern = Item(
@@ -108,9 +120,12 @@ def _subset(line: Description) -> str:
 
 
 def _drawn(found: Found, lines: list[Description], seed: str) -> list[Description]:
-    """As many lines of each subset as the paper has, in their order; of radicals by variants."""
+    """As many lines of each subset as the paper has, in their order; of radicals by variants.
+
+    The paper has descriptions of all its characters, so those without one are not drawn.
+    """
     source = found.source
-    by_name = {inside_name(found, line.path): line for line in lines}
+    by_name = {inside_name(found, line.path): line for line in lines if line.description}
     order = drawn(by_name, seed, source.name)
     chosen: list[str] = []
     for subset, count in source.subsets.items():

@@ -36,7 +36,8 @@ SRC/                          one source, or a folder for each: O2BR, YinQiWenYu
   descriptions.csv            if there is one: image, description, the answer to What
   negatives/tree.jpg          if there are: pictures without any inscription
 Each picture is asked What, Yes-or-No, How and Where; one of negatives is asked Yes-or-No alone.
-This layout is our reading of the paper: no release was at hand."""
+This layout is our reading of the paper. The authors offer their test images on a network drive
+(README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,

@@ -39,7 +39,9 @@ SRC/                      one source (OBI-rejoin), a folder a bone
                           instead; also .tsv, or .json: {"bone001/1": ["bone001/2"], …}, where each
                           fragment must name all that it adjoins
 Each fragment is held against all others of the source; those that adjoin it are relevant.
-This layout is our reading of "200 pieces torn into 483 fragments": no release was at hand."""
+This layout is our reading of "200 pieces torn into 483 fragments". The authors offer their test
+images on a network drive (README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not
+seen."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,

@@ -1,0 +1,105 @@
+"""Undeciphered characters from the import to the report, asked of a real server."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from commanding import keju
+from released import picture, put, table
+from serving import Chat
+
+from keju.benchmarks import is_undeciphered
+from keju.benchmarks.undeciphered import MARK, REASON
+from keju.datasets.checks import check_item
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.items import Item
+from keju.reporting.gather import gather
+from keju.runs import RunFolder
+from keju.scoring import aggregate, read_scores, score_run
+
+SAID = "It may picture a hand that holds a branch."
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three characters of HUST-OBS, one with a description."""
+    home = tmp_path_factory.mktemp("undeciphered")
+    src = home / "HUST-OBS"
+    rows = [("wang.png", "王", "It means king."), ("x1.png", "", ""), ("x2.png", "", " ")]
+    table(src / "descriptions.csv", ("image", "character", "description"), *rows)
+    for number, row in enumerate(rows):
+        put(src / f"images/{row[0]}", picture(number))
+    done = keju(
+        "data", "import", "obi-deciphering", src, "--out", home / "d",
+        "--licence", "CC0-1.0", "--source", "made here",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "2 characters without a description" in done.stdout + done.stderr
+    return home / "d"
+
+
+def test_they_are_imported_marked_and_valid(dataset: Path):
+    items = Dataset.open(dataset).items()
+    marked = [item for item in items if is_undeciphered(item)]
+    assert len(marked) == 4
+    assert {(item.answer, item.metadata[MARK]) for item in marked} == {("", "no")}
+    (finding,) = validate(dataset)
+    assert (finding.severity, "undeciphered" in finding.problem) == ("notice", True)
+
+
+def test_an_item_that_only_lacks_its_answer_is_still_a_fault(dataset: Path):
+    ref = Dataset.open(dataset).items()[0].images
+    bare = Item(id="a", benchmark="OBI-Bench", task="deciphering", query="What", images=ref)
+    (flaw,) = check_item(bare)
+    assert (flaw.problem, MARK in flaw.mend) == ("the answer is empty", True)
+
+
+def test_they_are_asked_unscored_with_the_reason_and_shown(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(images=True, says=SAID)
+    out = tmp_path / "run"
+    done = keju(
+        "run", dataset, "--model", "openai:served", "--base-url", chat.url, "--out", out,
+        "--task", "deciphering/What",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    seen = chat.stats()
+    prompts = [json.loads(body)["messages"][0]["content"] for body in seen["bodies"]]
+    assert len(prompts) == 3
+    asked = "What is the meaning of this oracle bone character?"
+    assert all(asked in str(each) for each in prompts)
+    assert sorted(map(len, seen["images"])) == [1, 1, 1]
+    scores = score_run(RunFolder.open(out))
+    unknown = {item.id for item in Dataset.open(dataset).items() if is_undeciphered(item)}
+    assert {score.value for score in scores if score.item in unknown} == {None}
+    assert {score.reason for score in scores if score.item in unknown} == {REASON}
+    (chrf,) = [s for s in scores if s.metric == "chrF" and s.item not in unknown]
+    assert chrf.value is not None
+    strict = next(each for each in aggregate(scores) if each.protocol == "strict")
+    metric = next(each for each in strict.tasks[0].metrics if each.metric == "chrF")
+    assert (metric.items, metric.scored, metric.value) == (3, 1, chrf.value)
+    assert metric.unscored == {REASON: 2}
+
+
+def test_the_readings_are_in_the_report_and_its_tables(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says=SAID)
+    out, tables, page = tmp_path / "run", tmp_path / "tables", tmp_path / "report.html"
+    asked = ("run", dataset, "--model", "openai:served", "--base-url", chat.url, "--out", out)
+    assert keju(*asked).returncode == 0
+    assert keju("score", out).returncode == 0
+    assert read_scores(next((out / "scores").glob("*.parquet")))
+    done = keju("report", out, "-o", page, "--csv", tables)
+    assert done.returncode == 0, done.stderr
+    with (tables / "undeciphered.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    assert {(row["query"], row["reading"]) for row in rows} == {("What", SAID), ("How", SAID)}
+    gathered = gather([out], picture_bytes=100_000)
+    shown = [each for each in gathered.asked.values() if is_undeciphered(each.item)]
+    assert {answer.response.text for each in shown for answer in each.answers} == {SAID}
+    assert REASON in page.read_text("utf-8")
