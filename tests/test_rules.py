@@ -172,7 +172,18 @@ WAYS = {
         {**PERFECT, "transcription": (1.0, 1 - 15 / 16), "page_level_ocr": (0.0, 1 - 15 / 16)},
     ),
     "in words": Way(in_words, PERFECT),
-    "thinking first": Way(thinking, PERFECT),
+    # Official scores the content as it was returned. Of the 25 marks that the punctuated text then
+    # has 4 are right, of 4; the first of four names has the reasoning before it; AncientDoc's CER
+    # is above 1.
+    "thinking first": Way(
+        thinking,
+        {
+            **PERFECT,
+            "punctuated": (8 / 29, 1.0),
+            "entities": (0.75, 1.0),
+            "page_level_ocr": (0.0, 1.0),
+        },
+    ),
     "reasoning apart": Way(reasoning, PERFECT),
     "boxes as x, y, width, height": Way(
         boxes_as(lambda b: [b.x0, b.y0, b.x1 - b.x0, b.y1 - b.y0]), PERFECT, "xywh"
@@ -248,8 +259,9 @@ def test_every_task_earns_what_the_answer_is_worth(
     assert compared >= 2 * 40
     if name in {"thinking first", "reasoning apart"}:
         said = list(folder.responses())
-        assert all(response.thinking for response in said)
-        assert not any("think>" in response.text or "0.5" in response.text for response in said)
+        apart = name == "reasoning apart"
+        assert all(bool(response.thinking) == apart for response in said)
+        assert all(response.text.startswith("<think>") != apart for response in said)
 
 
 def main_of(result: Result, item: Item) -> float | None:

@@ -55,11 +55,24 @@ def test_where_the_script_stopped_the_item_is_unscored_and_says_why(vectors, tmp
     stopped = [item for item in vectors["edge"]["items"] if item["error"]]
     assert stopped
     for item in stopped:
+        if item["Response"] is None:
+            continue
         declared = task_of_number(item["Task_ID"]).queries[0].official
         for metric in set(declared) - set(item["official"]):
             score = found[item["ID"], metric]
             assert score.value is None
             assert score.reason
+
+
+def test_a_null_response_is_scored_as_empty_text(vectors, tmp_path):
+    items = [item for item in vectors["edge"]["items"] if item["Response"] is None]
+    empty = [item | {"Response": ""} for item in items]
+    assert items
+    assert all("error" in item and not item["official"] for item in items)
+    both = [
+        official(scored({"edge": {"items": rows}}, "edge", tmp_path)) for rows in (items, empty)
+    ]
+    assert both[0] == both[1]
 
 
 def test_every_task_value_is_the_authors(vectors, tmp_path):

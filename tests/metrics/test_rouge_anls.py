@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from keju.metrics import (
     PRF,
-    UndefinedMetricError,
     anls_paper,
     anls_script,
     anls_threshold,
@@ -58,7 +57,5 @@ def test_beyond_the_threshold_nothing_is_earned():
     assert anls_script("天地玄黄", "天") == 0.25
 
 
-def test_nothing_against_nothing_stops_only_the_script():
-    with pytest.raises(UndefinedMetricError):
-        anls_script("", "")
-    assert anls_paper("", "") == anls_threshold("", "") == 1
+def test_nothing_against_nothing_is_one_in_every_reading():
+    assert anls_script("", "") == anls_paper("", "") == anls_threshold("", "") == 1

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.models import AskError
-from keju.models.openai_answers import answer_of, split_thinking
+from keju.models.openai_answers import answer_of
 
 
 def body(content: object, finish: object = "stop", **message: object) -> bytes:
@@ -16,20 +16,36 @@ def body(content: object, finish: object = "stop", **message: object) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "thinking", "text"),
+    "content",
     [
-        ("<think>why</think>B", "why", "B"),
-        ("\n<think>\nwhy\n</think>\n\nB\n", "why", "B"),
-        ("<think></think>B", "", "B"),
-        ("why</think>B", "why", "B"),
-        ("<think>cut off", "cut off", ""),
-        ("B", "", "B"),
-        (" B ", "", " B "),
-        ("the tag <think> in the middle", "", "the tag <think> in the middle"),
+        "<think>why</think>B",
+        "\n<think>\nwhy\n</think>\n\nB\n",
+        "<think></think>B",
+        "why</think>B",
+        "<think>cut off",
+        " B \n",
+        "B<|im_end|>",
     ],
 )
-def test_thinking_is_taken_off(content: str, thinking: str, text: str):
-    assert split_thinking(content) == (thinking, text)
+def test_the_content_is_kept_as_it_was_returned(content: str):
+    answer = answer_of(body(content, reasoning_content=" \nhm\n"))
+    assert (answer.text, answer.thinking, answer.not_text) == (content, " \nhm\n", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "not_text"),
+    [
+        (None, "", ""),
+        (["天", "地"], "天地", '["\\u5929", "\\u5730"]'),
+        ([], "", "[]"),
+        ([{"type": "image"}], "", '[{"type": "image"}]'),
+        (3, "", "3"),
+        ({}, "", "{}"),
+    ],
+)
+def test_a_content_that_is_not_text_is_kept_in_json(content: object, text: str, not_text: str):
+    answer = answer_of(body(content))
+    assert (answer.text, answer.not_text) == (text, not_text)
 
 
 @pytest.mark.parametrize(
@@ -38,7 +54,7 @@ def test_thinking_is_taken_off(content: str, thinking: str, text: str):
         ("stop", "B", "answered"),
         ("stop", " \n", "empty"),
         ("stop", None, "empty"),
-        ("stop", "<think>all thought</think>", "empty"),
+        ("stop", "<think>all thought</think>", "answered"),
         ("length", "", "truncated"),
         ("length", "<think>cut", "truncated"),
         ("max_tokens", "B", "truncated"),
@@ -54,8 +70,9 @@ def test_status_says_what_the_wire_said(finish: object, content: object, status:
 
 
 def test_parts_of_text_are_joined():
-    parts = [{"type": "text", "text": "天"}, {"type": "text", "text": "地"}, {"type": "image"}, 3]
-    assert answer_of(body(parts)).text == "天地"
+    parts = [{"type": "text", "text": "天"}, {"type": "text", "text": "地"}, {"type": "image"}]
+    answer = answer_of(body(parts))
+    assert (answer.text, answer.not_text) == ("天地", "")
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])

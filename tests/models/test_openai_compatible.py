@@ -120,7 +120,7 @@ def test_every_wire_failure_has_its_kind(chat: Chat, mode: str, kind: str):
         ("filter", "filtered", "", ""),
         ("length", "truncated", "天地玄", ""),
         ("reasoning", "answered", "B", "it is the second"),
-        ("think", "answered", "B", "hm"),
+        ("think", "answered", "<think>\nhm\n</think>\n\nB", ""),
     ],
 )
 def test_how_an_answer_ended(chat: Chat, mode: str, status: str, text: str, thinking: str):

@@ -43,11 +43,17 @@ def test_the_authors_form(tmp_path: Path):
     rows = [
         {"ID": 12, "Task_ID": 1, "Answer_Simplified": "天", "Response": "地"},
         {"ID": "y", "Response": None},
+        {"ID": "z", "Response": ["天", "地"]},
+        {"ID": "no", "Task_ID": 1},
+        {"ID": "told", "Response": "Failed to obtain answer via API."},
     ]
     file.write_text("\ufeff" + json.dumps(rows), "utf-8")
     assert replayed(file, "12").text == "地"
+    assert (replayed(file, "y").text, replayed(file, "y").status) == ("", "empty")
+    assert (replayed(file, "z").text, bool(replayed(file, "z").not_text)) == ("天地", True)
+    assert replayed(file, "told").status == "answered"
     with pytest.raises(AskError) as caught:
-        replayed(file, "y")
+        replayed(file, "no")
     assert caught.value.kind == "missing-answer"
 
 
@@ -109,7 +115,6 @@ def test_two_different_answers_are_refused_and_the_same_twice_is_not(tmp_path: P
         (b'{"item": "x", "text": 3}', "line 1"),
         (b"\xff\xfe", "line 1"),
         (b'[{"Response": "x"}]', "object 1"),
-        (b'[{"ID": "x", "Response": {"a": 1}}]', "x"),
         (b'["x"]', "not a list of objects"),
         (b"[" * 100_000, "not a list of objects"),
     ],

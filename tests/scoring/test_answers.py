@@ -12,7 +12,7 @@ from keju.scoring.answers import json_answer, unfenced
     ("text", "body"),
     [
         ("B", "B"),
-        ("<think>A or B?</think>\nC", "\nC"),
+        ("<think>A or B?</think>\nC", "C"),
         ("<thinking>x</thinking>C", "C"),
         ("reasoning without an opening</think>C", "C"),
         ("<think>one</think>x<think>two</think>C", "C"),

@@ -44,7 +44,7 @@ def without(key):
         ([GOOD | {"Task_ID": True}], "Task_ID is true or false"),
         ([GOOD | {"Task_ID": 1.5}], "Task_ID is the number 1.5"),
         ([GOOD | {"Task_ID": "../../etc"}], "is no task of MCS-Bench"),
-        ([without("Response")], "has no Response"),
+        ([without("Response")], "no item has Response"),
         ([GOOD, GOOD], "stand there twice"),
         ([without("Answer_Simplified")], "no item has Answer_Simplified"),
         ([GOOD | {"Response": "天" * (LONGEST + 1)}], "1,000,000. Shorten it, or leave"),
@@ -77,14 +77,66 @@ def test_ids_may_be_numbers_and_repeat_in_other_tasks(tmp_path):
     assert {score.item for score in score_responses(written(tmp_path, rows))} == {"1"}
 
 
-@pytest.mark.parametrize("value", [None, 3, float("nan"), ["天地"], {"a": 1}])
-@pytest.mark.parametrize("key", ["Response", "Answer_Simplified"])
-def test_what_is_no_text_leaves_the_item_unscored(tmp_path, key, value):
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        *(("Answer_Simplified", value) for value in (None, 3, float("nan"), ["天地"], {"a": 1})),
+        *(("Response", value) for value in (3, float("nan"), True, {"a": 1})),
+    ],
+)
+def test_what_is_not_text_leaves_the_item_unscored(tmp_path, key, value):
     scores = score_responses(written(tmp_path, [GOOD | {key: value}]))
     assert scores
     for score in scores:
         assert score.value is None
         assert f"{key} is" in score.reason
+
+
+def values(tmp_path, rows, item, protocol="official"):
+    scores = score_responses(written(tmp_path, rows), (protocol,))
+    return {each.metric: each.value for each in scores if each.item == item}
+
+
+def test_a_list_is_scored_where_the_script_scores_it_and_by_its_texts_in_strict(tmp_path):
+    entities = GOOD | {"ID": "b", "Task_ID": 4, "Response": ["天地"]}
+    rows = [GOOD | {"Response": ["天", "地"]}, entities]
+    assert set(values(tmp_path, rows, "a").values()) == {None}
+    assert values(tmp_path, rows, "b")["F1"] == 1
+    assert values(tmp_path, rows, "a", "strict")["CER"] == 0
+
+
+def test_a_list_is_not_made_simplified_but_for_whole_words(tmp_path):
+    rows = [GOOD | {"Task_ID": 3, "Response": ["學，習"], "Answer_Simplified": "学，习"}]
+    assert values(tmp_path, rows, "a")["F1"] == 0
+    assert values(tmp_path, [rows[0] | {"Response": ["学，习"]}], "a")["F1"] == 1
+
+
+ERRORS = {"Edit_Distance", "CER", "CER_order_free"}
+
+
+@pytest.mark.parametrize("task", [1, 2, 3, 4, 5, 6])
+def test_an_item_without_a_response_is_a_failure_at_the_worst_value(tmp_path, task):
+    rows = [GOOD | {"Task_ID": task}, without("Response") | {"ID": "b", "Task_ID": task}]
+    scores = score_responses(written(tmp_path, rows))
+    failed = [score for score in scores if score.item == "b" and score.value is not None]
+    assert failed
+    for score in failed:
+        assert (score.status, score.verdict) == ("failed", "failed")
+        assert score.value == float(score.metric in ERRORS)
+    told = to_json(scores)["official"]
+    number = str(task)
+    assert told["counts"][number]["responses"] == {"answered": 1, "failed": 1}
+    metric = failed[0].metric
+    alone = to_json(score_responses(written(tmp_path, rows[:1])))["official"]
+    assert told["without_failures"][number] == alone["tasks"][number]
+    assert told["tasks"][number][metric] == alone["tasks"][number][metric] / 2
+
+
+def test_null_is_read_as_empty_text(tmp_path):
+    for task in (1, 2, 4, 6):
+        row = GOOD | {"Task_ID": task}
+        empty, null = (values(tmp_path, [row | {"Response": each}], "a") for each in ("", None))
+        assert null == empty
 
 
 @pytest.mark.parametrize("written_as", ["escape", "bytes"])

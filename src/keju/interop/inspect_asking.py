@@ -31,6 +31,7 @@ from keju.models.inspect_answers import answer_of
 from keju.running.requests import request_for
 from keju.running.selecting import Selection, Way, refusal, select
 from keju.scoring import PROTOCOLS, score_answer
+from keju.text import answer_part
 
 Names = str | list[str]
 """Ids of tasks: several with commas between them, or as a list."""
@@ -156,7 +157,7 @@ def _both(item: Item, response: Response) -> Score:
         words.append(f"{protocol}\n\n{told.explanation}")
         about[protocol] = {"values": told.value, **(told.metadata or {})}
     strict = [each for each in scores if each.protocol == "strict"]
-    answer = next((each.extracted for each in strict if each.extracted), response.text)
+    answer = next((each.extracted for each in strict if each.extracted), answer_part(response.text))
     return Score(value=values, answer=answer, explanation="\n\n".join(words), metadata=about)
 
 
@@ -179,4 +180,9 @@ def _response(item: Item, setting: Setting, state: TaskState) -> Response:
     except AskError as error:
         failure = Failure(kind=error.kind, message=str(error))
         return made(status="filtered" if error.kind == "refused" else "failed", error=failure)
-    return made(text=answer.text, thinking=answer.thinking, status=answer.status)
+    return made(
+        text=answer.text,
+        not_text=answer.not_text,
+        thinking=answer.thinking,
+        status=answer.status,
+    )

@@ -15,6 +15,7 @@ from keju.running.reading import reading_request
 from keju.running.requests import request_for
 from keju.running.selecting import Way, Wording
 from keju.runs import RunFolder
+from keju.text import answer_part
 
 _PIPELINE = "ocr+llm:"
 
@@ -66,7 +67,7 @@ class Shown:
             return None
         if reader.name not in self._texts:
             stored = self._folder.readings(reader.name)
-            self._texts[reader.name] = {each.key: each.text for each in stored}
+            self._texts[reader.name] = {each.key: answer_part(each.text) for each in stored}
         number = response.round if reader.every_round else 1
         key = request_key(reading_request(item.images, number), reader.identity)
         return self._texts[reader.name].get(key)

@@ -7,11 +7,12 @@ from keju.metrics.ocr import normalised_distance
 
 
 def anls_script(reference: str, hypothesis: str) -> float:
-    """1 - distance / longer length, no threshold: what MCS-Bench's script computes.
+    """1 - distance / longer length, no threshold, and 1 where both texts are empty.
 
-    Raises:
-        UndefinedMetricError: both are empty.
+    What MCS-Bench's script computes (`cal_anls`), which returns early for two empty texts.
     """
+    if not reference and not hypothesis:
+        return 1.0
     return 1 - normalised_distance(reference, hypothesis)
 
 

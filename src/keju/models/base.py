@@ -16,11 +16,12 @@ from keju.models.fitting import Fit
 class Answer(Record, frozen=True, kw_only=True):
     """What a model gave back for one request, before the run puts its key and name to it.
 
-    `decoding` and `refused` are as in `keju.items.Response`; an engine or a baseline sends no
-    parameters.
+    `text`, `not_text`, `thinking`, `decoding` and `refused` are as in `keju.items.Response`; an
+    engine or a baseline sends no parameters.
     """
 
     text: str
+    not_text: str = ""
     status: Status = "answered"
     thinking: str = ""
     finish_reason: str = ""

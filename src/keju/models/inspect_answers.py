@@ -1,4 +1,4 @@
-"""What Inspect made of a vendor's reply: the answer, the thinking, how it ended."""
+"""The reply of a vendor as Inspect gives it: content, reasoning, how it ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from keju.items import Status, Usage
 from keju.models.base import Answer, AskError
-from keju.models.openai_answers import split_thinking
 from keju.models.openai_errors import excerpt
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ STATUS_OF_STOP: dict[str, Status] = {
 
 
 def answer_of(output: ModelOutput) -> Answer:
-    """Read an output.
+    """Read an output; content and reasoning parts are kept as Inspect gives them.
 
     Raises:
         AskError: it holds no answer: no choice (``bad-response``), a refusal (``refused``), or an
@@ -38,12 +37,11 @@ def answer_of(output: ModelOutput) -> Answer:
         raise AskError(kind, excerpt(said) or reason)
     if any(part.type == "text" and part.refusal for part in parts):
         raise AskError("refused", excerpt(said))
-    split = split_thinking(said)
     thoughts = [part.reasoning or "" for part in parts if part.type == "reasoning"]
-    empty: Status = "answered" if split.text.strip() else "empty"
+    empty: Status = "answered" if said.strip() else "empty"
     return Answer(
-        text=split.text,
-        thinking="\n".join(filter(None, (*thoughts, split.thinking))),
+        text=said,
+        thinking="\n".join(filter(None, thoughts)),
         status=STATUS_OF_STOP.get(reason, empty),
         finish_reason=reason,
         usage=_usage(output.usage),

@@ -1,9 +1,8 @@
-"""What an OpenAI-compatible server's reply says: the answer, the thinking, how it ended."""
+"""The reply of an OpenAI-compatible server: content, reasoning, how it ended."""
 
 from __future__ import annotations
 
-import re
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -11,9 +10,7 @@ from msgspec import Struct
 from keju.items import Status, Usage
 from keju.models.base import Answer, AskError
 from keju.models.openai_errors import error_of_object, excerpt
-
-_THINKING = re.compile(r"\A\s*<think>(.*?)(?:</think>|\Z)", re.DOTALL)
-_CLOSE = "</think>"
+from keju.text import content_of
 
 _CUT_SHORT = frozenset({"length", "max_tokens", "max_length", "model_length"})
 _FILTERED = frozenset({"safety", "recitation", "prohibited_content", "refusal", "sensitive"})
@@ -37,18 +34,13 @@ class _Completion(Struct):
     error: Any = None
 
 
-class SplitText(NamedTuple):
-    """A model's words, divided."""
-
-    thinking: str
-    text: str
-
-
 _DECODER = msgspec.json.Decoder(_Completion)
 
 
 def answer_of(body: bytes) -> Answer:
-    """Read the body of a chat completion.
+    """Read the body of a chat completion; the content is kept as it was returned.
+
+    `thinking` is only what came in a field of its own (``reasoning_content`` or ``reasoning``).
 
     Raises:
         AskError: it holds no answer: not JSON, no choice, an error in place of one
@@ -63,32 +55,17 @@ def answer_of(body: bytes) -> Answer:
     reason = _text_of(completion.choices[0].finish_reason if completion.choices else None)
     if reason == "abort":
         raise AskError("server", "the server broke off the answer", retryable=True)
-    content, refusal = _text_of(message.content), _text_of(message.refusal)
-    if refusal and not content:
+    content, refusal = content_of(message.content), _text_of(message.refusal)
+    if refusal and not content.text:
         raise AskError("refused", excerpt(refusal))
-    split = split_thinking(content)
-    thinking = _text_of(message.reasoning_content) or _text_of(message.reasoning)
     return Answer(
-        text=split.text,
-        thinking="\n".join(part for part in (thinking, split.thinking) if part),
-        status=_status(reason, split.text),
+        text=content.text,
+        not_text=content.not_text,
+        thinking=_text_of(message.reasoning_content) or _text_of(message.reasoning),
+        status=_status(reason, content.text),
         finish_reason=reason,
         usage=_usage(completion.usage),
     )
-
-
-def split_thinking(content: str) -> SplitText:
-    """Take a leading ``<think>…</think>`` off a text.
-
-    Some chat templates open the tag in the prompt, so that a text may hold only the closing one:
-    all before it is thinking too. A tag that is never closed is thinking to its end.
-    """
-    if found := _THINKING.match(content):
-        return SplitText(found[1].strip(), content[found.end() :].strip())
-    before, closed, after = content.partition(_CLOSE)
-    if closed:
-        return SplitText(before.strip(), after.strip())
-    return SplitText("", content)
 
 
 def _decode(body: bytes) -> _Completion:
@@ -110,12 +87,7 @@ def _bad(problem: str, body: bytes) -> AskError:
 
 def _text_of(value: object) -> str:
     """A text, or the joined texts of a list of parts; anything else is empty."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        parts = [part.get("text") for part in value if isinstance(part, dict)]
-        return "".join(part for part in parts if isinstance(part, str))
-    return ""
+    return content_of(value).text
 
 
 def _status(reason: str, text: str) -> Status:

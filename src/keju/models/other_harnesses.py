@@ -53,6 +53,7 @@ class Told(NamedTuple):
     finish_reason: str = ""
     usage: Usage = Usage()
     error: Failure | None = None
+    not_text: str = ""
 
 
 class _Message(Struct):
@@ -257,6 +258,7 @@ def _our_told(text: str, thinking: str, ours: Response) -> Told:
         finish_reason=ours.finish_reason,
         usage=ours.usage,
         error=ours.error,
+        not_text=ours.not_text,
     )
 
 

@@ -26,6 +26,7 @@ from keju.models.other_harnesses import (
     row_of,
     tab_separated,
 )
+from keju.text import content_of
 
 FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
 """What other harnesses store as the answer when they got none: VLMEvalKit (`fail_msg` of its API
@@ -36,10 +37,14 @@ _ANY = (None, None)
 
 
 class _Entry(Struct):
-    """A line as it may come; only `item` and `text` are needed, the rest is in keju's own lines."""
+    """A line as it may come; only `item` and `text` are needed, the rest is in keju's own lines.
+
+    `authors` is set for rows of the authors' form, whose script scores every text as an answer.
+    """
 
     item: str | int
     text: str | None = None
+    not_text: str = ""
     key: str = ""
     setting: str | None = None
     round: int | None = None
@@ -52,6 +57,7 @@ class _Entry(Struct):
     lines: tuple[Line, ...] = ()
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
+    authors: bool = False
 
 
 class _Slot(NamedTuple):
@@ -122,11 +128,12 @@ class Replay:
         if entry.error is not None:
             raise AskError(entry.error.kind, entry.error.message)
         text = entry.text or ""
-        if any(mark in text for mark in FAILURE_MARKS):
+        if not entry.authors and any(mark in text for mark in FAILURE_MARKS):
             raise AskError("failed-elsewhere", " ".join(text.split())[:300])
         status = entry.status or ("answered" if text.strip() else "empty")
         return Answer(
             text=text,
+            not_text=entry.not_text,
             status=status,
             thinking=entry.thinking,
             finish_reason=entry.finish_reason,
@@ -161,7 +168,7 @@ def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
             # keju leaves defaults out of its lines
             slot = slot._replace(setting=entry.setting or "image", round=entry.round or 1)
         earlier = found.get(slot)
-        if earlier and not entry.key and earlier.text != entry.text:
+        if earlier and not entry.key and _said(earlier) != _said(entry):
             raise DataError(
                 "two different answers",
                 file=path,
@@ -169,6 +176,10 @@ def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
                 mend="Keep one of them, or give each its round",
             )
         found[slot] = entry
+
+
+def _said(entry: _Entry) -> tuple[str | None, str]:
+    return entry.text, entry.not_text
 
 
 def _entries(path: Path, data: bytes) -> Iterator[_Entry]:
@@ -202,6 +213,7 @@ def _entry_of(told: Told) -> _Entry:
         finish_reason=told.finish_reason,
         usage=told.usage,
         error=told.error,
+        not_text=told.not_text,
         lines=told.lines,
     )
 
@@ -232,12 +244,9 @@ def _list(path: Path, data: bytes) -> Iterator[_Entry]:
         if "prediction" in row:
             yield _entry_of(row_of(row, path, number))
             continue
-        name, text = row.get("ID"), row.get("Response")
-        if not isinstance(name, str | int) or not isinstance(text, str | None):
-            raise DataError(
-                "an object needs ID and Response, both text",
-                file=path,
-                item=f"object {number}" if name is None else str(name),
-            )
-        if text is not None:
-            yield _Entry(item=name, text=text)
+        name = row.get("ID")
+        if not isinstance(name, str | int):
+            raise DataError("an object needs an ID", file=path, item=f"object {number}")
+        if "Response" in row:
+            content = content_of(row["Response"])
+            yield _Entry(item=name, text=content.text, not_text=content.not_text, authors=True)

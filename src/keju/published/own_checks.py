@@ -14,6 +14,7 @@ from keju.published.checks.base import EPSILON, Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
 from keju.scoring import BenchmarkResult, Result
 from keju.scoring.aggregate import is_ratio_of_sums
+from keju.text import answer_part
 
 Places = Iterator[tuple[str, int, list[Mismatch]]]
 """Where was looked, how much was compared there, and what fails."""
@@ -227,10 +228,11 @@ def same_answers(seen: Seen) -> Places:
     texts: dict[str, dict[tuple[str, ...], str]] = defaultdict(dict)
     for each in seen.responses:
         item = seen.items.get((each.task, each.query, each.item))
-        telling = item is not None and not item.options and each.text.strip() != item.answer.strip()
+        said = answer_part(each.text)
+        telling = item is not None and not item.options and said.strip() != item.answer.strip()
         if telling and each.status == "answered":
             place = (each.item, each.task, each.query, each.setting)
-            texts[each.model][*place, str(each.round), str(each.candidate)] = each.text
+            texts[each.model][*place, str(each.round), str(each.candidate)] = said
     for first, second in combinations(sorted(texts), 2):
         both = texts[first].keys() & texts[second].keys()
         same = sum(texts[first][key] == texts[second][key] for key in both)
@@ -250,7 +252,7 @@ def same_rounds(seen: Seen) -> Places:
         rounds: dict[tuple[str, ...], int] = Counter()
         for each in responses:
             place = (each.item, each.task, each.query, each.setting, str(each.candidate))
-            by_place[place].add(each.text)
+            by_place[place].add(answer_part(each.text))
             rounds[place] += 1
         several = [place for place, count in rounds.items() if count > 1]
         same = [place for place in several if len(by_place[place]) == 1]

@@ -15,11 +15,13 @@ from keju.benchmarks import is_undeciphered, options_of, prompt_of, query_of, ta
 from keju.benchmarks.undeciphered import REASON
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Score
+from keju.reporting.answer_text import answer_shown
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
 from keju.reporting.order_errors import OrderErrors, true_order
 from keju.scoring import PROTOCOLS
+from keju.text import answer_part
 
 _LONGEST = 20_000
 _MOST_RELEVANT = 12
@@ -112,7 +114,10 @@ class Browser:
 
     def _answer(self, asked: Asked, truth: str, answer: Answer) -> Json:
         item, response = asked.item, answer.response
-        row: Json = {"m": self._models[answer.model], "text": response.text[:_LONGEST]}
+        row: Json = {
+            "m": self._models[answer.model],
+            "text": answer_shown(response.text)[:_LONGEST],
+        }
         row |= _scores(item, answer.scores)
         if response.status != "answered":
             row["status"] = response.status
@@ -122,8 +127,9 @@ class Browser:
             row["error"] = f"{response.error.kind}: {response.error.message}"[:_LONGEST]
         if item.relevant:
             row["ranked"] = self._ranked(asked, response.text)
-        if query_of(item).form == "transcription" and response.text:
-            parts = differences(truth, response.text)
+        said = answer_part(response.text)
+        if query_of(item).form == "transcription" and said:
+            parts = differences(truth, said)
             row["diff"] = list(_compact(parts))
             if self._gathered.voices[answer.model].role != "baseline":
                 self.mistakes.add(answer.model, parts)

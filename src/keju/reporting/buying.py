@@ -18,7 +18,7 @@ from keju.reporting.cells import Cell
 from keju.reporting.gather import Answer, Asked, Gathered
 from keju.reporting.labels import percent, task_name
 from keju.statistics import Interval, RiskCoverage, Spread, risk_coverage, risk_intervals, spread
-from keju.text import counted
+from keju.text import answer_part, counted
 
 COVERAGES = (0.5, 0.8, 0.9)
 """The shares of surest pages whose error is said."""
@@ -190,7 +190,9 @@ def _agreeing(gathered: Gathered) -> Iterator[Surest]:
                 said = [score.extracted for _, score in given]
                 agreement = fmean(one == other != "" for one, other in combinations(said, 2))
             else:
-                texts = [counted(answer.response.text[:_LONGEST]) for answer, _ in given]
+                texts = [
+                    counted(answer_part(answer.response.text)[:_LONGEST]) for answer, _ in given
+                ]
                 agreement = fmean(1 - _distance(*pair) for pair in combinations(texts, 2))
             name = task_name(asked.item.task, asked.item.query)
             if metric == "CER":

@@ -36,7 +36,7 @@ from keju.reporting.labels import task_name
 from keju.running.reading import name_of_images
 from keju.runs import RunFolder
 from keju.scoring import body_of
-from keju.text import counted
+from keju.text import answer_part, counted
 
 Sign = Literal["elsewhere", "withheld", "blind"]
 
@@ -304,7 +304,9 @@ def readings_of(gathered: Gathered) -> dict[tuple[str, str, int], str]:
             continue
         by_pictures: dict[str, dict[int, str]] = {}
         for reading in RunFolder.open(paths[voice.run]).readings(reader):
-            by_pictures.setdefault(reading.item, {})[reading.round] = counted(reading.text)
+            by_pictures.setdefault(reading.item, {})[reading.round] = counted(
+                answer_part(reading.text)
+            )
         for pictures, by_round in by_pictures.items():
             for round_ in range(1, voice.rounds + 1):
                 found[name, pictures, round_] = by_round.get(round_, by_round.get(1, ""))

@@ -363,6 +363,7 @@ def response_of(
         candidate=request.candidate,
         box_convention=request.box_convention,
         text=outcome.text,
+        not_text=outcome.not_text,
         thinking=outcome.thinking,
         finish_reason=outcome.finish_reason,
         usage=outcome.usage,

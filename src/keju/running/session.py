@@ -34,6 +34,7 @@ from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Selection, Way, in_shard, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
+from keju.text import answer_part
 
 _OPTIONS = {"wording": "--script", "shard": "--shard", "items": "--items"}
 """Settings of which a run has one, and the options that set them."""
@@ -378,7 +379,8 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
 
 
 def _text(reading: Response | None) -> str | None:
-    return None if reading is None else reading.text
+    """The transcription that goes into a prompt: what was read, without the reader's reasoning."""
+    return None if reading is None else answer_part(reading.text)
 
 
 def _slot(request: Request) -> Slot:

@@ -18,6 +18,7 @@ import msgspec
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, Response, Score
+from keju.scoring.answers import body_of
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
 from keju.scoring.protocols import signature
@@ -39,7 +40,7 @@ class Decisions(NamedTuple):
 
 def is_unclear(item: Item, response: Response) -> bool:
     """Whether an answer to a question with options is there, and no rule takes one of them."""
-    if response.status in _WITHOUT or not response.text.strip():
+    if response.status in _WITHOUT or not body_of(response.text).strip():
         return False
     case = Case(item, response)
     return case.form == "letter" and case.taken.answer is None

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-_CLOSING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
-_OPENING = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+from keju.text import answer_part
+
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _FENCE = "```"
@@ -43,24 +43,17 @@ _QUOTE = 60
 def body_of(text: str) -> str:
     """The response without its reasoning and without end-of-text tokens that a server let through.
 
-    What follows the last ``</think>``; where nothing does, or where ``<think>`` was never closed,
-    what stands before the first ``<think>``. Of that, what the last ``<answer>`` encloses, if any.
+    That is `answer_part`, and of it what the last ``<answer>`` encloses, if any.
     """
-    body = _after_reasoning(text)
+    body = answer_part(_without_end_tokens(text))
     answers = [inside for inside in _ANSWER.findall(body) if inside.strip()]
     return answers[-1] if answers else body
 
 
-def _after_reasoning(text: str) -> str:
+def _without_end_tokens(text: str) -> str:
     while token := next((each for each in _END_TOKENS if text.rstrip().endswith(each)), ""):
         text = text.rstrip().removesuffix(token)
-    opening = _OPENING.search(text)
-    before = text[: opening.start()] if opening else ""
-    closings = list(_CLOSING.finditer(text))
-    if closings:
-        after = text[closings[-1].end() :]
-        return after if after.strip() else before
-    return before if opening else text
+    return text
 
 
 def unfenced(body: str) -> str:

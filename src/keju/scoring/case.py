@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -34,6 +35,7 @@ from keju.text import (
     normalise,
     official_clean,
     official_convert,
+    official_convert_value,
 )
 
 MAX_CELLS = 10**10
@@ -44,12 +46,14 @@ class Flaw(NamedTuple):
     """What is wrong with an item or response before any metric sees it; empty where nothing is.
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
-    script reads as an empty one.
+    script reads as an empty one. `cut` is set where a run of keju 0.1.0 has the response, which
+    cut off reasoning before storing it.
     """
 
     response: str = ""
     answer: str = ""
     answer_missing: bool = False
+    cut: bool = False
 
 
 class Case:
@@ -68,7 +72,7 @@ class Case:
 
     @property
     def text(self) -> str:
-        """The response's text; nothing where the response is a failure."""
+        """The content as it was returned; nothing where the response is a failure."""
         return "" if self.response.status in {"failed", "filtered"} else self.response.text
 
     @cached_property
@@ -94,19 +98,48 @@ class Case:
 
     @cached_property
     def official_text(self) -> str:
-        """The response converted to simplified, as the script reads it where it doesn't clean."""
-        return official_convert(self.text)
+        """The response converted to simplified, as the script reads it where it doesn't clean.
+
+        Raises:
+            UndefinedMetricError: it is not text, and the script stops at it.
+        """
+        if not self.response.not_text:
+            return official_convert(self.text)
+        try:
+            return official_convert_value(json.loads(self.response.not_text))
+        except (TypeError, KeyError) as error:
+            raise self._stopped(type(error).__name__) from None
+
+    @cached_property
+    def official_unspaced(self) -> str:
+        """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
+
+        Raises:
+            UndefinedMetricError: it is not text, where the script stops.
+        """
+        if self.response.not_text:
+            raise self._stopped("AttributeError")
+        return official_convert(self.text.replace(" ", ""))
+
+    def _stopped(self, how: str) -> UndefinedMetricError:
+        what = kind_of(json.loads(self.response.not_text))
+        return UndefinedMetricError(f"the authors' script stops here: {how}, Response is {what}")
 
     @cached_property
     def official_pair(self) -> Pair:
         """Both texts cleaned, then the response converted."""
         truth = "" if self.flaw.answer_missing else self.official_truth
-        pair = Pair(official_clean(truth), official_convert(official_clean(self.text)))
-        return _bounded(pair)
+        return _bounded(Pair(official_clean(truth), self.official_cleaned))
 
     @cached_property
     def official_cleaned(self) -> str:
-        """The response cleaned, then converted."""
+        """The response cleaned, then converted.
+
+        Raises:
+            UndefinedMetricError: it is not text, where the script stops.
+        """
+        if self.response.not_text:
+            raise self._stopped("TypeError")
         return official_convert(official_clean(self.text))
 
     @cached_property
@@ -219,6 +252,22 @@ class Case:
             wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
             in_english=self.form == "text" and self.item.benchmark == "OBI-Bench",
         )
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, in a word or two."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return f"the number {value:g}"
+        case str():
+            return "text" if value.strip() else "empty text"
+        case list():
+            return "a list"
+    return "an object"
 
 
 def _running_text(text: str) -> Extracted:

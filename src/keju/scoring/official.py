@@ -82,17 +82,17 @@ def bleu_of_words(case: Case) -> Measured:
 
 def rouge_1(case: Case) -> Measured:
     """F1 of characters."""
-    return mean(rouge_n(case.official_truth, case.official_text, 1).f1)
+    return mean(rouge_n(case.official_truth, case.official_unspaced, 1).f1)
 
 
 def rouge_2(case: Case) -> Measured:
     """F1 of pairs of characters."""
-    return mean(rouge_n(case.official_truth, case.official_text, 2).f1)
+    return mean(rouge_n(case.official_truth, case.official_unspaced, 2).f1)
 
 
 def rouge_longest(case: Case) -> Measured:
     """F1 of the longest common subsequence."""
-    return mean(rouge_l(case.official_truth, case.official_text).f1)
+    return mean(rouge_l(case.official_truth, case.official_unspaced).f1)
 
 
 def punctuation_precision(case: Case) -> Measured:

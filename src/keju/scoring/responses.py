@@ -10,8 +10,9 @@ from pathlib import Path
 from keju.benchmarks import task_of_number, tasks
 from keju.errors import DataError
 from keju.files import read_json
-from keju.items import Item, Response
-from keju.scoring.case import Case, Flaw
+from keju.items import Failure, Item, Response, Status
+from keju.scoring.case import Case, Flaw, kind_of
+from keju.text import content_of
 
 LONGEST = 1_000_000
 """Characters in one field of the authors' form; more is a mistake in the file."""
@@ -26,12 +27,15 @@ def read_responses(path: Path) -> list[Case]:
 
     Each object has ``ID`` and ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
     ``Question`` (whose options help to take a letter) and ``Answer`` (the traditional answer,
-    which `strict` prefers) are read where they are there. An answer or response that is no text,
-    on which the authors' script stops, or that holds half a character, makes that item unscored.
-    Numbers may be whole floats, which pandas makes of them.
+    which `strict` prefers) are read where they exist. An object without ``Response`` is a failure,
+    as in a run, and a null one is empty text (our reading: the authors' script stops at both).
+    An item whose answer is not text, or whose answer or response has half a character, is unscored;
+    one whose response is not text is unscored where the authors' script stops at it. IDs may be
+    whole floats, which pandas makes of numbers.
 
     Raises:
-        DataError: the file is not such a list; the message names the file and the item.
+        DataError: the file is not such a list, or no object has a response or an answer; the
+            message names the file and the item.
     """
     if path.is_file() and path.stat().st_size > _LARGEST:
         raise DataError("more than 2 GiB", file=path, mend="Score it in parts")
@@ -41,6 +45,10 @@ def read_responses(path: Path) -> list[Case]:
     if all(case.flaw.answer_missing for case in cases):
         raise DataError(
             "no item has Answer_Simplified", file=path, mend="Rename the field that has the answers"
+        )
+    if all(case.response.status == "failed" for case in cases):
+        raise DataError(
+            "no item has Response", file=path, mend="Rename the field that has the responses"
         )
     return cases
 
@@ -65,7 +73,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
     for place, row in enumerate(rows, start=1):
         where = f"item {place}"
         if not isinstance(row, dict):
-            raise DataError(f"is {_kind(row)}, not an object", file=file, item=where)
+            raise DataError(f"is {kind_of(row)}, not an object", file=file, item=where)
         name = _named(file, where, row, "ID")
         where = f"item {place} (ID {ascii(name)[1:-1][:60]})"
         number = _named(file, where, row, "Task_ID").removeprefix("T")
@@ -88,10 +96,6 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
 
 
 def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: int) -> Case:
-    if "Response" not in row:
-        raise DataError(
-            "has no Response", file=file, item=where, mend="Rename the field that has the responses"
-        )
     for key, value in row.items():
         if isinstance(value, str) and len(value) > LONGEST:
             raise DataError(
@@ -101,11 +105,11 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
                 mend="Shorten it, or leave the item out",
             )
     flaw = Flaw(
-        response=_flaw(row, "Response"),
+        response=_half(row, "Response"),
         answer=_flaw(row, "Answer_Simplified") or _half(row, "Answer") or _half(row, "Question"),
         answer_missing="Answer_Simplified" not in row,
     )
-    text, answer = _optional(row, "Response"), row.get("Answer_Simplified", "")
+    answer = row.get("Answer_Simplified", "")
     task = task_of_number(number)
     question = _optional(row, "Question")
     item = Item(
@@ -117,16 +121,32 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
         answer=_optional(row, "Answer") if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )
-    response = Response(
-        key=f"{task.id}/{name}",
-        item=name,
-        model=file.stem,
-        benchmark=task.benchmark,
-        task=task.id,
-        status="answered" if text.strip() else "empty",
-        text=text,
+    return Case(item, _response(item, file.stem, row), flaw)
+
+
+def _response(item: Item, model: str, row: Mapping[str, object]) -> Response:
+    """The response as a run stores it; a failure where the row has none."""
+    failed = "Response" not in row
+    content = content_of(_whole(row.get("Response")))
+    status: Status = "answered" if content.text.strip() else "empty"
+    return Response(
+        key=f"{item.task}/{item.id}",
+        item=item.id,
+        model=model,
+        benchmark=item.benchmark,
+        task=item.task,
+        status="failed" if failed else status,
+        text=content.text,
+        not_text=content.not_text,
+        error=Failure(kind="missing-answer", message="the file has no Response")
+        if failed
+        else None,
     )
-    return Case(item, response, flaw)
+
+
+def _whole(value: object) -> object:
+    """The value; empty text for a text that has half a character, whose item is unscored."""
+    return "" if isinstance(value, str) and _HALF.search(value) else value
 
 
 def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
@@ -135,7 +155,7 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
         value = int(value)
     if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
         return _HALF.sub("\ufffd", str(value).strip())
-    problem = f"{key} is {_kind(value)}" if key in row else f"has no {key}"
+    problem = f"{key} is {kind_of(value)}" if key in row else f"has no {key}"
     raise DataError(
         problem,
         file=file,
@@ -150,27 +170,12 @@ def _optional(row: Mapping[str, object], key: str) -> str:
 
 
 def _flaw(row: Mapping[str, object], key: str) -> str:
-    """Why the authors' script, or any, cannot score this field; empty where it can."""
+    """Why the authors' script cannot score this answer; empty where it can."""
     value = row.get(key, "")
-    return _half(row, key) if isinstance(value, str) else f"{_STOPS}{key} is {_kind(value)}"
+    return _half(row, key) if isinstance(value, str) else f"{_STOPS}{key} is {kind_of(value)}"
 
 
 def _half(row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
     found = _HALF.search(value) if isinstance(value, str) else None
     return f"{key} holds half a character, {ascii(found[0])[1:-1]}" if found else ""
-
-
-def _kind(value: object) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case int() | float():
-            return f"the number {value:g}"
-        case str():
-            return "text" if value.strip() else "empty text"
-        case list():
-            return "a list"
-    return "an object"

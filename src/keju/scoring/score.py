@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
@@ -12,13 +13,16 @@ from keju.encoders import Encoders
 from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
-from keju.scoring.case import Case
+from keju.scoring.case import Case, kind_of
 from keju.scoring.measured import Measured
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable
 from keju.scoring.rankings import Galleries
 from keju.scoring.semantic import Batch, semantic_binding
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
+
+CUT = "cut"
+"""The statistic of an official score whose response lacks what keju 0.1.0 cut off."""
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
 _LISTED = frozenset({
@@ -71,7 +75,8 @@ def score_cases(
         if isinstance(found, str):
             scores[place] = replace(scores[place], reason=found)
         else:
-            scores[place] = replace(scores[place], value=found.value, stats=found.stats)
+            stats = scores[place].stats | found.stats
+            scores[place] = replace(scores[place], value=found.value, stats=stats)
     return scores + galleries.scores(tuple(protocols))
 
 
@@ -83,7 +88,8 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
     if semantic is None and binding is None:
         return _record(case, protocol, metric, reason=unavailable(metric))
     undeciphered = REASON if is_undeciphered(case.item) else ""
-    if reason := undeciphered or case.flaw.response or case.flaw.answer:
+    flaw = case.flaw.response or case.flaw.answer or _unread(case, protocol)
+    if reason := undeciphered or flaw:
         return _record(case, protocol, metric, reason=reason)
     try:
         if semantic is not None:
@@ -99,6 +105,14 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
         measured = _failed(measured, binding)
     signed = signature(protocol, metric, binding.text)
     return _record(case, protocol, metric, signed, measured=measured)
+
+
+def _unread(case: Case, protocol: Protocol) -> str:
+    """Why `strict` does not read a response that is not text; a list is read as its texts."""
+    if protocol == "official" or not case.response.not_text:
+        return ""
+    value = json.loads(case.response.not_text)
+    return "" if isinstance(value, list) else f"Response is {kind_of(value)}"
 
 
 def _failed(measured: Measured, binding: Binding) -> Measured:
@@ -138,7 +152,8 @@ def _record(
         reason=reason,
         extracted=(case.taken.answer or "") if read_out else "",
         extracted_from=case.taken.origin if protocol == "strict" else "",
-        stats={} if measured is None else measured.stats,
+        stats=({CUT: 1.0} if case.flaw.cut and protocol == "official" else {})
+        | ({} if measured is None else measured.stats),
         signature=signed,
     )
 

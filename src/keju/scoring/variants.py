@@ -48,12 +48,16 @@ def _converted(case: Case) -> Pair:
     return Pair(case.official_truth, case.official_text)
 
 
+def _unspaced(case: Case) -> Pair:
+    return Pair(case.official_truth, case.official_unspaced)
+
+
 _BLEU_CLEANED = Variant("BLEU_eq5", "BLEU", _cleaned, "clean>convert>chars")
 _OF_TEXT = (
     Variant("BLEU_eq5", "BLEU", _converted, "convert>chars"),
-    Variant("ROUGE-1_recall", "ROUGE-1", _converted, "convert>chars"),
-    Variant("ROUGE-2_recall", "ROUGE-2", _converted, "convert>chars"),
-    Variant("ROUGE-L_beta1.2", "ROUGE-L", _converted, "convert>chars"),
+    Variant("ROUGE-1_recall", "ROUGE-1", _unspaced, "convert>chars"),
+    Variant("ROUGE-2_recall", "ROUGE-2", _unspaced, "convert>chars"),
+    Variant("ROUGE-L_beta1.2", "ROUGE-L", _unspaced, "convert>chars"),
     Variant("ANLS_eq7", "ANLS", _converted, "convert"),
     Variant("ANLS_biten", "ANLS", _converted, "convert"),
 )

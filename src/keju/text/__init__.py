@@ -28,7 +28,8 @@ layer parts what an earlier one joined. OCR scoring (`counted`) goes by this pol
   joined by ``script`` only.
 """
 
-from keju.text.clean import official_clean, official_convert
+from keju.text.clean import official_clean, official_convert, official_convert_value
+from keju.text.content import Content, content_of
 from keju.text.han import han_only, is_han
 from keju.text.normalise import (
     LAYERS,
@@ -40,15 +41,19 @@ from keju.text.normalise import (
     normalisation_signature,
     normalise,
 )
+from keju.text.reasoning import answer_part, with_reasoning
 from keju.text.repeats import said_once
 from keju.text.scripts import Script, in_script
 from keju.text.widths import narrowed
 
 __all__ = [
     "LAYERS",
+    "Content",
     "Layer",
     "Pair",
     "Script",
+    "answer_part",
+    "content_of",
     "counted",
     "counted_alike",
     "counted_pair",
@@ -60,5 +65,7 @@ __all__ = [
     "normalise",
     "official_clean",
     "official_convert",
+    "official_convert_value",
     "said_once",
+    "with_reasoning",
 ]

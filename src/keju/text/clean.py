@@ -29,6 +29,25 @@ def official_convert(text: str) -> str:
     return _converter().convert(text)
 
 
+def official_convert_value(value: object) -> str:
+    """Convert a response that is not text, as the authors' script does with whatever JSON holds.
+
+    zhconv joins the texts of a list, and of an empty list or object it makes an empty text. An
+    element is converted only where zhconv's dictionary has it as a whole.
+
+    Raises:
+        TypeError: zhconv stops so at numbers, null, and lists of anything but text.
+        KeyError: it stops so at an object that is not empty.
+    """
+    # zhconv's own function: `_Converter` walks through characters, which a list does not have.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from zhconv import convert  # noqa: PLC0415
+
+    converted: str = convert(value, _LOCALE)
+    return converted
+
+
 class _Converter:
     """zhconv's conversion with zhconv's dictionary: the longest phrase first, from the left.
 

@@ -18,6 +18,7 @@ from keju.items import Item, Record, Response
 from keju.runs import RunFolder
 from keju.scoring import answer_code, is_unclear
 from keju.scoring.adjudicated import CODE, LETTER, NONE
+from keju.text import answer_part
 from keju.web.acts import Act, Acts
 from keju.web.desk import Form
 from keju.web.exam import place_of
@@ -63,7 +64,7 @@ class Adjudication:
             "question": prompt_of(item),
             "choices": choices_of(item),
             "options": options_of(item),
-            "answer": response.text,
+            "answer": answer_part(response.text),
             "letter": before,
         }
 
@@ -94,7 +95,7 @@ class Adjudication:
             writer.writerow([
                 subject, cell_text(item.id), item.task, item.query,
                 response.setting, response.round, cell_text(response.model),
-                cell_text(person), letter, cell_text(response.text),
+                cell_text(person), letter, cell_text(answer_part(response.text)),
             ])  # fmt: skip
         return "\ufeff" + stream.getvalue()
 

@@ -20,6 +20,7 @@ from keju.running import Budget, Limits, Policy, ResponseStore
 from keju.running.prices import read_prices
 from keju.running.questions import ask_questions, replies_of
 from keju.runs import RunFolder
+from keju.text import answer_part
 
 What = Literal["failed", "unparsed", "refused"]
 
@@ -166,9 +167,9 @@ class Drafting:
         self.unused.append(Unused(page.source.id, kind, stage, what, printable(why)[:300], shown))
 
     def usable(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
-        """The text of a reply that came whole; None, and listed, where it did not."""
+        """The answer part of a reply that came whole; None, and listed, where it did not."""
         if reply is not None and reply.status == "answered":
-            return reply.text
+            return answer_part(reply.text)
         why = "no reply"
         if reply is not None:
             why = f"{reply.error.kind}: {reply.error.message}" if reply.error else reply.status

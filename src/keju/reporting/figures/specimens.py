@@ -12,6 +12,7 @@ from PIL import Image
 
 from keju.benchmarks import options_of, prompt_of, task
 from keju.images import thumbnail
+from keju.reporting.answer_text import answer_shown
 from keju.reporting.figures.breaking import wrapped
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import OfRun, data
@@ -99,7 +100,9 @@ def specimen_rows(source: OfRun, asked: Asked) -> list[Row]:
         value = values[model]
         sign = "●" if value >= _WHOLE else "◐" if value > 0 else "○"
         response = said[model]
-        text = response.text if response.status == "answered" else f"({response.status})"
+        text = (
+            answer_shown(response.text) if response.status == "answered" else f"({response.status})"
+        )
         page.write("answer", f"{sign} {model} · {percent(value)}", text, _LINES)
     if (more := len(order) - _MODELS) > 0:
         page.write("more", f"{more} more models", "", 1)

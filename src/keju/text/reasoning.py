@@ -1,0 +1,45 @@
+"""The answer part of a response: what is left without the reasoning inside the content.
+
+Responses are stored as they were returned. Whoever wants the answer alone (scoring, reports,
+judges, pipelines, drafting) takes it with `answer_part`, so that there is one rule for all.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CLOSING = re.compile(r"</(?:think|thinking|reasoning)>", re.IGNORECASE)
+_OPENING = re.compile(r"<(?:think|thinking|reasoning)>", re.IGNORECASE)
+
+
+def answer_part(content: str) -> str:
+    """The content without its reasoning; the content itself where it has none.
+
+    The answer is what follows the last ``</think>`` (some chat templates open the tag in the
+    prompt, so that the content has only the closing one), up to a ``<think>`` that is not closed.
+    Where nothing follows, it is what precedes the first ``<think>``. Reasoning that is never closed
+    goes on to the end. ``<thinking>`` and ``<reasoning>`` are read alike. White space around the
+    answer is removed only where reasoning was (our reading).
+    """
+    opening = _OPENING.search(content)
+    closings = list(_CLOSING.finditer(content))
+    if opening is None and not closings:
+        return content
+    first = opening.start() if opening else len(content)
+    begun_inside = bool(closings) and closings[0].start() < first
+    before = "" if begun_inside else content[:first]
+    if not closings:
+        return before.strip()
+    after = content[closings[-1].end() :]
+    if unclosed := _OPENING.search(after):
+        after = after[: unclosed.start()]
+    return after.strip() or before.strip()
+
+
+def with_reasoning(content: str, reasoning: str) -> str:
+    """The content with reasoning from a field of its own put before it (our reading).
+
+    The form is ``<think>REASONING</think>CONTENT`` with nothing inserted: what a server that has no
+    parser for reasoning returns for the same output.
+    """
+    return f"<think>{reasoning}</think>{content}" if reasoning else content

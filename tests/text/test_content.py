@@ -1,0 +1,32 @@
+"""Contents that are text, and contents that are not."""
+
+import json
+
+import pytest
+
+from keju.text import content_of
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("天", "天"),
+        (" ", " "),
+        (None, ""),
+        ([{"type": "text", "text": "天"}, {"type": "text", "text": "地"}], "天地"),
+        ([{"type": "text", "text": "天"}, {"type": "image"}], "天"),
+    ],
+)
+def test_text_null_and_parts_with_text_are_text(value, text):
+    assert content_of(value) == (text, "")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(["天", "地"], "天地"), ([], ""), ([3, "天"], "天"), ([{"a": 1}], ""), (3, ""), (True, ""),
+     ({}, ""), ({"text": "天"}, "")],
+)  # fmt: skip
+def test_anything_else_is_kept_in_json(value, text):
+    content = content_of(value)
+    assert content.text == text
+    assert json.loads(content.not_text) == value

@@ -1,0 +1,33 @@
+"""The answer part of a content, and reasoning put before it."""
+
+import pytest
+
+from keju.text import answer_part, with_reasoning
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        ("B", "B"),
+        (" B \n", " B \n"),
+        ("<think>A?</think>\n\nB\n", "B"),
+        ("A?</think>B", "B"),
+        ("<Thinking>A?</THINKING>B", "B"),
+        ("<reasoning>A?</reasoning>B", "B"),
+        ("<think>A?</think>B<think>C?", "B"),
+        ("<think>A?</think>B<think>C?</think>D", "D"),
+        ("B<think>A?</think> ", "B"),
+        ("<think>A?", ""),
+        ("<think>A?</think>", ""),
+        ("A?</think><think>C?", ""),
+        ("", ""),
+    ],
+)
+def test_the_answer_is_what_follows_the_reasoning(content, answer):
+    assert answer_part(content) == answer
+
+
+def test_reasoning_of_a_field_goes_before_the_content_with_nothing_between():
+    assert with_reasoning("\nB", "\nhm\n") == "<think>\nhm\n</think>\nB"
+    assert with_reasoning("B", "") == "B"
+    assert answer_part(with_reasoning("B", "A?")) == "B"
