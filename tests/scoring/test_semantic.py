@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -170,3 +172,55 @@ def test_a_failure_is_worth_nothing_and_a_shared_text_is_encoded_once(shared):
     assert found[5] == 0
     assert fresh.counts("chinese-bert-wwm").texts == 3
     fresh.close()
+
+
+def figure_4(shared):
+    """OBI-Bench's Fig. 4: (character, model, golden text, answer, printed BERTScore), eight."""
+    registry = json.loads((shared / "published" / "obi_registry.json").read_text("utf-8"))
+    return [
+        (each["char"], model, each["golden"], each["answers"][model], printed)
+        for each in registry["figure4_examples"]
+        for model, printed in each["bertscore"].items()
+    ]
+
+
+def test_the_examples_of_obi_benchs_figure_4_are_eight(shared):
+    examples = figure_4(shared)
+    assert len(examples) == 8
+    assert {(char, model): printed for char, model, _, _, printed in examples} == {
+        ("王", "GPT-4o"): 0.1946,
+        ("王", "Qwen-VL-Max"): 0.2829,
+        ("子", "GPT-4o"): 0.2345,
+        ("子", "Qwen-VL-Max"): 0.3143,
+        ("雨", "GPT-4o"): 0.5885,
+        ("雨", "Qwen-VL-Max"): 0.2295,
+        ("牛", "GPT-4o"): 0.2677,
+        ("牛", "Qwen-VL-Max"): 0.3335,
+    }
+    assert all(golden and answer for _, _, golden, answer, _ in examples)
+
+
+@pytest.mark.semantic
+def test_official_bertscore_of_obi_bench_is_that_of_figure_4(shared):
+    """Within ±.01: the texts were read off the figure, stray quotation marks included.
+
+    The paper names BERTScore and no encoder; roberta-large rescaled is our reading of its values.
+    """
+    weights = os.environ.get("KEJU_ROBERTA_LARGE")
+    if not weights:
+        pytest.skip(
+            "needs the weights of FacebookAI/roberta-large (1.4 GB): set KEJU_ROBERTA_LARGE to "
+            "their folder"
+        )
+    examples = figure_4(shared)
+    cases = [
+        case("deciphering", golden, answer, name=char, model=model, query="What",
+             benchmark="OBI-Bench")
+        for char, model, golden, answer, _ in examples
+    ]  # fmt: skip
+    with_weights = Encoders({"roberta-large": Path(weights)})
+    try:
+        found = values(score_cases(cases, encoders=with_weights), "official", "BERTScore")
+    finally:
+        with_weights.close()
+    assert found == pytest.approx([printed for *_, printed in examples], abs=0.01)
