@@ -43,7 +43,7 @@ def test_a_large_book_does_not_crowd_out_the_small_ones(source: Path, tmp_path: 
     held = Counter(item.group for item in Dataset.open(tmp_path / "out").items())
     assert held == {"a": 5, "b": 5, "c": 5, "d": 6}
     lines = (tmp_path / "out/tables/strata.csv").read_text("utf-8-sig").splitlines()
-    assert lines[1:] == ["唐,3,60,15,15", "宋,1,6,6,15"]
+    assert lines[1:] == ["唐 Tang,3,60,15,15", "宋 Song,1,6,6,15"]
     assert len((tmp_path / "out/tables/dropped.csv").read_text("utf-8-sig").splitlines()) == 46
 
 

@@ -132,5 +132,7 @@ def test_strata_count_questions_and_images_the_largest_first(
                             images=(ref,), answer="天",
                             metadata={"dynasty": dynasty, "category": "Art"}))  # fmt: skip
     assert stats(tmp_path / "d").strata.rows() == [
-        ("category", "Art", 3, 2), ("dynasty", "Ming", 2, 2), ("dynasty", "Song", 1, 1),
-    ]  # fmt: skip
+        ("category", "艺术类 Art", 3, 2),
+        ("dynasty", "明 Ming", 2, 2),
+        ("dynasty", "宋 Song", 1, 1),
+    ]

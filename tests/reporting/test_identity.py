@@ -60,7 +60,7 @@ def test_a_breakdown_has_each_items_own_metadata(libraries, turned):
     gathered = gather(libraries[::-1] if turned else libraries, picture_bytes=0)
     (found,) = (each for each in strata(gathered) if each["kind"] == "dynasty")
     means = {row[0]: (row[1], row[2]) for row in found["rows"]}
-    assert means == {"Ming": (8, 1.0), "Song": (8, 0.0)}
+    assert means == {"明 Ming": (8, 1.0), "宋 Song": (8, 0.0)}
 
 
 def test_items_scores_and_rows_name_the_dataset_where_ids_coincide(libraries, tmp_path):

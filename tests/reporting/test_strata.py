@@ -60,21 +60,21 @@ def gathered(tmp_path):
 def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(gathered):
     tables = {(table["task"], table["kind"]): table for table in strata(gathered)}
     rows = {row[0]: row for row in tables["T7", "dynasty"]["rows"]}
-    assert rows["宋"][1:3] == [4, 0.625]
-    assert rows["宋"][5] == [0.5, 0.75, 0.0]
-    assert rows["唐"][2] == 1
-    low, high = rows["宋"][3:5]
+    assert rows["宋 Song"][1:3] == [4, 0.625]
+    assert rows["宋 Song"][5] == [0.5, 0.75, 0.0]
+    assert rows["唐 Tang"][2] == 1
+    low, high = rows["宋 Song"][3:5]
     assert low <= 0.625 <= high
-    assert [row[0] for row in tables["T7", "dynasty"]["rows"]] == ["宋", "唐"]
+    assert [row[0] for row in tables["T7", "dynasty"]["rows"]] == ["宋 Song", "唐 Tang"]
     assert ("T7", "place") not in tables
 
 
 def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(gathered):
     tables = {(table["task"], table["kind"]): table for table in strata(gathered)}
     rows = {row[0]: row for row in tables["", "dynasty"]["rows"]}
-    assert rows["宋"][1] == 8
-    assert rows["宋"][2] == pytest.approx(-0.0625)
-    assert rows["唐"][2] == pytest.approx(0.0625)
+    assert rows["宋 Song"][1] == 8
+    assert rows["宋 Song"][2] == pytest.approx(-0.0625)
+    assert rows["唐 Tang"][2] == pytest.approx(0.0625)
     sizes = tables["", "resolution"]["rows"]
     assert [row[0] for row in sizes] == ["0.25 to 1 megapixels", "1 to 4 megapixels"]
 

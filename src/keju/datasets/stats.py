@@ -11,6 +11,7 @@ import polars as pl
 from keju.benchmarks import prompt_of, task
 from keju.datasets.distributions import distributions
 from keju.datasets.store import Dataset
+from keju.datasets.values import value_label
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
 
@@ -45,7 +46,7 @@ class Stats(NamedTuple):
     and `height` in pixels, and `boxes`, the mean number on images that have any. An item's source
     is what its metadata say, else the first of its provenance, else the dataset's name.
     `strata` (AncientDoc Figures 2 and 3, OBI-Bench's tiers) counts `questions` and `images` by what
-    the items' metadata say: category, dynasty, script, subset.
+    the items' metadata say: category, dynasty, script, subset; by canonical value (`value_label`).
     `distributions` counts items and images by bin or word of what is measured (`distributions`).
     """
 
@@ -176,7 +177,11 @@ def _sources(pictures: pl.DataFrame) -> pl.DataFrame:
 def _strata(items: list[Item]) -> pl.DataFrame:
     """Questions and images of each stratum, the kinds in their order, the largest first."""
     rows = [
-        {"stratum": kind, "name": name, "path": item.images[0].path if item.images else None}
+        {
+            "stratum": kind,
+            "name": value_label(kind, name),
+            "path": item.images[0].path if item.images else None,
+        }
         for kind in _KINDS
         for item in items
         if (name := item.metadata.get(kind))

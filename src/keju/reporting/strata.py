@@ -11,6 +11,7 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Any, TypeVar
 
+from keju.datasets.values import value_label
 from keju.items import Item, Score
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
@@ -69,7 +70,9 @@ def _parted(
 
 
 def _strata_of(item: Item) -> Iterator[tuple[str, str]]:
-    yield from item.metadata.items()
+    for kind, name in item.metadata.items():
+        if name:
+            yield kind, value_label(kind, name)
     if item.images and item.images[0].width:
         size = item.images[0].width * item.images[0].height / 1e6
         yield "resolution", _PIXELS[sum(size >= edge for edge in _MEGAPIXELS[1:])]

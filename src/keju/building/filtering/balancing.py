@@ -13,6 +13,7 @@ from keju.building.bench import Bench
 from keju.building.releasing.splitting import group_of
 from keju.building.settings import unlike
 from keju.building.step import Settings, Step
+from keju.datasets.values import value_label
 from keju.errors import UsageError
 from keju.items import Item
 
@@ -160,4 +161,5 @@ def _check(items: Sequence[Item], names: Sequence[str]) -> None:
 
 def _value(item: Item, name: str) -> str:
     read = _FIELDS.get(name)
-    return (read(item) if read else item.metadata.get(name, "")) or NOT_SAID
+    found = read(item) if read else value_label(name, item.metadata.get(name, ""))
+    return found or NOT_SAID

@@ -11,6 +11,7 @@ from pathlib import Path
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
+from keju.datasets.values import canonical
 from keju.errors import DataError
 from keju.items import Item
 
@@ -35,7 +36,8 @@ def strata() -> Mapping[str, Mapping[str, float]]:
 
 def as_printed(kind: str, name: str) -> str:
     """A category, dynasty or script as the paper spells it, or as it is where it has none such."""
-    plain = _plain(name)
+    found = canonical(kind, name)
+    plain = _plain(found.english if found else name)
     return next((one for one in strata()[_PLURALS[kind]] if _plain(one) == plain), name)
 
 
