@@ -126,8 +126,8 @@ def test_a_judge_is_not_told_whose_answer_it_is(bench, answers):
 
 def test_failures_of_the_judge_are_counted_and_asked_again_when_told(bench, answers, chat):
     asked = list(grading_requests(answers.judged, bench.folder, 1))
-    chat.plan(modes=["400"], times=-1)
-    summary = bench.ask(asked)
+    chat.plan(modes=["500"], times=-1)
+    summary = bench.ask(asked, attempts=1, dead_after=100)
     assert (summary.complete, summary.failures) == (False, 14)
     found = grades_of(judgements_of(answers.judged, bench.folder, 1), bench.folder, {})
     assert by_place(found)[GOOD, "T2"].failed == 4

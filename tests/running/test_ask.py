@@ -15,7 +15,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
-from keju.running.ask import Asker, Job, Lane, Policy
+from keju.running.ask import FIRST, Asker, Job, Lane, Policy
 
 QUICK = Policy(first_wait=0.001, longest_wait=0.002)
 Reply = Callable[[str, int], Answer]
@@ -69,7 +69,9 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return Dataset.open(make_dataset(tmp_path_factory.mktemp("ask") / "d", pages=2))
 
 
-def lane(model: Scripted, dataset: Dataset, count: int, *, ceiling: int = 4) -> Lane:
+def lane(
+    model: Scripted, dataset: Dataset, count: int, *, ceiling: int = 4, succeeded: bool = False
+) -> Lane:
     images = dataset.items()[0].images
     jobs = (
         Job(
@@ -80,7 +82,7 @@ def lane(model: Scripted, dataset: Dataset, count: int, *, ceiling: int = 4) -> 
         )
         for n in range(count)
     )  # fmt: skip
-    return Lane(model, jobs, total=count, ceiling=ceiling)
+    return Lane(model, jobs, total=count, ceiling=ceiling, succeeded=succeeded)
 
 
 def ask(dataset: Dataset, *lanes: Lane, policy: Policy = QUICK) -> list[Response]:
@@ -199,12 +201,64 @@ def test_an_attempt_that_takes_too_long_is_a_timeout(dataset: Dataset):
 
 
 def test_a_dead_server_is_given_up_and_what_was_not_asked_is_left(dataset: Dataset):
-    model = Scripted(failing(AskError("auth", "HTTP 401: who are you?"), 10**9))
-    way = lane(model, dataset, 1000)
+    def reply(item: str, count: int) -> Answer:
+        if int(item[1:]) > 99:
+            raise AskError("auth", "HTTP 401: who are you?")
+        return fine(item, count)
+
+    way = lane(Scripted(reply), dataset, 1000)
     kept = ask(dataset, way)
-    assert 10 <= len(kept) < 20
+    assert 110 <= len(kept) < 120
     assert way.left == 1000 - len(kept)
     assert way.halted == "10 requests in a row failed, the last so: HTTP 401: who are you?"
+
+
+def test_five_failures_alike_before_any_success_stop_a_model(dataset: Dataset):
+    def reply(item: str, count: int) -> Answer:
+        raise AskError("bad-request", f"HTTP 400: no such field (request id: {item}-{count})")
+
+    way = lane(Scripted(reply), dataset, 1000)
+    kept = ask(dataset, way)
+    assert len(kept) == 5
+    assert way.left == 995
+    assert "no such field" in way.halted
+    assert way.halted_by is not None
+    assert way.halted_by.kind == "bad-request"
+
+
+@pytest.mark.parametrize("kind", ["missing-answer", "failed-elsewhere"])
+def test_answers_that_a_file_lacks_do_not_stop_it(dataset: Dataset, kind: str):
+    way = lane(Scripted(failing(AskError(kind, "no answer"), 10**9)), dataset, 200)
+    assert len(ask(dataset, way)) == 200
+    assert way.halted == ""
+
+
+def test_unlike_failures_or_an_earlier_answer_do_not_stop_a_model(dataset: Dataset):
+    def unlike(item: str, count: int) -> Answer:
+        raise AskError("bad-request", "HTTP 400: " + "x" * int(item[1:]))
+
+    way = lane(Scripted(unlike), dataset, 100)
+    assert len(ask(dataset, way)) == 100
+    alike = failing(AskError("bad-request", "HTTP 400: too long"), 10**9)
+    resumed = lane(Scripted(alike), dataset, 100, succeeded=True)
+    assert len(ask(dataset, resumed)) == 100
+    assert way.halted == resumed.halted == ""
+
+
+def test_few_requests_are_in_flight_until_the_first_answer(dataset: Dataset):
+    model = Scripted(fine, seconds=0.02)
+    seen: list[int] = []
+    way = lane(model, dataset, 60, ceiling=30)
+    answer = model.answer
+
+    async def watched(request: Request, images: Sequence[bytes]) -> Answer:
+        seen.append(way.throttle.in_flight)
+        return await answer(request, images)
+
+    model.answer = watched
+    ask(dataset, way)
+    assert max(seen[:FIRST]) == FIRST
+    assert max(seen) == 30
 
 
 def test_failures_among_successes_do_not_give_a_server_up(dataset: Dataset):

@@ -70,6 +70,7 @@ def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
 def test_failures_slowing_and_giving_up_are_said(clock: Clock):
     way = lane(total=4)
     pace = Pace(way)
+    way.throttle.proven()
     way.throttle.overloaded(1e18, None)
     clock.now += 1
     way.note(response(failed=True), dead_after=2)

@@ -260,7 +260,7 @@ def run(
         console=err,
     )
     # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.asked import failure_lines, run_table, trouble_lines
+    from keju.reporting.asked import failure_lines, halted_lines, run_table, trouble_lines
 
     out.print(run_table(summary))
     for each in summary.models:
@@ -279,7 +279,7 @@ def run(
         say("Nothing was asked: the column 'not asked' says why")
         raise typer.Exit(WITH_FAILURES)
     if not summary.complete:
-        for line in [*failure_lines(folder), *trouble_lines(summary)]:
+        for line in [*failure_lines(folder), *trouble_lines(summary), *halted_lines(summary)]:
             say(line)
         counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
         said = ", ".join(f"{count} {what}" for count, what in counts if count)

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from rich.table import Table
 
+from keju.items import Failure
 from keju.reporting.plain import plain_table
 from keju.running import ModelSummary, RunSummary, request_count
+from keju.running.failures import hint_of
 from keju.runs import HUMAN, RunFolder
 
 
@@ -43,16 +45,25 @@ def dropped_words(model: ModelSummary, name: str) -> str:
 
 
 def failure_lines(path: Path) -> Iterator[str]:
-    """For each model and kind of failure of a run: how often, and what was said first."""
-    first: dict[tuple[str, str], str] = {}
+    """For each model and kind of failure of a run: how often, what was said first, and a hint."""
+    first: dict[tuple[str, str], Failure] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for response in RunFolder.open(path).responses():
         if response.error is not None:
             where = (response.model, response.error.kind)
             counts[where] += 1
-            first.setdefault(where, response.error.message)
+            first.setdefault(where, response.error)
     for (model, kind), count in counts.items():
-        yield f"{model}: {count}× {kind}, first: {first[model, kind]}"
+        yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
+        if hint := hint_of(first[model, kind]):
+            yield f"  Hint: {hint}"
+
+
+def halted_lines(summary: RunSummary) -> Iterator[str]:
+    """Which models were stopped before all was asked, and why."""
+    for model in summary.models:
+        if model.halted:
+            yield f"{model.model} was stopped: {model.halted}"
 
 
 def trouble_lines(summary: RunSummary) -> Iterator[str]:

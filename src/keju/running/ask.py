@@ -21,10 +21,13 @@ from keju.items import Failure, ImageRef, Record, Request, Response, Status, Usa
 from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
 from keju.running.budget import Budget, Meter, Purse, both
+from keju.running.failures import FailureWatch
 from keju.running.throttle import Limits, Throttle
 
 _NONE = Usage()
-_ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
+FIRST = 5
+"""Requests in flight to a model at most until its first answer: what is wrong with all is then seen
+at the price of a few."""
 
 
 class Job(NamedTuple):
@@ -44,7 +47,8 @@ class Policy(Record, frozen=True, kw_only=True):
     the run slow and does not make it fail. `deadline` is the most seconds from the first attempt
     to the last, waits included; `timeout` the most for one attempt. Waits start at `first_wait`
     seconds and double up to `longest_wait`, each shortened at random by up to half. After
-    `dead_after` requests in a row that failed for the server's sake, the model is asked no more.
+    `dead_after` requests in a row that failed for the server's sake, the model is asked no more;
+    nor after five that failed alike before any succeeded (see `FailureWatch`).
     `limits` are what each model behind an endpoint takes a minute, `budget` what the whole run may
     take. `batch` submits requests to the vendor's batch endpoints and collects what is ready.
     """
@@ -72,6 +76,7 @@ class Lane:
         ceiling: requests in flight at most.
         doing: what it does, where that is not answering: a word for the progress.
         policy: what limits and prices it has.
+        succeeded: whether the run has an answer of this model already.
     """
 
     def __init__(
@@ -83,6 +88,7 @@ class Lane:
         ceiling: int,
         doing: str = "",
         policy: Policy | None = None,
+        succeeded: bool = False,
     ) -> None:
         policy = policy or Policy()
         self.model = model
@@ -90,16 +96,18 @@ class Lane:
         self.doing = doing
         self.jobs = jobs
         self.total = total
-        self.throttle = Throttle(ceiling, policy.limits if self.meter.paid else None)
+        limits = policy.limits if self.meter.paid else None
+        self.throttle = Throttle(ceiling, limits, first=ceiling if succeeded else FIRST)
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.attempts = 0
         self.waited = 0.0
         self.halted = ""
+        self.halted_by: Failure | None = None
         self.refused: set[str] = set()
         self.not_sent: set[str] = set()
         self.trouble: dict[str, str] = {}
-        self._in_a_row = 0
+        self._watch = FailureWatch(succeeded=succeeded)
 
     @property
     def done(self) -> int:
@@ -129,20 +137,19 @@ class Lane:
         self.trouble.setdefault(failure.kind, str(failure))
 
     def note(self, response: Response, dead_after: int) -> None:
-        """Count a response; give the model up after too many failures of its server."""
+        """Count a response; stop asking the model where its failures say so."""
         self.statuses[response.status] += 1
         self.attempts += response.attempts
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))
-        if response.error is None or response.status != "failed":
-            self._in_a_row = 0
-            return
-        self.failures[response.error.kind] += 1
-        self._in_a_row = self._in_a_row + 1 if response.error.kind in _ENDPOINT_KINDS else 0
-        if self._in_a_row >= dead_after and not self.throttle.stopped:
-            self.halted = (
-                f"{self._in_a_row} requests in a row failed, the last so: {response.error.message}"
-            )
+        if response.error is None:
+            self.throttle.proven()
+        if response.error is not None and response.status == "failed":
+            self.failures[response.error.kind] += 1
+            self.throttle.failed()
+        halted = self._watch.note(response, dead_after)
+        if halted and not self.throttle.stopped:
+            self.halted, self.halted_by = halted, response.error
             self.throttle.stop()
 
 

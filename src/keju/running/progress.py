@@ -60,7 +60,7 @@ class Pace:
         if failed := self.lane.statuses["failed"]:
             parts.append(f"{failed} failed")
         throttle = self.lane.throttle
-        if throttle.limit < throttle.ceiling:
+        if throttle.slowed:
             parts.append(f"slowed to {throttle.limit} at once")
         if self.lane.halted:
             parts.append("given up")

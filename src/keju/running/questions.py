@@ -72,7 +72,8 @@ def ask_questions(
     for model in models:
         known = store.known(model.name)
         found = [stored for _, stored in jobs_of(model, questions(model), known, policy)]
-        standing.append([stored for stored in found if stored is not None])
+        there = [stored for stored in found if stored is not None]
+        standing.append(there)
         lanes.append(
             Lane(
                 model,
@@ -80,6 +81,7 @@ def ask_questions(
                 total=found.count(None),
                 ceiling=policy.concurrency or model.concurrency,
                 policy=policy,
+                succeeded=any(not stored.kind for stored in there),
             )
         )
     paid = identities or {model.name: model.identity for model in models}

@@ -19,6 +19,7 @@ from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
 from keju.running.conventions import check_models
+from keju.running.failures import may_change
 from keju.running.lending import lend
 from keju.running.progress import show
 from keju.running.reading import reader_of
@@ -68,17 +69,28 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     @property
     def advice(self) -> str:
         """What to do about failures and about what is left, one line; empty if nothing."""
-        if self.left:
+        hints = [f"{model.model}: {model.hint}" for model in self.models if model.hint]
+        halted = sum(model.left for model in self.models if model.hint)
+        if self.left > halted:
             more = " with --retry-failed added, to ask the failed ones again too"
             again = "Run the same command again to go on"
             if self.waiting:
                 again = "Run the same command again later to collect what is ready"
             if self.used_up.startswith("--max-cost"):
                 again = "Run it again with a higher --max-cost to go on"
-            return f"{again}{more if self.failures else ''}"
-        if self.failures:
+            return ". ".join([*hints, f"{again}{more if self._may_change else ''}"])
+        if hints:
+            return ". ".join(hints)
+        if self._may_change:
             return "Run the same command again with --retry-failed to ask only the failed ones"
+        if self.failures:
+            return "The same requests would fail again. Correct what the failures name first"
         return ""
+
+    @property
+    def _may_change(self) -> bool:
+        """Whether some failure may be an answer when it is asked again."""
+        return any(may_change(kind) for model in self.models for kind in model.failures)
 
 
 def run(

@@ -21,6 +21,7 @@ from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.conventions import OF_MODEL, changed_conventions
+from keju.running.failures import hint_of
 from keju.running.keys import request_key
 from keju.running.reading import (
     NO_READING,
@@ -54,7 +55,8 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     `statuses` and `failures` (by kind) count what now stands in the run for the requests that were
     planned, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` what has no
-    response yet. `halted` says why the model was given up. `refused` are the decoding parameters
+    response yet. `halted` says why the model was stopped, and `hint` what to do about it where
+    its requests would fail again. `refused` are the decoding parameters
     that its server does not take, `not_sent` those and others that were asked for and that a
     request answered now did not have. `trouble` is what was said, by kind of failure, of requests
     that were waiting to be sent again when the run stopped.
@@ -70,6 +72,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     failures: dict[str, int] = field(default_factory=dict)
     not_asked: dict[str, int] = field(default_factory=dict)
     halted: str = ""
+    hint: str = ""
     refused: tuple[str, ...] = ()
     not_sent: tuple[str, ...] = ()
     trouble: dict[str, str] = field(default_factory=dict)
@@ -179,6 +182,7 @@ class Session:
             total=len(todo) + unread,
             ceiling=policy.concurrency or model.concurrency,
             policy=policy,
+            succeeded=any(not stored.kind for stored in standing),
         )
 
     def purse(self, budget: Budget) -> Purse:
@@ -236,6 +240,7 @@ class Session:
             ceiling=policy.concurrency or model.concurrency,
             doing="(reading)",
             policy=policy,
+            succeeded=any(status != "failed" for status in stored.values()),
         )
 
     def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
@@ -331,6 +336,7 @@ def summary_of(
         failures=dict(sorted((kinds + lane.failures).items())),
         not_asked=dict(not_asked or {}),
         halted=lane.halted,
+        hint=hint_of(lane.halted_by) if lane.halted_by else "",
         refused=tuple(sorted(lane.refused)),
         not_sent=tuple(sorted(lane.not_sent)),
         trouble=dict(sorted(lane.trouble.items())),

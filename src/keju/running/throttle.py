@@ -65,18 +65,22 @@ class Throttle:
 
     The rule is TCP's (additive increase, multiplicative decrease): a reply of 429 or 503 halves
     the number, but those that were already in flight at the last halving do not halve it again; as
-    many successes as there are slots add one. The first limit is the ceiling, because most servers
-    bear what their users set.
+    many successes as there are slots add one. After the first success the limit is the ceiling,
+    because most servers bear what their users set.
 
     Args:
         ceiling: the most slots there ever are.
         limits: what may be sent a minute.
+        first: the most slots before the first success; the ceiling where none are given.
     """
 
-    def __init__(self, ceiling: int, limits: Limits | None = None) -> None:
+    def __init__(
+        self, ceiling: int, limits: Limits | None = None, *, first: int | None = None
+    ) -> None:
         self.ceiling = ceiling
         self.in_flight = 0
-        self._limit = float(ceiling)
+        self._limit = float(ceiling if first is None else min(first, ceiling))
+        self._proven = first is None
         self._halved = 0.0
         self._closed_until = 0.0
         self._stopped = False
@@ -93,6 +97,11 @@ class Throttle:
     def limit(self) -> int:
         """Slots at present, from 1 to the ceiling."""
         return int(self._limit)
+
+    @property
+    def slowed(self) -> bool:
+        """Whether there are fewer slots than the ceiling because the server said so."""
+        return bool(self._halved) and self.limit < self.ceiling
 
     @property
     def stopped(self) -> bool:
@@ -131,8 +140,22 @@ class Throttle:
         self.in_flight -= 1
         self._wake()
 
+    def proven(self) -> None:
+        """The model can answer: let out as many as the ceiling, unless the server was slowed."""
+        if not self._proven:
+            self._proven = True
+            if not self._halved:
+                self._limit = float(self.ceiling)
+                self._wake()
+
+    def failed(self) -> None:
+        """A request failed for good: before the first success, none takes its slot."""
+        if not self._proven:
+            self._limit = max(1.0, self._limit - 1)
+
     def succeeded(self) -> None:
         """An answer came: creep up."""
+        self.proven()
         self._limit = min(float(self.ceiling), self._limit + 1 / self._limit)
 
     def overloaded(self, asked_at: float, wait: float | None) -> None:

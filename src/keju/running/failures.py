@@ -1,0 +1,87 @@
+"""Failures of a model's requests: when to stop asking, and what the user can do about them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from keju.items import Failure, Response
+
+ALIKE = 5
+"""So many failures alike, with no success before, stop a model."""
+
+_ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
+_SAME_AGAIN = frozenset({"auth", "bad-request", "bad-response", "engine", "unreadable-image"})
+_UNLIKELY_TO_CHANGE = frozenset(
+    {"bad-request", "unreadable-image", "missing-answer", "failed-elsewhere"}
+)
+_WITH_DIGITS = re.compile(r"[\w.:-]*\d[\w.:-]*")
+
+
+class FailureWatch:
+    """Watches a model's responses and says when to stop asking it.
+
+    Args:
+        succeeded: whether the run has an answer of this model already.
+    """
+
+    def __init__(self, *, succeeded: bool = False) -> None:
+        self.succeeded = succeeded
+        self._in_a_row = 0
+        self._alike: Counter[tuple[str, str]] = Counter()
+
+    def note(self, response: Response, dead_after: int) -> str:
+        """Why the model is to be stopped after this response; empty where it is not.
+
+        It is stopped after `ALIKE` failures with the same words before the first success, whose
+        requests would fail again whenever they are sent, and after `dead_after` failures in a row
+        of its server.
+        """
+        if response.error is None or response.status != "failed":
+            self._in_a_row = 0
+            self.succeeded |= response.error is None
+            return ""
+        kind, said = response.error.kind, response.error.message
+        self._in_a_row = self._in_a_row + 1 if kind in _ENDPOINT_KINDS else 0
+        if response.attempts and kind in _SAME_AGAIN and not self.succeeded:
+            # Numbers and names with digits (tokens, ids of requests, sizes) are not compared.
+            alike = (kind, _WITH_DIGITS.sub("#", said))
+            self._alike[alike] += 1
+            if self._alike[alike] >= ALIKE:
+                return f"{ALIKE} requests failed alike and none succeeded: {said}"
+        if self._in_a_row >= dead_after:
+            return f"{self._in_a_row} requests in a row failed, the last so: {said}"
+        return ""
+
+
+class _Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What to do about failures of some kinds, where the server's words fit."""
+
+    kinds: tuple[str, ...]
+    hint: str
+    says: str = ""
+
+
+def hint_of(failure: Failure) -> str:
+    """What a user can do about a failure; empty where asking again may help by itself."""
+    for each, pattern in _hints():
+        if failure.kind in each.kinds and pattern.search(failure.message):
+            return each.hint
+    return ""
+
+
+def may_change(kind: str) -> bool:
+    """Whether the same request may succeed when a user sends it again."""
+    return kind not in _UNLIKELY_TO_CHANGE
+
+
+@cache
+def _hints() -> tuple[tuple[_Hint, re.Pattern[str]], ...]:
+    text = files("keju.running").joinpath("hints.toml").read_text("utf-8")
+    hints = msgspec.convert(tomllib.loads(text)["hints"], tuple[_Hint, ...])
+    return tuple((each, re.compile(each.says, re.IGNORECASE)) for each in hints)

@@ -1,0 +1,119 @@
+"""What a user is advised about failures that would come again, and where a model is stopped."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from making import make_dataset
+from serving import Chat, run_command
+
+from keju.items import Failure
+from keju.models import Decoding, ModelOptions
+from keju.running import Policy, run
+from keju.running.failures import hint_of
+
+WORDS = [
+    ("auth", "HTTP 401: Incorrect API key provided", "--api-key-env"),
+    ("auth", "HTTP 429: You exceeded your current quota, please check your billing", "credit"),
+    ("bad-request", "HTTP 404: The model `gpt-9` does not exist or you do not have access to it.",
+     "/models"),
+    ("bad-request", "HTTP 404: Not Found", "/v1"),
+    ("bad-request", "HTTP 405: Method Not Allowed", "/v1"),
+    ("bad-response", "the reply is an HTML page: '<html>'", "/v1"),
+    ("bad-request", "HTTP 400: This model's maximum context length is 8192 tokens", "--max-tokens"),
+    ("bad-request", "HTTP 413: Request Entity Too Large", "--max-pixels"),
+    ("bad-request", "HTTP 400: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes",
+     "--max-bytes"),
+    ("bad-request", "HTTP 400: qwen3 is not a multimodal model", "--setting"),
+    ("bad-request", "HTTP 400: This model does not support image inputs", "--setting"),
+    ("bad-request", "HTTP 400: At most 0 image(s) may be provided in one prompt.", "--setting"),
+    ("bad-request", "HTTP 400: parameter.enable_thinking must be set to false for non-streaming "
+     "calls", "--thinking"),
+    ("bad-request", "HTTP 400: Unsupported value: 'reasoning_effort' does not support 'minimal'",
+     "--reasoning-effort"),
+    ("bad-request", "HTTP 400: Unsupported value: 'messages[0].role' does not support 'system'",
+     "--system-prompt"),
+    ("bad-request", "HTTP 400: Range of top_p should be (0.0, 1.0]", "parameter"),
+    ("bad-request", "HTTP 400: told to", "again"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("failures") / "d", pages=38, first=8800)
+
+
+@pytest.mark.parametrize(("kind", "said", "names"), WORDS)
+def test_a_hint_names_what_can_be_changed(kind: str, said: str, names: str):
+    assert names in hint_of(Failure(kind=kind, message=said))
+
+
+@pytest.mark.parametrize("kind", ["rate", "server", "timeout", "connection", "missing-answer"])
+def test_failures_that_may_pass_have_no_hint(kind: str):
+    assert hint_of(Failure(kind=kind, message="HTTP 500: try later")) == ""
+
+
+def refusing(words: str) -> dict[str, Any]:
+    return {"has": ["messages"], "status": 400, "body": {"error": {"message": words}}}
+
+
+def test_a_model_that_takes_no_image_is_stopped_after_five_requests(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(refusals=[refusing("This model does not support image inputs")])
+    options = ModelOptions(base_url=chat.url, decoding=Decoding(temperature=0.8))
+    summary = run(dataset, ["openai:served"], tmp_path / "r", options=options)
+    assert chat.stats()["requests"] == 5
+    model = summary.models[0]
+    assert (model.failures, model.left) == ({"bad-request": 5}, 33)
+    assert "does not support image inputs" in model.halted
+    assert "--setting" in summary.advice
+    assert "--retry-failed" not in summary.advice
+
+
+def test_the_command_reports_the_words_of_the_server_and_a_hint(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(refusals=[refusing("The model `served` does not exist.")])
+    said = subprocess.run(
+        run_command(dataset, tmp_path / "r", chat), capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 1
+    assert chat.stats()["requests"] == 5
+    assert "was stopped: 5 requests failed alike" in said.stdout
+    assert "The model `served` does not exist." in said.stdout
+    assert "BASE_URL/models" in said.stdout
+    assert "--retry-failed" not in said.stdout
+
+
+def test_a_key_that_was_wrong_is_corrected_in_the_same_run(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(modes=["401"], times=-1)
+    options = ModelOptions(base_url=chat.url)
+    stopped = run(dataset, ["openai:served"], tmp_path / "r", options=options)
+    assert stopped.failures == 5
+    assert "--retry-failed" in stopped.advice
+    chat.plan()
+    policy = Policy(retry_failed=True)
+    done = run(dataset, ["openai:served"], tmp_path / "r", options=options, policy=policy)
+    assert done.complete
+    assert chat.stats()["requests"] == 38
+
+
+def test_one_item_that_fails_does_not_stop_the_retry_of_a_run_with_answers(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(modes=["bad-image"], share=0.3, times=-1)
+    options = ModelOptions(base_url=chat.url)
+    policy = Policy(concurrency=1)
+    first = run(dataset, ["openai:served"], tmp_path / "r", options=options, policy=policy)
+    failed = first.failures
+    assert failed > 5
+    assert first.left == 0
+    policy = Policy(concurrency=1, retry_failed=True)
+    again = run(dataset, ["openai:served"], tmp_path / "r", options=options, policy=policy)
+    assert (again.models[0].asked, again.left) == (failed, 0)
