@@ -56,6 +56,13 @@ def test_a_step_says_what_its_switches_are_at_first(step, option, default, monke
     assert f"(default: {default})" in " ".join(" ".join(lines[told : told + 2]).split())
 
 
+def test_prompts_are_printed_for_every_question_form():
+    lines = keju("tasks", "--prompts").stdout.splitlines()
+    assert sum(not line.startswith(" ") for line in lines) == 62
+    place = lines.index("recognition/Where  甲骨识别 Recognition")
+    assert "bounding box for each detected oracle bone character" in lines[place + 1]
+
+
 def test_tasks_as_json_have_the_form_that_scripts_rely_on():
     rows = json.loads(keju("tasks", "--json").stdout)
     assert len(rows) == 55

@@ -19,6 +19,7 @@ from keju.reporting.figures.glyphs import missing
 
 pytestmark = [pytest.mark.semantic, pytest.mark.xdist_group("reproducing")]
 BLOCKS = blocks_of(page_text())
+OWN = {"this run", ""}
 DEFAULTS = {"build": "recipe", "judge": "grade"}
 RUN = [block for block in BLOCKS if not block.not_run]
 
@@ -113,6 +114,8 @@ def test_a_block_ends_well_and_gives_what_it_promises(block, reader):
     said = reader.through(block)
     for words in block.prints:
         assert words in said, f"{block.name} does not print {words!r}\n{said}"
+    for name in block.at_full_size:
+        assert sources_of(reader.place / name) == {"paper"}
     for name in block.files:
         path = reader.place / name
         assert path.exists(), f"{name} is missing; there are {files_near(path)}"
@@ -120,10 +123,13 @@ def test_a_block_ends_well_and_gives_what_it_promises(block, reader):
         if path.suffix == ".svg":
             path = path.with_suffix(".csv")
         if path.suffix == ".csv":
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                rows = list(csv.DictReader(file))
-            assert rows, name
-            assert {row.get("source", "this run") for row in rows} & {"this run", ""}, name
+            assert sources_of(path) & OWN, name
+
+
+def sources_of(path: Path) -> set[str]:
+    """Whose rows a table has: the paper's, this run's; "this run" where it names nobody."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return {row.get("source", "this run") for row in csv.DictReader(file)}
 
 
 def files_near(path: Path) -> list[str]:

@@ -11,15 +11,19 @@ from pathlib import Path
 PAGE = Path(__file__).parents[2] / "docs" / "reproducing.md"
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```\n+((?:[^\n]+\n)*)", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`]+)`")
-_RESULT, _PRINTS, _NOT_RUN = "**Result:**", "**Prints:**", "**Not run in tests:**"
+_RESULT, _FULL, _PRINTS, _NOT_RUN = (
+    "**Result:**", "**At the paper's size:**", "**Prints:**", "**Not run in tests:**"
+)  # fmt: skip
+_MARKS = re.compile("|".join(map(re.escape, (_RESULT, _FULL, _PRINTS, _NOT_RUN))))
 
 
 @dataclass(frozen=True)
 class Block:
     """A fenced block and the paragraph under it.
 
-    `commands` are the command lines as written, continued lines joined. `files` and `prints` are
-    what the paragraph promises. `not_run` is the reason why tests do not run the block.
+    `commands` are the command lines as written, continued lines joined. `files`,
+    `at_full_size` and `prints` are what the paragraph promises. `not_run` is the reason why tests
+    do not run the block.
     """
 
     heading: str
@@ -27,6 +31,7 @@ class Block:
     language: str
     commands: tuple[str, ...]
     files: tuple[str, ...]
+    at_full_size: tuple[str, ...]
     prints: tuple[str, ...]
     not_run: str
 
@@ -56,6 +61,7 @@ def blocks_of(text: str) -> list[Block]:
                 language=each[1],
                 commands=lines,
                 files=tuple(_SPAN.findall(told.get(_RESULT, ""))),
+                at_full_size=tuple(_SPAN.findall(told.get(_FULL, ""))),
                 prints=tuple(_SPAN.findall(told.get(_PRINTS, ""))),
                 not_run=told.get(_NOT_RUN, "").strip(),
             )
@@ -65,10 +71,8 @@ def blocks_of(text: str) -> list[Block]:
 
 def _told(paragraph: str) -> dict[str, str]:
     """The parts of the paragraph under a block, by the bold word that begins each."""
-    parts = re.split(r"(\*\*(?:Result|Prints|Not run in tests):\*\*)", paragraph)
-    return {
-        mark: " ".join(rest.split()) for mark, rest in zip(parts[1::2], parts[2::2], strict=True)
-    }
+    pairs = zip(_MARKS.findall(paragraph), _MARKS.split(paragraph)[1:], strict=True)
+    return {mark: " ".join(rest.split()) for mark, rest in pairs}
 
 
 def arguments_of(command: str) -> list[str]:

@@ -25,7 +25,12 @@ def demo(
 
 
 @app.command()
-def tasks(as_json: AsJson = False) -> None:
+def tasks(
+    prompts: Annotated[
+        bool, typer.Option("--prompts", help="Print the prompt of every task and question form.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
     """List the 55 tasks of the three benchmarks: what can be asked, and how it is scored."""
     from keju.benchmarks import task_row
     from keju.benchmarks import tasks as all_tasks
@@ -34,6 +39,12 @@ def tasks(as_json: AsJson = False) -> None:
 
     if as_json:
         print_json([task_row(task) for task in all_tasks()])
+    elif prompts:
+        for task in all_tasks():
+            for query in task.queries:
+                say(f"{task.id}{query.name and '/'}{query.name}  {task.name_zh} {task.name_en}")
+                for line in query.template.splitlines():
+                    say(f"    {line}")
     else:
         out.print(*tasks_tables(all_tasks()))
         say("official, strict: the main metric of each protocol; --json lists them all")

@@ -17,7 +17,7 @@ def anls_script(reference: str, hypothesis: str) -> float:
 
 
 def anls_paper(reference: str, hypothesis: str) -> float:
-    """MCS-Bench eq. 7-8 as printed: max(0, 1 - NLD / len(reference)), NLD already normalised."""
+    """MCS-Bench eqs. 7, 8 as printed: max(0, 1 - NLD / len(reference)), NLD normalised already."""
     longer = max(len(reference), len(hypothesis))
     if not reference:
         return float(not hypothesis)

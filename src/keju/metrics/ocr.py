@@ -11,13 +11,13 @@ from keju.metrics.edit import EditCounts, best_edits, distance
 def accurate_rate(counts: EditCounts) -> float:
     """AR = (N - S - D - I) / N, negative where edits outnumber characters; 0 for N = 0.
 
-    MCS-Bench eq. 1, N the length of the reference.
+    MCS-Bench eq. 9, N the length of the reference.
     """
     return (counts.expected - counts.distance) / counts.expected if counts.expected else 0.0
 
 
 def correct_rate(counts: EditCounts) -> float:
-    """CR = (N - S - D) / N, blind to insertions; 0 for N = 0 (MCS-Bench eq. 2)."""
+    """CR = (N - S - D) / N, blind to insertions; 0 for N = 0 (MCS-Bench eq. 10)."""
     return counts.matches / counts.expected if counts.expected else 0.0
 
 

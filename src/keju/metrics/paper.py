@@ -15,7 +15,7 @@ from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 
 
 def bleu_eq5(reference: str, hypothesis: str) -> float:
-    """MCS-Bench eq. 5: BP x exp(sum of log p_n / 4), over characters, without smoothing.
+    """MCS-Bench eqs. 5 and 6: BP x exp(sum of log p_n / 4), over characters, without smoothing.
 
     An order without a match makes it 0, so that texts of fewer than four characters earn nothing.
     """
@@ -23,17 +23,17 @@ def bleu_eq5(reference: str, hypothesis: str) -> float:
 
 
 def rouge_1_recall(reference: str, hypothesis: str) -> float:
-    """MCS-Bench eq. 6 with N = 1: the share of the reference's characters that are met."""
+    """MCS-Bench eq. 11: the share of the reference's characters that are met."""
     return rouge_n(reference, hypothesis, 1).recall
 
 
 def rouge_2_recall(reference: str, hypothesis: str) -> float:
-    """MCS-Bench eq. 6 with N = 2: the share of the reference's pairs of characters."""
+    """MCS-Bench eq. 12: the share of the reference's pairs of characters."""
     return rouge_n(reference, hypothesis, 2).recall
 
 
 def rouge_l_leaning(reference: str, hypothesis: str) -> float:
-    """MCS-Bench's ROUGE-L as its text has it: F of the longest common subsequence, beta 1.2."""
+    """MCS-Bench eqs. 13 to 15: F of the longest common subsequence, beta 1.2."""
     return f_beta(rouge_l(reference, hypothesis), 1.2)
 
 
@@ -47,4 +47,4 @@ PAPER_FORMS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
         "ANLS_biten": anls_threshold,
     }
 )
-"""Name → metric. ANLS_eq7 is eq. 7-8; ANLS_biten is what they cite (Biten et al., threshold .5)."""
+"""Name → metric. ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5)."""

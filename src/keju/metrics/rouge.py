@@ -13,7 +13,7 @@ from keju.metrics.ngrams import character_ngrams, shared
 def rouge_n(reference: str, hypothesis: str, order: int) -> PRF:
     """P, R, F1 of character n-grams with clipped counts; spaces (U+0020) are removed first.
 
-    MCS-Bench's script reports the F1; the paper's formula (eq. 6) is the recall.
+    MCS-Bench's script reports the F1; the paper's formulas (eqs. 11 and 12) are the recall.
     """
     wanted, found = (_ngrams(text.replace(" ", ""), order) for text in (reference, hypothesis))
     return prf(shared(wanted, found), found.total(), wanted.total())

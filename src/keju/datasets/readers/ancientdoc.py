@@ -1,4 +1,4 @@
-"""FORMAT ``ancientdoc``: AncientDoc's JSON lines with page images, or the hub's parquet."""
+"""FORMAT ``ancientdoc``: AncientDoc's JSON lines with page images, or the same as parquet."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ LAYOUT = """\
 SRC                       a .jsonl or .parquet file, or a folder with such files in it
   data.jsonl              one object a line: image, task, question, answer
   CLASS/BOOK/PAGE.jpg     the images; the path in "image" says class and book
-  data/*.parquet          or the hub's form: the same columns, the image inside (bytes and path)
+  data/*.parquet          or the same columns as parquet, the image inside (bytes and path)
+This is the layout of the authors' GitHub README. Their release on Hugging Face has another one,
+imgs/CATEGORY/BOOK/page_N.png and one wide label.csv, which keju does not read.
 The task is an id (page_level_ocr …), the paper's name (Page-level OCR …) or a Chinese one.
 Columns category, book, dynasty, script are taken where there are; of books also from a table:
 --option books=FILE.csv   with the columns book, dynasty, script"""
@@ -127,7 +129,7 @@ def _items(
 
 
 def _records(file: Path) -> list[JsonObject]:
-    """The lines of a file; of the hub's parquet one file is in memory at a time."""
+    """The lines of a file; of parquet one file is in memory at a time."""
     if file.suffix.casefold() == ".parquet":
         return frame_of(plain_file(file)).to_dicts()
     return lines_in(file)
