@@ -208,3 +208,51 @@ def test_a_folder_without_json_is_named(tmp_path: Path) -> None:
             "mcs-bench", tmp_path / "empty", tmp_path / "out",
             name="n", version="1", licence="l", source="s",
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("record", "task"),
+    [
+        ({"Task_Name": "文本OCR"}, "T1"),
+        ({"Task_Name": "Text OCR"}, "T1"),
+        ({"Task_Name": "朝代识别", "Domain": "绘画"}, "T19"),
+        ({"Task_Name": "Dynasty Identification", "Domain": "Cultural Relic"}, "T33"),
+        ({"Task_ID": 19, "Task_Name": "朝代识别"}, "T19"),
+        ({"Task_ID": 19, "Task_Name": "朝代识别", "Domain": "绘画"}, "T19"),
+        ({"Task_ID": 19, "Task_Name": "朝代判断", "Domain": "书画"}, "T19"),
+    ],
+)
+def test_name_and_domain_find_the_task(source: Source, record: dict, task: str) -> None:
+    source.read(without(OCR, "Task_ID") | record)
+    (item,) = source.items()
+    assert item.task == task
+
+
+def test_names_that_are_worded_otherwise_are_kept_as_metadata(source: Source) -> None:
+    same = {"Task_Name": "文本OCR", "Domain": "古籍文本"}
+    source.read(OCR | same, MCQ | {"Task_Name": "出处", "Domain": "Ancient Chinese Text"})
+    plain, other = source.items()
+    assert plain.metadata == {}
+    assert other.metadata == {"Task_Name": "出处", "Domain": "Ancient Chinese Text"}
+
+
+@pytest.mark.parametrize(
+    ("record", "says"),
+    [
+        ({"Task_ID": 11, "Task_Name": "作者识别"}, "Task_ID 11 is 朝代识别"),
+        ({"Task_ID": 11, "Task_Name": "朝代识别", "Domain": "绘画"}, "names 绘画"),
+        ({"Task_Name": "朝代识别"}, "names T11, T19, T33"),
+        ({"Task_Name": "朝代识别", "Domain": "印鉴"}, "names no task"),
+        ({"Task_Name": "朝代"}, "names no task"),
+    ],
+)
+def test_number_name_and_domain_must_agree(source: Source, record: dict, says: str) -> None:
+    with pytest.raises(DataError) as caught:
+        source.read(without(OCR, "Task_ID") | record)
+    assert says in str(caught.value)
+    assert "a1" in str(caught.value)
+
+
+def test_without_a_number_or_a_name_the_field_is_named(source: Source) -> None:
+    with pytest.raises(DataError, match=r"no field for the task \(expected Task_ID or Task"):
+        source.read(without(OCR, "Task_ID"))

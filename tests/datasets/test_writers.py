@@ -213,3 +213,12 @@ def test_a_damaged_table_of_images_is_named(tmp_path: Path) -> None:
     (finding,) = [each for each in validate(tmp_path / "out") if each.severity == "error"]
     assert finding.item.endswith("images-00000.parquet")
     assert "not readable as parquet" in finding.problem
+
+
+def test_mcs_bench_has_domain_and_task_name(tmp_path: Path) -> None:
+    export_dataset("mcs-bench", mini.path(), tmp_path / "out")
+    rows = json.loads((tmp_path / "out" / "data.json").read_text("utf-8"))
+    for row in rows:
+        declared = task(f"T{row['Task_ID']}")
+        assert (row["Domain"], row["Task_Name"]) == (declared.domain_zh, declared.name_zh)
+    assert len({row["Domain"] for row in rows}) == 7

@@ -2,12 +2,14 @@
 
 from keju.benchmarks.catalogue import (
     TaskRow,
+    is_task_word,
     official_number,
     printed_metrics,
     task,
     task_of_number,
     task_row,
     tasks,
+    tasks_named,
 )
 from keju.benchmarks.forms import (
     QuestionForm,
@@ -28,6 +30,7 @@ __all__ = [
     "Task",
     "TaskRow",
     "choices_of",
+    "is_task_word",
     "is_undeciphered",
     "official_number",
     "options_in",
@@ -41,4 +44,5 @@ __all__ = [
     "task_of_number",
     "task_row",
     "tasks",
+    "tasks_named",
 ]

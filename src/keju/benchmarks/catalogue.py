@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal, TypedDict
 
@@ -65,6 +66,7 @@ class _Catalogue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     count_kind: CountKind
     families: dict[str, _Family]
     printed_metrics: dict[str, tuple[str, ...]]
+    domains_zh: dict[str, str] = {}
     box_formats: dict[Literal["axes", "scale"], dict[str, str]] = {}
     tasks: dict[str, _Task]
 
@@ -99,6 +101,28 @@ def task_of_number(number: int) -> Task:
         UsageError: no task has that number.
     """
     return task(f"T{number}")
+
+
+def tasks_named(name: str, domain: str = "") -> list[Task]:
+    """The tasks that have that name, and that domain where one is given, in Chinese or English."""
+    name, domain = name.strip(), domain.strip()
+    return [
+        each
+        for each in tasks()
+        if name in (each.name_zh, each.name_en)
+        and (not domain or domain in (each.domain_zh, each.domain))
+    ]
+
+
+def is_task_word(text: str) -> bool:
+    """Whether a text is the name of a task or of a domain, in Chinese or English."""
+    return text.strip() in _words()
+
+
+@cache
+def _words() -> frozenset[str]:
+    named = ((each.name_zh, each.name_en, each.domain_zh, each.domain) for each in tasks())
+    return frozenset(chain.from_iterable(named)) - {""}
 
 
 def official_number(task_id: str) -> str:
@@ -175,6 +199,7 @@ def _declared(name: str) -> Iterator[Task]:
             name_zh=declared.name_zh,
             name_en=declared.name_en,
             domain=declared.domain,
+            domain_zh=catalogue.domains_zh.get(declared.domain, ""),
             format=declared.format,
             queries=tuple(_queries(name, task_id, declared)),
             count=declared.count,

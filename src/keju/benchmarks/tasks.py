@@ -38,6 +38,7 @@ class Task(Record, frozen=True, kw_only=True):
     name_zh: str
     name_en: str
     domain: str
+    domain_zh: str = ""
     format: str
     queries: tuple[Query, ...]
     count: int

@@ -13,6 +13,30 @@ export_app = typer.Typer(no_args_is_help=True, help="Runs in the forms of other 
 app.add_typer(export_app, name="export")
 
 
+@export_app.command("mcs-bench")
+def mcs_bench(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run with tasks of MCS-Bench.")],
+    place: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="FILE.json|DIR",
+            help="One file, for a run of one model, setting and round; else a directory, new or "
+            "empty, with a file for each.",
+        ),
+    ],
+) -> None:
+    """Write the responses as the MCS-Bench authors' RESPONSES.json, each as it was returned.
+
+    `keju score FILE` and the authors' script read the files. A failure has no Response.
+    """
+    from keju.interop.mcs_responses import export_responses
+
+    for each in export_responses(run, place):
+        say(f"{each.file}: {each.responses:,} responses ({each.failures:,} failures)")
+
+
 @export_app.command()
 def inspect(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run; scored, its scores go along.")],

@@ -16,6 +16,7 @@ from keju.scoring.aggregate import (
 )
 from keju.scoring.answers import Extracted, body_of, transcription_of
 from keju.scoring.box_lists import BoxList, extract_boxes
+from keju.scoring.case import official_answer
 from keju.scoring.comparing import TaskComparison, compare_models
 from keju.scoring.export import pieces, to_json
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
@@ -73,6 +74,7 @@ __all__ = [
     "is_unclear",
     "joined",
     "models_of",
+    "official_answer",
     "parting_steps",
     "pieces",
     "read_decisions",

@@ -83,9 +83,7 @@ class Case:
             UndefinedMetricError: there is none, where the script stops.
         """
         self.require_answer()
-        if self.item.answer_simplified or not self.item.answer:
-            return self.item.answer_simplified
-        return official_convert(self.item.answer)
+        return official_answer(self.item)
 
     def require_answer(self) -> None:
         """Stop where the script stops for want of an answer.
@@ -252,6 +250,16 @@ class Case:
             wrapped=self.form == "transcription" and self.taken.rule == "JSON text",
             in_english=self.form == "text" and self.item.benchmark == "OBI-Bench",
         )
+
+
+def official_answer(item: Item) -> str:
+    """The answer that the script reads as ``Answer_Simplified``.
+
+    Where an item has only the answer of its source, that is converted (our reading).
+    """
+    if item.answer_simplified or not item.answer:
+        return item.answer_simplified
+    return official_convert(item.answer)
 
 
 def kind_of(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from keju.benchmarks import task_of_number, tasks
@@ -18,6 +18,8 @@ LONGEST = 1_000_000
 """Characters in one field of the authors' form; more is a mistake in the file."""
 
 _LARGEST = 2 << 30
+_QUESTIONS = ("Question", "Question_Simplified", "Question_Traditional")
+_ANSWERS = ("Answer", "Answer_Traditional")
 _HALF = re.compile("[\ud800-\udfff]")
 _STOPS = "the authors' script stops here: TypeError, "
 
@@ -26,8 +28,9 @@ def read_responses(path: Path) -> list[Case]:
     """Read a file in the authors' form.
 
     Each object has ``ID`` and ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
-    ``Question`` (whose options help to take a letter) and ``Answer`` (the traditional answer,
-    which `strict` prefers) are read where they exist. An object without ``Response`` is a failure,
+    ``Question`` (whose options help to take a letter; also ``Question_Simplified`` or
+    ``Question_Traditional``) and ``Answer`` or ``Answer_Traditional`` (which `strict` prefers) are
+    read where they exist. An object without ``Response`` is a failure,
     as in a run, and a null one is empty text (our reading: the authors' script stops at both).
     An item whose answer is not text, or whose answer or response has half a character, is unscored;
     one whose response is not text is unscored where the authors' script stops at it. IDs may be
@@ -106,19 +109,20 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
             )
     flaw = Flaw(
         response=_half(row, "Response"),
-        answer=_flaw(row, "Answer_Simplified") or _half(row, "Answer") or _half(row, "Question"),
+        answer=_flaw(row, "Answer_Simplified")
+        or next(filter(None, (_half(row, key) for key in (*_ANSWERS, *_QUESTIONS))), ""),
         answer_missing="Answer_Simplified" not in row,
     )
     answer = row.get("Answer_Simplified", "")
     task = task_of_number(number)
-    question = _optional(row, "Question")
+    question = _first(row, _QUESTIONS)
     item = Item(
         id=name,
         benchmark=task.benchmark,
         task=task.id,
         question=question,
         verbatim=bool(question),
-        answer=_optional(row, "Answer") if answer else "",
+        answer=_first(row, _ANSWERS) if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )
     return Case(item, _response(item, file.stem, row), flaw)
@@ -167,6 +171,10 @@ def _named(file: Path, where: str, row: Mapping[str, object], key: str) -> str:
 def _optional(row: Mapping[str, object], key: str) -> str:
     value = row.get(key)
     return value if isinstance(value, str) and not _HALF.search(value) else ""
+
+
+def _first(row: Mapping[str, object], keys: Sequence[str]) -> str:
+    return next(filter(None, (_optional(row, key) for key in keys)), "")
 
 
 def _flaw(row: Mapping[str, object], key: str) -> str:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 
-from keju.benchmarks import Task, options_in, task_of_number
+from keju.benchmarks import Task, is_task_word, options_in, task_of_number, tasks_named
 from keju.datasets.readers.base import Options, Reader, files_under, flag, listed
 from keju.datasets.readers.records import (
     Field,
@@ -33,14 +33,19 @@ LAYOUT = """\
 SRC                       a .json file, or a folder with .json files in it
   data.json               a list of objects: ID, Task_ID (1 to 45 or T1 to T45), Question,
                           Answer and/or Answer_Simplified, Image (a name or a list of names),
-                          and where there are: Options, Transcription, Group
+                          and where there are: Domain, Task_Name (they find the task where there is
+                          no Task_ID, and must not contradict it), Options, Transcription, Group
   images/...              the images, named relative to the .json file or to its images folder
 Only ID, Task_ID and Answer_Simplified are known from print. Say other names with options, e.g.
 --option field.question=Question_Traditional --option field.image=img_path"""
 
+_BENCHMARK = "MCS-Bench"
+
 FIELDS = {
     "id": Field(("ID", "Question_ID")),
-    "task": Field(("Task_ID", "Task")),
+    "task": Field(("Task_ID", "Task"), required=False),
+    "task_name": Field(("Task_Name",), required=False),
+    "domain": Field(("Domain",), required=False),
     "question": Field(("Question", "Question_Simplified", "Question_Traditional", "Prompt")),
     "image": Field(("Image", "Images", "Image_Path", "Image_Paths", "Image_Name", "Img_Path")),
     "answer": Field(("Answer", "Answer_Traditional", "Answer_Simplified")),
@@ -81,7 +86,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     notes = []
     for file in files:
         records = objects_in(file)
-        fields = map_fields(file, records, FIELDS, options)
+        fields = _fields(file, records, options)
         pictures = Pictures(writer, image_roots(src, file, options))
         for number, record in enumerate(records, start=1):
             place = Place(file, text_of(record, fields["id"], Place(file, f"object {number}")))
@@ -95,6 +100,19 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         if left_out := list(pictures.missing.values()):
             notes.append(f"left out {len(left_out)} without image: {listed(left_out)}")
     yield from notes
+
+
+def _fields(file: Path, records: Sequence[JsonObject], options: Options) -> dict[str, str]:
+    """The fields of the records; the task needs a number or a name.
+
+    Raises:
+        UsageError: a field is mapped that this format has not.
+        DataError: a field is missing.
+    """
+    fields = map_fields(file, records, FIELDS, options)
+    if not {"task", "task_name"} & set(fields):
+        map_fields(file, records, {"task": Field(FIELDS["task"].names)}, {})
+    return fields
 
 
 READER = Reader(
@@ -120,7 +138,7 @@ def _add(
 def _item(
     record: JsonObject, fields: dict[str, str], images: tuple[ImageRef, ...], place: Place
 ) -> Item:
-    kind = _task(text_of(record, fields["task"], place), place)
+    kind = _task(record, fields, place)
     question = text_of(record, fields["question"], place)
     if not question.strip():
         raise DataError(
@@ -146,10 +164,52 @@ def _item(
         answer_simplified=simplified,
         transcription=transcription or _known_transcription(kind, answer),
         group=text_of(record, fields.get("group"), place) or images[0].sha256,
+        metadata=_unlike_catalogue(kind, record, fields, place),
     )
 
 
-def _task(value: str, place: Place) -> Task:
+def _task(record: JsonObject, fields: dict[str, str], place: Place) -> Task:
+    """The task of a record: by its number, else by its name and domain.
+
+    Raises:
+        DataError: there is no such task, several tasks have the name, or number, name and domain
+            contradict each other.
+    """
+    value = text_of(record, fields.get("task"), place)
+    name, domain = (text_of(record, fields.get(role), place) for role in ("task_name", "domain"))
+    named = [each for each in tasks_named(name, domain) if each.benchmark == _BENCHMARK]
+    if not value.strip() and len(named) == 1:
+        return named[0]
+    if not value.strip() and name.strip():
+        several = listed(each.id for each in named) or "no task"
+        raise DataError(
+            f"expected the name of one task; {name[:20]!r} names {several}",
+            file=place.file,
+            item=place.item,
+            mend="Give Task_ID, or Domain too. See: keju tasks",
+        )
+    kind = _numbered(value, place)
+    for said, of in ((name, (kind.name_zh, kind.name_en)), (domain, (kind.domain_zh, kind.domain))):
+        if is_task_word(said) and said.strip() not in of:
+            raise DataError(
+                f"Task_ID {value.strip()[:20]} is {' '.join(of)}, but the record names {said[:20]}",
+                file=place.file,
+                item=place.item,
+                mend="Correct one of them",
+            )
+    return kind
+
+
+def _unlike_catalogue(
+    kind: Task, record: JsonObject, fields: dict[str, str], place: Place
+) -> dict[str, str]:
+    """Task name and domain of a record where they are worded otherwise than in the catalogue."""
+    own = {"Domain": ("domain", kind.domain_zh), "Task_Name": ("task_name", kind.name_zh)}
+    said = {key: text_of(record, fields.get(role), place) for key, (role, _) in own.items()}
+    return {key: text for key, text in said.items() if text and text != own[key][1]}
+
+
+def _numbered(value: str, place: Place) -> Task:
     digits = value.strip().upper().removeprefix("T").removesuffix(".0")
     if digits.isascii() and digits.isdigit():
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from keju.benchmarks import options_of, prompt_of
+from keju.benchmarks import options_of, prompt_of, task
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
 from keju.files import write_json
@@ -13,8 +13,8 @@ from keju.items import Item
 
 LAYOUT = """\
 OUT/
-  data.json               ID, Task_ID, Question (the whole prompt), Image, Answer,
-                          Answer_Simplified, Options, Transcription, Group
+  data.json               ID, Task_ID, Domain, Task_Name, Question (the whole prompt), Image,
+                          Answer, Answer_Simplified, Options, Transcription, Group
   images/<sha256>.<ext>   the images
 Left out, with their number: other benchmarks' items, items without image, the reference split."""
 
@@ -45,10 +45,13 @@ def _objection(item: Item) -> str:
 
 
 def _record(item: Item) -> dict[str, object]:
+    declared = task(item.task)
     names = [ref.path for ref in item.images]
     record: dict[str, object] = {
         "ID": item.id,
         "Task_ID": int(item.task.removeprefix("T")),
+        "Domain": item.metadata.get("Domain", declared.domain_zh),
+        "Task_Name": item.metadata.get("Task_Name", declared.name_zh),
         "Question": prompt_of(item),
         "Image": names if len(names) > 1 else names[0],
         "Answer": item.answer,

@@ -1,0 +1,118 @@
+"""A run as files in the form of the MCS-Bench authors' script: a list of objects with Response.
+
+`keju score FILE` and the script itself read them. One file has the responses of one model in one
+prompt variant and round. `Response` is the content as it was returned; a failure has none, so that
+scoring the file counts it as a failure again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.benchmarks import prompt_of, task
+from keju.errors import UsageError
+from keju.files import write_json
+from keju.items import Item, Response
+from keju.runs import RunFolder, file_name
+from keju.scoring import official_answer
+
+BENCHMARK = "MCS-Bench"
+
+_WITHOUT_ANSWER = frozenset({"failed", "filtered"})
+
+
+class Written(NamedTuple):
+    """A file that was written, the responses in it, and how many of them are failures."""
+
+    file: Path
+    responses: int
+    failures: int
+
+
+class _Voice(NamedTuple):
+    """Whose responses a file has."""
+
+    model: str
+    setting: str
+    round: int
+
+
+def export_responses(run: Path, out: Path) -> list[Written]:
+    """Write a run's responses to MCS-Bench's tasks.
+
+    Args:
+        run: the run. Responses to other benchmarks' items are skipped.
+        out: a file name that ends in ``.json``, for a run of one model in one prompt variant and
+            round; else a directory, new or empty.
+
+    Raises:
+        UsageError: there is no run, no response to a task of MCS-Bench, `out` is not empty, or it
+            is one file and the run has several models, prompt variants or rounds.
+        DataError: the run is damaged.
+    """
+    folder = RunFolder.open(run)
+    items = {(item.task, item.id): item for item in folder.items() if item.benchmark == BENCHMARK}
+    found: dict[_Voice, dict[tuple[str, str], Response]] = {}
+    for model in folder.manifest().models:
+        for response in folder.responses(model):
+            if (place := (response.task, response.item)) in items:
+                voice = _Voice(model, response.setting, response.round)
+                found.setdefault(voice, {})[place] = response
+    if not found:
+        raise UsageError(f"{run}: no responses to tasks of {BENCHMARK}")
+    return [_write(path, items, found[voice]) for voice, path in _files(out, list(found)).items()]
+
+
+def _files(out: Path, voices: list[_Voice]) -> dict[_Voice, Path]:
+    """The file of each voice.
+
+    Raises:
+        UsageError: `out` is one file for several, or exists and is not empty.
+    """
+    if out.suffix == ".json":
+        if len(voices) > 1:
+            raise UsageError(
+                f"-o {out}: the run has {len(voices)} sets of responses (models, settings and "
+                "rounds), and a file has one. Give a directory"
+            )
+        return {voices[0]: out}
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"-o {out}: exists and is not an empty directory. Choose another -o")
+    out.mkdir(parents=True, exist_ok=True)
+    paths = (out / f"{file_name(name)}.json" for name in _names(voices))
+    return dict(zip(voices, paths, strict=True))
+
+
+def _names(voices: list[_Voice]) -> Iterator[str]:
+    """The model's name, with the parts that tell apart what it was asked."""
+    several = [len({voice[place] for voice in voices}) > 1 for place in range(len(_Voice._fields))]
+    for voice in voices:
+        more = [str(part) for part, named in zip(voice[1:], several[1:], strict=True) if named]
+        yield " ".join([voice.model, *more])
+
+
+def _write(
+    path: Path, items: Mapping[tuple[str, str], Item], said: Mapping[tuple[str, str], Response]
+) -> Written:
+    rows = [_row(item, said[place]) for place, item in items.items() if place in said]
+    write_json(path, rows)
+    return Written(path, len(rows), sum("Response" not in row for row in rows))
+
+
+def _row(item: Item, response: Response) -> dict[str, object]:
+    declared = task(item.task)
+    row: dict[str, object] = {
+        "ID": item.id,
+        "Task_ID": int(item.task.removeprefix("T")),
+        "Domain": declared.domain_zh,
+        "Task_Name": declared.name_zh,
+        "Question": prompt_of(item),
+        "Answer_Simplified": official_answer(item),
+        "Answer_Traditional": item.answer,
+    }
+    if response.status not in _WITHOUT_ANSWER:
+        row["Response"] = json.loads(response.not_text) if response.not_text else response.text
+    return row
