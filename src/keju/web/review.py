@@ -9,6 +9,7 @@ import msgspec
 from msgspec import structs
 
 from keju.benchmarks import prompt_of, query_of, task
+from keju.building.drafting.templates import known_of
 from keju.building.review_form import ReviewForm, Scale, review_form
 from keju.building.reviewing import Decision, Mended, Verdict, on_one_text, seal_of
 from keju.errors import DataError, UsageError
@@ -57,6 +58,7 @@ class Review:
             "options": "\n".join(now.options),
             "has_boxes": bool(item.boxes) or _form(item) == "boxes",
             "boxes": rows_of(now.boxes),
+            "known": known_of(item),
             "verdict": verdict,
             "scales": [_asked(scale, verdict, language) for scale in self._form.scale],
             "provenance": item.provenance,

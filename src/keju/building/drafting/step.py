@@ -139,12 +139,20 @@ def _targets(
             else:
                 found.append(target)
     for lack, count in missing.items():
-        from_image = lack == "image" and not settings.show and kind.shown
-        hint = '. With show = "text" they are drafted from their text' if from_image else ""
+        hint = _hint(lack, kind, settings)
         lacks.append(
             f"{count} pages were not asked about for {kind.name}: they have no {lack}{hint}"
         )
     return found
+
+
+def _hint(lack: str, kind: Kind, settings: DraftSettings) -> str:
+    """What gives a kind what its pages lack."""
+    if lack == "image" and kind.completes:
+        return ". Give web pages an image: in their sidecar, by own_image, or in a table (rows)"
+    if lack == "image" and kind.shown and not settings.show:
+        return '. With show = "text" they are drafted from their text'
+    return ""
 
 
 def _lack(page: Page, kind: Kind, settings: DraftSettings) -> str:

@@ -14,13 +14,18 @@ from msgspec import Struct, field
 from keju.benchmarks import task
 from keju.errors import UsageError
 from keju.files import sha256_bytes
+from keju.items import Item
 
 Show = Literal["text", "image", "image-and-text"]
 """What a kind is drafted from: what its stages show, the page's image, or both."""
 
-KNOWN = ("notes", "description", "keywords")
+NOTES, DESCRIPTION, KEYWORDS = "notes", "description", "keywords"
+KNOWN = (NOTES, DESCRIPTION, KEYWORDS)
 """What items say of an image, by name in their metadata: what was collected about it, what a person
 described, and the keywords of that description."""
+
+EVIDENCE = "evidence"
+"""The name in a draft's metadata of the passage on which its answer rests."""
 
 _NEEDS = frozenset({"image", "text", *KNOWN})
 _QUESTION = "{question}"
@@ -151,6 +156,12 @@ def shown_from(kind: Kind, show: Show) -> Kind:
         kept = set()  # A text is checked against the transcription, so there must be one.
     needs = dict.fromkeys(("image", *(need for need in kind.needs if need not in kept)))
     return msgspec.structs.replace(kind, needs=tuple(needs), stage=tuple(stages))
+
+
+def known_of(item: Item) -> dict[str, str]:
+    """What a draft was made from or rests on, beside its text: for the person who reviews it."""
+    names = (*KNOWN, EVIDENCE)
+    return {name: text for name in names if (text := item.metadata.get(name, "").strip())}
 
 
 def fault_of(kind: Kind) -> str:

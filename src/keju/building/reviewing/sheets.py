@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
+from keju.building.drafting.templates import known_of
 from keju.building.review_form import OTHER_FORM, ReviewForm, Scale
 from keju.building.reviewing.verdicts import Decision, Verdict, seal_of
 from keju.datasets.readers.base import source_bytes, source_text
@@ -31,7 +32,7 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl")
 """What a sheet that comes back may be called; spreadsheets write "Unicode text" as .txt."""
 
 _SHOWN = ("item", "seal", "task", "query", "images", "question", "options", "answer",
-          "also_accepted", "transcription")  # fmt: skip
+          "also_accepted", "transcription", "notes")  # fmt: skip
 _ASKED = ("decision", "new_question", "new_options", "new_answer", "new_transcription", "reason",
           "person")  # fmt: skip
 COLUMNS = (*_SHOWN, *_ASKED)
@@ -89,6 +90,7 @@ def _shown(item: Item, root: str = "") -> dict[str, str]:
         "answer": item.answer,
         "also_accepted": "\n".join(item.also_accepted),
         "transcription": item.transcription or "",
+        "notes": "\n\n".join(f"{name}: {text}" for name, text in known_of(item).items()),
     }
 
 

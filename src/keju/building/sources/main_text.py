@@ -10,10 +10,12 @@ from lxml import html as lxml_html
 
 from keju.errors import DataError
 
-_DROPPED = (
+_AROUND = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button",
-    "select", "iframe", "svg", "figure", "sup",
+    "select", "iframe", "svg",
 )  # fmt: skip
+"""Elements around what a page is about; its figures are part of it, though not of its text."""
+_NO_TEXT = ("figure", "sup")
 _BLOCKS = frozenset({
     "p", "div", "section", "article", "main", "li", "dd", "dt", "tr", "blockquote", "pre", "h1",
     "h2", "h3", "h4", "h5", "h6", "br", "ul", "ol", "table", "body", "td",
@@ -26,10 +28,11 @@ _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 
 
 class WebText(NamedTuple):
-    """A page's title and its main text, a paragraph a line."""
+    """A page's title, its main text, a paragraph a line, and its images outside menus."""
 
     title: str
     text: str
+    images: tuple[str, ...] = ()
 
 
 def page_text(data: bytes, *, name: str) -> WebText:
@@ -53,10 +56,16 @@ def page_text(data: bytes, *, name: str) -> WebText:
     if any(entry.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for entry in parser.error_log):
         raise DataError("nested too deep to be read to its end", file=name)
     title = " ".join(str(root.xpath("string(//title)")).split())
-    for element in list(root.iter(*_DROPPED)):
+    _drop(root, _AROUND)
+    images = tuple(src for image in root.iter("img") if (src := image.get("src")))
+    _drop(root, _NO_TEXT)
+    return WebText(title, _lines(_main(root)), images)
+
+
+def _drop(root: lxml_html.HtmlElement, names: tuple[str, ...]) -> None:
+    for element in list(root.iter(*names)):
         if isinstance(element, lxml_html.HtmlElement):
             element.drop_tree()
-    return WebText(title, _lines(_main(root)))
 
 
 def _as_utf8(data: bytes, name: str) -> bytes:

@@ -16,9 +16,12 @@ from msgspec import Meta, Struct, field
 
 from keju.benchmarks import Task, prompt_of, task
 from keju.building.bench import TABLES
+from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
 from keju.building.settings import FaultsError, gathering, unlike
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
+from keju.building.sources.saved import SavedPage, read_saved
 from keju.building.tables import write_table
+from keju.datasets.readers.base import inside
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
 from keju.errors import DataError, UsageError, shortened
@@ -30,9 +33,17 @@ AnswerIs = Literal["text", "letter", "option", "from-0", "from-1"]
 
 Role = Literal[
     "id", "question", "answer", "answer_simplified", "transcription", "group", "image",
-    "licence", "source",
+    "licence", "source", "page", "notes", "description", "keywords",
 ]  # fmt: skip
-"""What a column can be; licence and source are the row's own, where it has some."""
+"""What a column can be; licence and source are the row's own, where it has some.
+
+Page names a saved web page, or several with | between, whose text becomes the item's notes; notes,
+description and keywords are what is known of the image (MCS-Bench B.4.1).
+"""
+
+
+_LISTS = frozenset({"page", "keywords"})
+"""Roles whose cells may hold a list."""
 
 
 class RowsSettings(SourceSettings, frozen=True, kw_only=True):
@@ -67,6 +78,16 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
         Path | None,
         Meta(description="The folder from which images are named; else that of the file."),
     ] = None
+    pages: Annotated[
+        Path | None,
+        Meta(description="The folder of saved web pages that the column page names."),
+    ] = None
+    pages_licence: Annotated[
+        str, Meta(description="Of web pages whose sidecar names no licence.")
+    ] = ""
+    pages_address: Annotated[
+        str, Meta(description="Of web pages whose sidecar names no address: so it begins.")
+    ] = ""
 
 
 class LeftOut(Struct, frozen=True):
@@ -106,8 +127,8 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
                 item = maker.item(row, number)
                 prompt_of(item)
                 _refuse_twin(item, taken)
-            except DataError as error:
-                left.append(LeftOut(row.place.item, error.problem))
+            except (DataError, UsageError) as error:
+                left.append(LeftOut(row.place.item, getattr(error, "problem", str(error))))
                 continue
             taken[item.id] = row.place
             blind += not item.images and item.transcription is None
@@ -137,6 +158,10 @@ def _check(settings: RowsSettings) -> None:
         faults.append("options need answer_is: letter, option, from-0 or from-1")
     if settings.images and not settings.images.is_dir():
         faults.append(f"images: {settings.images} is no folder")
+    if ("page" in settings.columns) != bool(settings.pages):
+        faults.append('web pages take both pages = "FOLDER" and columns = { page = "COLUMN" }')
+    elif settings.pages and not settings.pages.is_dir():
+        faults.append(f"pages: {settings.pages} is not a folder")
     with gathering(faults):
         _check_columns(settings, read_table(settings.path))
     if faults:
@@ -164,6 +189,7 @@ SOURCE = SourceForm(
     "a table of texts or questions, mapped to items",
     RowsSettings,
     read_rows,
+    version=2,
     check=_check,
     reads=_reads,
 )
@@ -184,7 +210,7 @@ class _Maker(NamedTuple):
         """
         told, place = self.settings, row.place
         kind = self._task(row)
-        cells = {role: self._cell(row, role) for role in told.columns}
+        cells = {role: self._cell(row, role) for role in told.columns if role not in _LISTS}
         options = self._options(row)
         image = cells.get("image", "")
         ref = self.pictures.store(image, place) if image else None
@@ -197,10 +223,12 @@ class _Maker(NamedTuple):
         if "image" in told.columns and not image:
             raise DataError("it names no image")
         answer = cells.get("answer", "")
+        pages = self._pages(row)
         own = (cells.get("licence", ""), cells.get("source", ""))
         provenance = Provenance(
             step="rows", licence=own[0] or told.licence, source=own[1] or told.source
         )
+        provenances = (provenance,) if any(own) or pages else ()
         return Item(
             id=cells.get("id", "") or f"{told.path.stem}-{number:06}",
             benchmark=kind.benchmark,
@@ -209,7 +237,9 @@ class _Maker(NamedTuple):
             images=(ref,) if ref else (),
             question=cells.get("question", ""),
             fields={
-                blank: _text(row.cells, column, place) for blank, column in told.fields.items()
+                blank: value
+                for blank, column in told.fields.items()
+                if (value := _text(row.cells, column, place))
             },
             options=options,
             answer=_letter(answer, options, told.answer_is) if options else answer,
@@ -220,10 +250,45 @@ class _Maker(NamedTuple):
                 column: value
                 for column in told.metadata
                 if (value := _text(row.cells, column, place))
-            },
-            provenance=(provenance,) if any(own) else (),
+            }
+            | self._known(row, cells, pages),
+            provenance=(*provenances, *(page.provenance for page in pages)),
             draft=not answer,
         )
+
+    def _pages(self, row: Row) -> list[SavedPage]:
+        """The saved web pages that a row names.
+
+        Raises:
+            DataError: one is missing, or has no licence, address or text.
+        """
+        folder = self.settings.pages
+        column = self.settings.columns.get("page")
+        if folder is None or column is None:
+            return []
+        cells = texts_of(row.cells, column, row.place)
+        names = [name.strip() for cell in cells for name in cell.split("|") if name.strip()]
+        found = []
+        for name in names:
+            file = inside(folder, name, file=row.place.file, item=row.place.item)
+            if not file.is_file():
+                raise DataError(f"no web page {shortened(name)!r} in {folder}")
+            address = self.settings.pages_address and self.settings.pages_address + name
+            found.append(
+                read_saved(file, licence=self.settings.pages_licence, address=address, shortest=1)
+            )
+        return found
+
+    def _known(self, row: Row, cells: dict[Role, str], pages: list[SavedPage]) -> dict[str, str]:
+        """What a row and its web pages tell about its image, by its name in the metadata."""
+        notes = [cells.get("notes", ""), *(page.text for page in pages)]
+        keywords = texts_of(row.cells, self.settings.columns.get("keywords"), row.place)
+        said = {
+            NOTES: "\n\n".join(filter(None, notes)),
+            DESCRIPTION: cells.get("description", ""),
+            KEYWORDS: "、".join(each.strip() for each in keywords),
+        }
+        return {name: text for name, text in said.items() if text}
 
     def _task(self, row: Row) -> Task:
         if not self.settings.kind:

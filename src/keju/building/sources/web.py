@@ -1,9 +1,14 @@
-"""Source ``web``: saved web pages, each with its address and licence, for what they tell."""
+"""Source ``web``: saved web pages, each with its address and licence, for what they tell.
+
+A page with an image becomes an item about the image, with the text as its notes (MCS-Bench's web
+crawling and model summarisation, 2.2.2 c); a page without one becomes a text to draft from.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -12,17 +17,15 @@ from msgspec.structs import replace
 
 from keju.benchmarks import task
 from keju.building.bench import TABLES
-from keju.building.settings import settings_from
+from keju.building.drafting.templates import NOTES
 from keju.building.sources.base import Site, SourceForm, writing
-from keju.building.sources.main_text import page_text
+from keju.building.sources.saved import SavedPage, image_of, read_saved, sidecar_of
 from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, KejuError, UsageError
+from keju.images import probe_image
 from keju.items import Item, Provenance
-from keju.synthesis.recipe import read_toml
-
-_SIDECAR = ".toml"
 
 
 class WebSettings(Settings, frozen=True, kw_only=True):
@@ -36,17 +39,15 @@ class WebSettings(Settings, frozen=True, kw_only=True):
     ]
     licence: Annotated[str, Meta(description="Of pages whose sidecar names none.")] = ""
     address: Annotated[str, Meta(description="Of a page without sidecar: so it begins.")] = ""
+    own_image: Annotated[
+        bool,
+        Meta(
+            description="Show each page's own image: that of its sidecar, else the largest that is "
+            "saved with it."
+        ),
+    ] = False
     shortest: Annotated[int, Meta(description="Characters of the shortest text.", ge=1)] = 50
     name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
-
-
-class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known about a saved page; `saved` is the day, as you write it."""
-
-    address: Annotated[str, Meta(description="Where the page is from.")] = ""
-    licence: Annotated[str, Meta(description="Under which it may be used.")] = ""
-    title: Annotated[str, Meta(description="Its title, where the page's own will not do.")] = ""
-    saved: Annotated[str, Meta(description="The day on which it was saved.")] = ""
 
 
 class Refused(Struct, frozen=True):
@@ -57,41 +58,44 @@ class Refused(Struct, frozen=True):
 
 
 def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
-    """Take the main text of every page as an item's transcription; refuse what has no licence.
+    """Take the main text of every page into an item; refuse what has no licence.
 
-    The items are drafts, notes for what is drafted from them: they have no question or answer yet.
+    Of an item with an image the text is the notes in its metadata, else its transcription. The
+    items are drafts, notes for what is drafted from them: they have no answer yet.
 
     Raises:
         DataError: no page can be used.
     """
-    kind = task(settings.task)
     folder = settings.path if settings.path.is_dir() else settings.path.parent
     files = [settings.path]
     if settings.path.is_dir():
         files = list(files_under(folder, {"html", "htm", "xhtml"}))
     names = [file.relative_to(folder).as_posix() for file in files]
-    items: list[Item] = []
+    items: list[tuple[Item, Path | None]] = []
     refused: list[Refused] = []
     for file, name, called in zip(files, names, _called(names), strict=True):
-        pattern = Item(
-            id=called,
-            benchmark=kind.benchmark,
-            task=kind.id,
-            query=kind.queries[0].name,
-            draft=True,
-        )
         try:
-            items.append(_item(file, name, pattern, settings))
+            address = settings.address and settings.address + name
+            page = read_saved(
+                file, licence=settings.licence, address=address, shortest=settings.shortest
+            )
+            image = image_of(page, folder, own=settings.own_image)
+            if image is not None:
+                probe_image(source_bytes(image), name=str(image))
+            items.append((_item(page, called, settings, shown=image is not None), image))
         except (DataError, UsageError) as error:
             refused.append(Refused(name, getattr(error, "problem", str(error))))
     if not items:
         why = refused[0].why if refused else "there are no .html files"
         raise DataError(f"no page can be used: {why}", file=settings.path)
-    licences = dict.fromkeys(item.provenance[0].licence for item in items)
+    licences = dict.fromkeys(
+        step.licence for item, _ in items for step in item.provenance if step.licence
+    )
     licence = " AND ".join(licences)
     with writing(site.out, "web", licence=licence, source=settings.source) as writer:
-        for item in items:
-            writer.add(item)
+        for item, image in items:
+            refs = (writer.add_image(source_bytes(image), str(image)),) if image else ()
+            writer.add(replace(item, images=refs))
         write_table(site.out / TABLES, "refused", refused, Refused)
     return list(_notes(refused))
 
@@ -104,11 +108,15 @@ def _called(names: list[str]) -> list[str]:
 
 
 def _reads(settings: WebSettings) -> list[Path]:
-    return [] if settings.path.is_dir() else [_sidecar(settings.path)]
-
-
-def _sidecar(file: Path) -> Path:
-    return file.with_name(file.name + _SIDECAR)
+    """What lies beside a single page; of a folder, all of it counts."""
+    if settings.path.is_dir():
+        return []
+    found = [sidecar_of(settings.path)]
+    with suppress(KejuError):
+        page = read_saved(settings.path, licence="-", address="-", shortest=0)
+        image = image_of(page, settings.path.parent, own=settings.own_image)
+        found += [image] if image else []
+    return found
 
 
 def _check(settings: WebSettings) -> None:
@@ -120,33 +128,33 @@ SOURCE = SourceForm(
     "saved web pages with address and licence",
     WebSettings,
     read_web,
-    version=3,
+    version=4,
     check=_check,
     reads=_reads,
 )
 
 
-def _item(file: Path, name: str, pattern: Item, settings: WebSettings) -> Item:
-    beside = _sidecar(file)
-    known = Sidecar()
-    if beside.is_file():
-        known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
-    licence = known.licence or settings.licence
-    address = known.address or (settings.address and settings.address + name)
-    if not licence:
-        raise DataError(f"no licence: write it into {beside.name} or into the recipe")
-    if not address:
-        raise DataError(f"no address: write it into {beside.name} or into the recipe")
-    page = page_text(source_bytes(file), name=str(file))
-    if len(page.text) < settings.shortest:
-        raise DataError(f"only {len(page.text)} characters of text")
-    said = {"title": known.title or page.title, "address": address, "saved": known.saved}
-    return replace(
-        pattern,
-        transcription=page.text,
-        group=address,
+def _item(page: SavedPage, called: str, settings: WebSettings, *, shown: bool) -> Item:
+    known = page.sidecar
+    kind = task(known.task or settings.task)
+    said = {"title": page.title, "address": page.address, "saved": known.saved}
+    provenance = [page.provenance]
+    if known.image_licence or known.image_source:
+        licence, source = known.image_licence or page.licence, known.image_source or page.address
+        provenance.append(Provenance(step="web", source=source, licence=licence, note="the image"))
+    if shown:
+        said[NOTES] = page.text
+    return Item(
+        id=called,
+        benchmark=kind.benchmark,
+        task=kind.id,
+        query=kind.queries[0].name,
+        draft=True,
+        fields=known.fields,
+        transcription=None if shown else page.text,
+        group=page.address,
         metadata={key: value for key, value in said.items() if value},
-        provenance=(Provenance(step="web", source=address, licence=licence),),
+        provenance=tuple(provenance),
     )
 
 

@@ -1,0 +1,145 @@
+"""Saved web pages: ``NAME.html`` beside ``NAME.html.toml``, read to text, address and licence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from posixpath import normpath
+from typing import Annotated, NamedTuple
+from urllib.parse import unquote
+
+from msgspec import Meta, Struct, field
+
+from keju.building.settings import settings_from
+from keju.building.sources.main_text import page_text
+from keju.datasets.readers.base import inside, source_bytes
+from keju.errors import DataError
+from keju.images import probe_image
+from keju.items import Provenance
+from keju.synthesis.recipe import read_toml
+
+_SIDECAR = ".toml"
+
+
+class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is known about a saved page; `saved` is the day, as you write it."""
+
+    address: Annotated[str, Meta(description="Where the page is from.")] = ""
+    licence: Annotated[str, Meta(description="Under which it may be used.")] = ""
+    title: Annotated[str, Meta(description="Its title, where the page's own will not do.")] = ""
+    saved: Annotated[str, Meta(description="The day on which it was saved.")] = ""
+    image: Annotated[str, Meta(description="The image that it is about, a file beside it.")] = ""
+    image_licence: Annotated[str, Meta(description="Of the image, if not the page's.")] = ""
+    image_source: Annotated[str, Meta(description="Of the image, if not the page.")] = ""
+    task: Annotated[str, Meta(description="Of its item, if not the source's.")] = ""
+    fields: Annotated[
+        dict[str, str],
+        Meta(description="What fills blanks of the task's prompt, e.g. book of T44."),
+    ] = field(default_factory=dict)
+
+
+class SavedPage(NamedTuple):
+    """A page's main text, where it is from and under which licence, and the rest of its sidecar.
+
+    `images` are the addresses of the images outside its menus, as the page writes them.
+    """
+
+    file: Path
+    title: str
+    text: str
+    address: str
+    licence: str
+    images: tuple[str, ...]
+    sidecar: Sidecar
+
+    @property
+    def provenance(self) -> Provenance:
+        """The page as where material is from."""
+        return Provenance(step="web", source=self.address, licence=self.licence)
+
+
+def sidecar_of(file: Path) -> Path:
+    """Where the sidecar of a page is looked for."""
+    return file.with_name(file.name + _SIDECAR)
+
+
+def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> SavedPage:
+    """Read a saved page and its sidecar.
+
+    Args:
+        file: the page.
+        licence: where its sidecar names none.
+        address: where its sidecar names none.
+        shortest: characters of the shortest text that is taken.
+
+    Raises:
+        DataError: no licence, address or text, or the page cannot be read.
+        UsageError: the sidecar cannot be read.
+    """
+    beside = sidecar_of(file)
+    known = Sidecar()
+    if beside.is_file():
+        known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
+    if not (known.licence or licence):
+        raise DataError(f"no licence: write it into {beside.name} or into the recipe")
+    if not (known.address or address):
+        raise DataError(f"no address: write it into {beside.name} or into the recipe")
+    page = page_text(source_bytes(file), name=str(file))
+    if len(page.text) < shortest:
+        raise DataError(f"only {len(page.text)} characters of text")
+    return SavedPage(
+        file,
+        known.title or page.title,
+        page.text,
+        known.address or address,
+        known.licence or licence,
+        page.images,
+        known,
+    )
+
+
+def image_of(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
+    """The image that a page is about: the one that its sidecar names, else its own largest.
+
+    Args:
+        page: the saved page.
+        folder: of the source; no image is taken from outside it.
+        own: whether to look among the images that the page itself shows.
+
+    Raises:
+        DataError: the sidecar's image is missing or leads out of the folder, or `own` is asked for
+            and the page shows no image that is saved in the folder.
+    """
+    if name := page.sidecar.image:
+        path = _beside(page.file, name, folder)
+        if path is None:
+            raise DataError(f"no image {name!r} beside {page.file.name}", file=page.file)
+        return path
+    if not own:
+        return None
+    sizes = {path: pixels for path, pixels in _saved_images(page, folder) if pixels}
+    if not sizes:
+        raise DataError(
+            "no image of its own is saved with it: save the page with its images, or name one in "
+            f"{sidecar_of(page.file).name}"
+        )
+    return max(sizes, key=lambda path: sizes[path])
+
+
+def _saved_images(page: SavedPage, folder: Path) -> Iterator[tuple[Path, int]]:
+    """The images of a page that are saved in the folder, each with its pixels; 0 if unreadable."""
+    for name in dict.fromkeys(page.images):
+        try:
+            path = _beside(page.file, unquote(name.partition("?")[0]), folder)
+            if path is not None:
+                facts = probe_image(source_bytes(path), name=str(path))
+                yield path, facts.width * facts.height
+        except DataError:
+            continue
+
+
+def _beside(file: Path, name: str, folder: Path) -> Path | None:
+    """A file by its name as the page's folder sees it, if it exists."""
+    within = normpath((file.parent.relative_to(folder) / name).as_posix())
+    path = inside(folder, within, file=file, item=name)
+    return path if path.is_file() else None

@@ -1,0 +1,298 @@
+"""MCS-Bench's web crawling and model summarisation: from saved pages and images to a release."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+from builds import keju
+from making import picture
+from serving import Chat
+
+from keju.benchmarks import prompt_of
+from keju.benchmarks import task as declared
+from keju.building import pipeline
+from keju.building.engine import Engine
+from keju.building.recipe import read_recipe
+from keju.building.settings import FaultsError
+from keju.datasets.store import Dataset
+from keju.items import Item
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FIELDS = {
+    **dict.fromkeys(("T9", "T17"), "appreciation"),
+    **dict.fromkeys(("T15", "T22", "T27", "T35", "T39", "T44"), "introduction"),
+    **dict.fromkeys(("T25", "T38"), "expanded"),
+}
+"""Table 13's ten tasks of method M2, and the field in which their drafts come."""
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-draft-0123456789")
+
+
+def question(task: str) -> str:
+    return declared(task).queries[0].template.replace("{book}", "三国演义")
+
+
+def finds() -> list[tuple[str, str]]:
+    """A reply for each task, known by its published question."""
+    return [
+        (f"「{question(task)}」", json.dumps({"items": [{field: f"{task}的答案"}]}))
+        for task, field in FIELDS.items()
+    ]
+
+
+def build(recipe: Path) -> Dataset:
+    pipeline.build(
+        read_recipe(recipe), recipe.parent / "build", engine=Engine(), say=lambda _: None
+    )
+    return Dataset.open(recipe.parent / "build" / "dataset")
+
+
+def sent(chat: Chat) -> dict[str, str]:
+    """The text of each request by the task whose question it asks."""
+    texts = {}
+    for body in chat.stats()["bodies"]:
+        content = json.loads(body)["messages"][0]["content"]
+        parts = [{"text": content}] if isinstance(content, str) else content
+        text = "".join(part.get("text", "") for part in parts)
+        (task,) = (name for name in FIELDS if f"「{question(name)}」" in text)
+        texts[task] = text
+    return texts
+
+
+@pytest.fixture
+def example(chat: Chat, tmp_path: Path) -> Path:
+    """The recipe of the example, asking the test's server."""
+    copytree(EXAMPLES / "web-drafts", tmp_path / "web-drafts")
+    recipe = tmp_path / "web-drafts.toml"
+    text = (EXAMPLES / "web-drafts.toml").read_text("utf-8")
+    assert "http://localhost:8000/v1" in text
+    recipe.write_text(text.replace("http://localhost:8000/v1", chat.url), "utf-8")
+    return recipe
+
+
+def test_the_example_drafts_all_ten_tasks_from_text_and_gives_each_its_image(
+    chat: Chat, example: Path
+) -> None:
+    chat.plan(finds=finds(), images=True)
+    items = build(example).items()
+    assert {item.task: item.answer for item in items} == {name: f"{name}的答案" for name in FIELDS}
+    assert len(items) == 10
+    for item in items:
+        assert item.draft
+        assert prompt_of(item) == question(item.task)
+        assert len(item.images) == 1
+    seen = chat.stats()
+    assert (seen["requests"], seen["images"]) == (10, [[]] * 10)  # the text model sees no image
+    texts = sent(chat)
+    assert "天下第一行书" in texts["T9"]
+    assert "疏密相间" in texts["T17"]  # the second of the two pages that the table joins
+    assert "无用师所作" in texts["T17"]
+    assert "首页" not in texts["T17"]  # menus are left out
+    assert "三国演义" in texts["T44"]
+    assert "描述：横卷" in texts["T25"]
+    assert "關鍵詞：江面、大船、草人、箭" in texts["T38"]
+    assert not any("⟦材料" not in text for text in texts.values())
+
+
+def test_whose_page_and_whose_image_it_is_stays_with_the_item(chat: Chat, example: Path) -> None:
+    chat.plan(finds=finds())
+    items = {item.task: item for item in build(example).items()}
+    steps = [(step.step, step.source, step.licence) for step in items["T17"].provenance]
+    assert steps[:3] == [
+        ("rows", "keju's bundled set", "CC0-1.0"),
+        ("web", "https://example.org/fuchun", "CC0-1.0"),
+        ("web", "https://example.org/fuchun-comments", "CC0-1.0"),
+    ]
+    last = items["T17"].provenance[-1]
+    assert (last.step, last.tool) == ("draft", "openai:Qwen2.5-32B-Instruct")
+    assert last.note.startswith("appreciation ")
+    assert items["T17"].metadata["notes"].count("富春") >= 2
+    assert items["T25"].metadata["keywords"].startswith("远山")
+
+
+def test_from_the_drafts_through_a_review_to_the_release(chat: Chat, example: Path) -> None:
+    chat.plan(finds=finds())
+    build(example)
+    folder = example.parent
+    sheet = folder / "anna.csv"
+    assert keju("build", "review", "export", folder / "build/dataset", "--drafts",
+                "--out", sheet).returncode == 0  # fmt: skip
+    with sheet.open(encoding="utf-8-sig", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert len(rows) == 10
+    notes = {row["task"]: row["notes"] for row in rows}
+    assert "天下第一行书" in notes["T9"]  # what the reviewer checks the draft against
+    with sheet.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.DictWriter(stream, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "decision": "accept"} for row in rows)
+    more = '\n[[step]]\ndo = "review"\nreviewed = ["anna.csv"]\n\n[[step]]\ndo = "release"\n'
+    example.write_text(example.read_text("utf-8") + more, "utf-8")
+    before = chat.stats()["requests"]
+    items = build(example).items()
+    assert chat.stats()["requests"] == before
+    assert {item.task for item in items} == set(FIELDS)
+    assert not any(item.draft for item in items)
+    assert (folder / "build/release").exists()
+
+
+WEB = """
+name = "trial"
+licence = "CC0-1.0"
+[[source]]
+form = "web"
+path = "saved"
+source = "a museum"
+task = "T17"
+{keys}
+[[step]]
+do = "draft"
+model = "openai:drafter"
+base_url = "{url}"
+kinds = ["appreciation", "introduction"]
+{step}
+"""
+TEXT = "這幅畫用披麻皴，長線乾筆，江面留白，意境平淡天真，為歷代所稱許。" * 3
+
+
+def save(folder: Path, name: str, body: str, **sidecar: str) -> None:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(f"<title>{name}</title><meta charset=utf-8>{body}", "utf-8")
+    told = {"address": f"https://example.org/{name}", "licence": "CC0-1.0", **sidecar}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in told.items()]
+    (folder / f"{name}.toml").write_text("\n".join(lines), "utf-8")
+
+
+def web(chat: Chat, folder: Path, keys: str = "", step: str = "") -> list[Item]:
+    recipe = folder / "recipe.toml"
+    recipe.write_text(WEB.format(keys=keys, step=step, url=chat.url), "utf-8")
+    return build(recipe).items()
+
+
+def test_a_page_about_its_own_image_becomes_a_draft_about_it(chat: Chat, tmp_path: Path) -> None:
+    saved = tmp_path / "saved"
+    save(saved, "a.html", f"<p>{TEXT}</p><figure><img src='a_files/icon.png'>"
+         "<img src='a_files/scroll%20one.png?w=9'></figure><img src='https://x.org/far.png'>"
+         "<nav><img src='a_files/banner.png'></nav>")  # fmt: skip
+    save(saved / "sub", "b.html", f"<p>{TEXT}</p>", image="../b.png", task="T9",
+         image_licence="CC-BY-4.0", image_source="https://museum.example.org")  # fmt: skip
+    (saved / "a_files").mkdir()
+    for name, side in (("icon", 8), ("scroll one", 40), ("banner", 90)):
+        (saved / "a_files" / f"{name}.png").write_bytes(picture(1, side=side))
+    (saved / "b.png").write_bytes(picture(2))
+    chat.plan(finds=finds(), images=True)
+    items = {item.id: item for item in web(chat, tmp_path, "own_image = true")}
+    assert {name: (item.task, item.answer) for name, item in items.items()} == {
+        "a": ("T17", "T17的答案"), "sub/b": ("T9", "T9的答案"),
+    }  # fmt: skip
+    assert items["a"].images[0].width == 40  # the largest that is not part of a menu
+    assert items["a"].transcription is None
+    assert items["a"].metadata["notes"] == TEXT
+    assert [step.licence for step in items["sub/b"].provenance[:2]] == ["CC0-1.0", "CC-BY-4.0"]
+    assert [TEXT in text for text in sent(chat).values()] == [True, True]
+    assert chat.stats()["images"] == [[], []]
+
+
+def test_the_drafting_model_sees_the_image_where_that_is_asked_for(
+    chat: Chat, tmp_path: Path
+) -> None:
+    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>", image="a.png")
+    (tmp_path / "saved/a.png").write_bytes(picture(1))
+    chat.plan(finds=finds(), images=True)
+    (item,) = web(chat, tmp_path, step='show = "image-and-text"')
+    seen = chat.stats()["images"]
+    assert [[each.split()[1] for each in images] for images in seen] == [[item.images[0].sha256]]
+    assert TEXT in sent(chat)["T17"]
+
+
+def test_pages_without_the_image_that_they_should_have_are_listed(
+    chat: Chat, tmp_path: Path
+) -> None:
+    saved = tmp_path / "saved"
+    save(saved, "good.html", f"<p>{TEXT}</p>", image="a.png")
+    (saved / "a.png").write_bytes(picture(1))
+    save(saved, "gone.html", f"<p>{TEXT}</p>", image="b.png")
+    save(saved, "out.html", f"<p>{TEXT}</p>", image="../recipe.toml")
+    save(saved, "none.html", f"<p>{TEXT}</p><img src='data:image/png;base64,AAAA'>")
+    save(saved, "broken.html", f"<p>{TEXT}</p>", image="c.png")
+    (saved / "c.png").write_bytes(b"not an image")
+    chat.plan(finds=finds())
+    (item,) = web(chat, tmp_path, "own_image = true")
+    assert item.id == "good"
+    table = tmp_path / "build/sources/01-web/tables/refused.csv"
+    refused = {row["page"]: row["why"]
+               for row in csv.DictReader(table.read_text("utf-8-sig").splitlines())}  # fmt: skip
+    assert set(refused) == {"gone.html", "out.html", "none.html", "broken.html"}
+    assert "no image 'b.png'" in refused["gone.html"]
+    assert "no image of its own" in refused["none.html"]
+
+
+def test_without_an_image_it_is_said_how_to_give_one(chat: Chat, tmp_path: Path) -> None:
+    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>")
+    chat.plan(finds=finds())
+    web(chat, tmp_path)
+    assert chat.stats()["requests"] == 0
+    record = json.loads((tmp_path / "build/steps/01-draft/step.json").read_text("utf-8"))
+    assert any("own_image" in note for note in record["notes"])
+
+
+def test_a_text_that_waits_for_its_translation_is_filled(chat: Chat, tmp_path: Path) -> None:
+    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>", task="T2")
+    chat.plan(says=json.dumps({"items": [{"translation": "譯文"}]}))
+    recipe = tmp_path / "recipe.toml"
+    text = WEB.format(keys="", step="", url=chat.url)
+    recipe.write_text(text.replace('["appreciation", "introduction"]', '["translation"]'), "utf-8")
+    (item,) = build(recipe).items()
+    assert (item.id, item.task, item.answer, item.transcription) == ("a", "T2", "譯文", TEXT)
+
+
+def test_several_questions_about_one_image_are_each_filled_and_not_twice(
+    chat: Chat, example: Path
+) -> None:
+    chat.plan(finds=finds())
+    first = build(example)
+    step = '\n[[step]]\ndo = "draft"\nmodel = "openai:other"\n' + (
+        f'base_url = "{chat.url}"\nkinds = ["introduction", "appreciation", "description"]\n'
+    )
+    example.write_text(example.read_text("utf-8") + step, "utf-8")
+    assert build(example).items() == first.items()
+    assert chat.stats()["requests"] == 10
+
+
+@pytest.mark.parametrize(
+    ("pages", "why"),
+    [("gone.html", "no web page 'gone.html'"), ("bare.html", "no licence"), ("../x.html", "../x")],
+)
+def test_a_row_whose_page_cannot_be_used_is_listed(tmp_path: Path, pages: str, why: str) -> None:
+    save(tmp_path / "saved", "a.html", f"<p>{TEXT}</p>")
+    (tmp_path / "saved/bare.html").write_text(f"<meta charset=utf-8><p>{TEXT}</p>", "utf-8")
+    (tmp_path / "i.png").write_bytes(picture(1))
+    (tmp_path / "t.csv").write_text(f"image,page\ni.png,a.html\ni.png,{pages}\n", "utf-8")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        'name = "t"\n[[source]]\nform = "rows"\npath = "t.csv"\nlicence = "CC0-1.0"\n'
+        'source = "s"\ntask = "T35"\ncolumns = { image = "image", page = "page" }\n'
+        'pages = "saved"\n', "utf-8",
+    )  # fmt: skip
+    (item,) = build(recipe).items()
+    assert item.metadata["notes"] == TEXT
+    left = (tmp_path / "build/sources/01-rows/tables/left-out.csv").read_text("utf-8-sig")
+    assert why in left
+
+
+def test_a_column_of_pages_needs_their_folder(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("page\na.html\n", "utf-8")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(
+        'name = "t"\n[[source]]\nform = "rows"\npath = "t.csv"\nlicence = "CC0-1.0"\n'
+        'source = "s"\ntask = "T35"\ncolumns = { page = "page" }\n', "utf-8",
+    )  # fmt: skip
+    with pytest.raises(FaultsError, match="pages = "):
+        read_recipe(recipe)
