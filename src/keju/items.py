@@ -6,7 +6,8 @@ an answer), a model turns that into a `Response`, and scoring turns both into `S
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from msgspec import Struct, field
 
@@ -25,8 +26,25 @@ AnswerForm = Literal[
 ]  # fmt: skip
 """The shape of answer that a query asks for; it decides how an answer is extracted and scored."""
 
-Setting = Literal["image", "own-ocr", "gold-ocr"]
-"""What a model is shown (MCS-Bench 4.4): the image, its own transcription, or the true one."""
+Setting = Literal["image", "own-ocr", "gold-ocr", "own-text", "gold-text"]
+"""What a model is sent beside the question.
+
+MCS-Bench 4.4: ``image`` is its Setting 1 (the image); ``own-ocr`` is Setting 2 (the image and the
+model's own transcription of it); ``gold-ocr`` is Setting 3 (the image and the true transcription).
+``own-text`` and ``gold-text`` send the same texts without the image; these two are our extension.
+"""
+
+OWN_READING: frozenset[Setting] = frozenset({"own-ocr", "own-text"})
+"""The settings in which a model first transcribes the images itself."""
+
+TRUE_READING: frozenset[Setting] = frozenset({"gold-ocr", "gold-text"})
+"""The settings that send the true transcription."""
+
+TEXT_ONLY: frozenset[Setting] = frozenset({"own-text", "gold-text"})
+"""The settings that send no image."""
+
+PromptScript = Literal["released", "simplified", "traditional"]
+"""The characters of Chinese prompts: as the benchmark released them, or in one script."""
 
 Status = Literal["answered", "empty", "truncated", "filtered", "failed"]
 """What the wire said. Refusing, looping or off-format answers are verdicts of scoring."""
@@ -36,6 +54,25 @@ Protocol = Literal["official", "strict"]
 
 class Record(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of the records: immutable, built by keyword, defaults left out when written."""
+
+
+class PromptVariant(NamedTuple):
+    """The prompt form in which an item is asked. Rounds of one variant are repetitions."""
+
+    setting: Setting = "image"
+    script: PromptScript = "released"
+
+    def label(self, among: Iterable[PromptVariant] = ()) -> str:
+        """The parts that are not the default, or differ from another variant in `among`.
+
+        ``own-ocr · traditional``, for example; empty for the default alone.
+        """
+        others = list(among)
+        return " · ".join(
+            value
+            for place, (value, usual) in enumerate(zip(self, PromptVariant(), strict=True))
+            if value != usual or any(each[place] != value for each in others)
+        )
 
 
 class Box(Record, frozen=True, kw_only=True):
@@ -133,7 +170,8 @@ class Request(Record, frozen=True, kw_only=True):
     """What a model is shown. It never carries an answer.
 
     `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
-    ``image``, unless an engine reads first); `box_convention` names the coordinates that the prompt
+    ``image``, unless an engine reads first); `script` is the one that was chosen for the prompt;
+    `box_convention` names the coordinates that the prompt
     asks for; `candidate` is the place in the item's images of the one that is shown beside the
     first, 0 where nothing is paired.
     """
@@ -148,6 +186,7 @@ class Request(Record, frozen=True, kw_only=True):
     choices: tuple[str, ...] = ()
     source: str = ""
     setting: Setting = "image"
+    script: PromptScript = "released"
     round: int = 1
     box_convention: str = ""
     candidate: int = 0
@@ -190,6 +229,7 @@ class Response(Record, frozen=True, kw_only=True):
     status: Status
     query: str = ""
     setting: Setting = "image"
+    script: PromptScript = "released"
     round: int = 1
     text: str = ""
     not_text: str = ""
@@ -230,6 +270,7 @@ class Score(Record, frozen=True, kw_only=True):
     value: float | None
     query: str = ""
     setting: Setting = "image"
+    script: PromptScript = "released"
     round: int = 1
     group: str = ""
     status: Status = "answered"
@@ -239,3 +280,8 @@ class Score(Record, frozen=True, kw_only=True):
     extracted_from: str = ""
     stats: dict[str, float] = field(default_factory=dict)
     signature: str = ""
+
+
+def variant_of(record: Request | Response | Score) -> PromptVariant:
+    """The prompt variant of a request, or of what came of it."""
+    return PromptVariant(record.setting, record.script)

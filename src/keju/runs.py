@@ -1,9 +1,13 @@
 """The RUN folder on disk: its manifest, the items asked, the responses, the scores.
 
+Format ``keju-run-2`` is read and written. ``keju-run-1``, of keju 0.1.0, is only read: its records
+become those of format 2 when they are read (`manifest_of_format_1`, `response_of_format_1`).
+
 ::
 
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
-          readings/<model>.jsonl      what was read of the images first (own-ocr, ocr+llm)
+          readings/<model>.jsonl      what was read of the images first (own-ocr, own-text,
+                                      ocr+llm)
 
 `running` writes it; scoring and reports read it. It holds all that they need but the pictures.
 """
@@ -14,14 +18,20 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from msgspec import field
+from msgspec import convert, field
+from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
 from keju.files import read_json, read_jsonl, sha256_bytes, write_atomic, write_json
-from keju.items import Item, Record, Response, Setting
+from keju.items import Item, PromptScript, PromptVariant, Record, Response, Setting
 
-FORMAT = "keju-run-1"
+FORMAT = "keju-run-2"
+FORMAT_1 = "keju-run-1"
+"""The format of keju 0.1.0."""
+
+_SETTINGS_OF_FORMAT_1: dict[str, Setting] = {"own-ocr": "own-text", "gold-ocr": "gold-text"}
+"""In format 1 these two sent the text without the image."""
 
 HUMAN = "human:"
 """What the names of people begin with among the models of a run."""
@@ -34,8 +44,9 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What run.json says: which dataset, which models, which settings, which versions.
 
     `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
-    `models` maps each model's name to its identity, `settings` each option of the run to its
-    value, `not_asked` each model's name to the reasons and counts of requests it declined.
+    `format` is the stored one, also where the rest was read from an earlier format. `models` maps
+    each model's name to its identity, `settings` each option of the run to its value, `not_asked`
+    each model's name to the reasons and counts of requests it declined.
     """
 
     format: str = FORMAT
@@ -54,6 +65,20 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     def shown(self) -> list[str]:
         """The settings in which items are asked; the image where the manifest names none."""
         return self.settings.get("settings", "image").split(",")
+
+    @property
+    def scripts(self) -> list[str]:
+        """The scripts in which items are asked; as released where the manifest names none."""
+        return self.settings.get("scripts", "released").split(",")
+
+    @property
+    def variants(self) -> list[PromptVariant]:
+        """Every prompt variant in which items are asked."""
+        return [
+            convert((setting, script), PromptVariant)
+            for setting in self.shown
+            for script in self.scripts
+        ]
 
     def limits(self, model: str) -> str:
         """The limits within which a model's pictures were made smaller, for the signatures."""
@@ -120,13 +145,28 @@ class RunFolder:
     def manifest(self) -> RunManifest:
         """Read run.json."""
         manifest = read_json(self.manifest_path, RunManifest)
+        if manifest.format == FORMAT_1:
+            return manifest_of_format_1(manifest)
         if manifest.format != FORMAT:
             raise DataError(
-                f"format {manifest.format!r}, but this keju reads {FORMAT!r}",
+                f"format {manifest.format!r}, but this keju reads {FORMAT!r} and {FORMAT_1!r}",
                 file=self.manifest_path,
                 mend="Use the keju version that wrote it",
             )
         return manifest
+
+    def check_writable(self) -> None:
+        """Refuse a run of an earlier format: its settings have another meaning.
+
+        Raises:
+            UsageError: the run was made by keju 0.1.0.
+        """
+        if self.exists() and self.manifest().format == FORMAT_1:
+            raise UsageError(
+                f"{self.path}: a run of keju 0.1.0 ({FORMAT_1}) is read only, because its settings "
+                "have another meaning. It can be scored and reported. To ask more, use another "
+                "--out"
+            )
 
     def write_manifest(self, manifest: RunManifest) -> None:
         """Write run.json, atomically."""
@@ -176,12 +216,12 @@ class RunFolder:
         """What a model read, one response an image (or pages of an item) and round."""
         path = self.readings_path(reader)
         if path.is_file():
-            yield from _standing(path)
+            yield from self._read(path)
 
     def all_readings(self) -> Iterator[Response]:
         """What was read of the images, by whomever."""
         for path in self.reading_files():
-            yield from _standing(path)
+            yield from self._read(path)
 
     def reading_files(self) -> list[Path]:
         """The files of readings, in a fixed order."""
@@ -204,10 +244,52 @@ class RunFolder:
         wanted = None if tasks is None else {file_name(task) for task in tasks}
         for path in self.response_files(model):
             if wanted is None or path.stem in wanted:
-                yield from _standing(path)
+                yield from self._read(path)
+
+    def _read(self, path: Path) -> Iterator[Response]:
+        """The responses of a file that no later line replaces, as records of format 2."""
+        manifest = self.manifest() if self.exists() else None
+        if manifest is None or manifest.format == FORMAT:
+            yield from standing(path)
+        else:
+            yield from (response_of_format_1(each, manifest) for each in standing(path))
+
+    def item_now(self, item: str) -> str:
+        """The item of a stored response, as it is called in the present format."""
+        return item
 
 
-def _standing(path: Path) -> Iterator[Response]:
+def setting_of_format_1(setting: str) -> Setting:
+    """The setting of format 2 that sends what a setting of keju 0.1.0 sent."""
+    now: Setting = convert(_SETTINGS_OF_FORMAT_1.get(setting, setting), Setting)
+    return now
+
+
+def manifest_of_format_1(manifest: RunManifest) -> RunManifest:
+    """A manifest of keju 0.1.0 with the settings of format 2, and its `format` as stored."""
+    settings = dict(manifest.settings)
+    if "settings" in settings:
+        shown = settings["settings"].split(",")
+        settings["settings"] = ",".join(map(setting_of_format_1, shown))
+    if "wording" in settings:
+        settings["scripts"] = settings.pop("wording")
+    return replace(manifest, settings=settings)
+
+
+def response_of_format_1(response: Response, manifest: RunManifest) -> Response:
+    """A response or reading of keju 0.1.0 as one of format 2.
+
+    Its setting gets the name that it has now, and its script is the run's.
+    """
+    return replace(
+        response,
+        setting=setting_of_format_1(response.setting),
+        script=convert(manifest.scripts[0], PromptScript),
+    )
+
+
+def standing(path: Path) -> Iterator[Response]:
+    """The responses of a file as stored, without those that a later line replaces."""
     old = superseded(path)
     for number, response in enumerate(read_jsonl(path, Response, appended=True), start=1):
         if number not in old:
@@ -220,6 +302,7 @@ class _Place(Record, frozen=True, kw_only=True):
     item: str
     query: str = ""
     setting: Setting = "image"
+    script: PromptScript = "released"
     round: int = 1
     candidate: int = 0
 

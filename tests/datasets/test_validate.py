@@ -177,7 +177,7 @@ def test_text_without_an_image_is_legal_and_one_notice_says_what_follows(make: M
     write_items(translations.items_path, items)
     alone = with_manifest(translations, hash=items_hash(items), images=0)
     assert findings(alone) == [
-        "notice: p1 and 1 more: text without an image, so only --setting gold-ocr can ask it. "
+        "notice: p1 and 1 more: text without an image, so only --setting gold-text can ask it. "
         "Import again with the images beside it, if you have them.",
         "notice: p3: text without an image, so nobody can be asked to read it, but it holds the "
         "truth. Import again with the images beside it, if you have them.",

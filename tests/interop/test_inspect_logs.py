@@ -68,14 +68,16 @@ def test_every_score_comes_back_failures_rounds_and_settings_included(
 ):
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     chat.plan(modes=MODES, share=0.6, times=-1)
-    selection = Selection(settings=("image", "own-ocr", "gold-ocr"), rounds=2, tasks=("T6",))
+    selection = Selection(
+        settings=("image", "own-ocr", "gold-ocr", "gold-text"), rounds=2, tasks=("T6",)
+    )
     options = ModelOptions(base_url=chat.url)
     run(dataset, [MODEL], tmp_path / "r", selection=selection, options=options,
         policy=Policy(first_wait=0.01, dead_after=1000))  # fmt: skip
     before = score_run(RunFolder.open(tmp_path / "r"))
     written = list(export_inspect(tmp_path / "r", tmp_path / "logs"))
     assert {each.file.name for each in written} == {
-        "T6.eval", "T6-own-ocr.eval", "T6-gold-ocr.eval", "readings.eval",
+        "T6.eval", "T6-own-ocr.eval", "T6-gold-ocr.eval", "T6-gold-text.eval", "readings.eval",
     }  # fmt: skip
     assert sum(each.failures for each in written) > 0
     logs = tmp_path / "logs" / file_name(MODEL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.items import ImageRef, Item, Score
+from keju.items import ImageRef, Item, PromptVariant, Score
 from keju.reporting.cells import marks
 from keju.reporting.gather import Voice, gather
 from keju.reporting.leaderboard import _money, chance
@@ -112,7 +112,9 @@ def test_best_and_second_are_marked_as_printed_and_ties_share_them():
 )
 def test_money_is_by_the_tokens_that_were_counted(model, role, cost):
     prices = Prices(currency="USD", models=(Price(names=("m-*",), input=2.0, output=10.0),))
-    voice = Voice(model, "run", "image", role, items=10, input_tokens=20_000, output_tokens=500)
+    voice = Voice(
+        model, "run", PromptVariant(), role, items=10, input_tokens=20_000, output_tokens=500
+    )
     assert _money(voice, prices) == cost
     assert _money(voice, None) == "–"
 

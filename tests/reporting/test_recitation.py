@@ -126,7 +126,7 @@ def test_the_text_of_another_item_is_chance(tmp_path):
 
 def test_what_the_reading_lacked_is_a_sign(tmp_path):
     def own(response: Response) -> Response:
-        return msgspec.structs.replace(response, setting="own-ocr")
+        return msgspec.structs.replace(response, setting="own-text")
 
     path = answered(tmp_path / "r", {"p0": PAGE, "p2": OTHERS[0]}, own)
     folder = RunFolder.open(path)

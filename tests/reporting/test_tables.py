@@ -37,7 +37,7 @@ def written(tmp_path_factory) -> Path:
     model = f"replay:{path / 'm.jsonl'}"
     image, text = path / "image", path / "text"
     run(mini.path(), [model, "baseline:chance"], image, selection=Selection(limit=1))
-    gold = Selection(limit=1, tasks=("T2",), settings=("gold-ocr",))
+    gold = Selection(limit=1, tasks=("T2",), settings=("gold-text",))
     run(mini.path(), [model], text, selection=gold)
     for each in (image, text):
         score_run(RunFolder.open(each))

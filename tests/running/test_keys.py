@@ -33,6 +33,7 @@ def test_a_key_is_64_hexadecimal_digits_and_stays_what_it_is():
         {"form": "text"},
         {"choices": ("B", "A")},
         {"setting": "gold-ocr"},
+        {"script": "traditional"},
         {"round": 2},
         {"query": "What"},
         {"source": "天"},

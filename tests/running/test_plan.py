@@ -1,19 +1,33 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import msgspec
 import pytest
 from making import make_dataset, page_item, picture
+from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
 from keju.items import Item, Request
 from keju.models import Model, ModelOptions, open_model
 from keju.running import Selection, estimate, requests
+from keju.running.requests import to_ask
+from keju.running.selecting import NO_TRANSCRIPTION, select
 
 SECRET = "祕密之答案"
+
+
+def with_image(path: Path, items: Iterable[Item]) -> Dataset:
+    """A dataset of these items, all with the same image."""
+    with DatasetWriter(path, name="d", version="1", licence="CC0-1.0", source="tests") as writer:
+        ref = writer.add_image(picture(1), "page")
+        for item in items:
+            writer.add(replace(item, images=(ref,)))
+    return Dataset.open(path)
 
 
 def choice(name: str, **fields: object) -> Item:
@@ -124,38 +138,90 @@ def test_a_dataset_of_reference_items_only_has_nothing_to_ask(tmp_path: Path):
 def test_prompts_can_be_asked_in_the_other_script(tmp_path: Path):
     path = make_dataset(tmp_path / "d", [choice("q", transcription="後世之書")])
     asked = {
-        wording: next(
-            requests(Dataset.open(path), Selection(wording=wording, settings=("gold-ocr",)))
+        script: next(
+            requests(Dataset.open(path), Selection(scripts=(script,), settings=("gold-text",)))
         )[1]
-        for wording in ("released", "simplified", "traditional")
+        for script in ("released", "simplified", "traditional")
     }
     assert "孰為真" in asked["released"].prompt
     assert "孰为真" in asked["simplified"].prompt
     assert asked["traditional"].prompt == asked["released"].prompt
     assert all("後世之書" in request.prompt for request in asked.values())
+    before = {script: request.prompt.partition("：")[0] for script, request in asked.items()}
+    assert before == {
+        "released": "以下是圖中的文字",
+        "simplified": "以下是图中的文字",
+        "traditional": "以下是圖中的文字",
+    }
 
 
-def test_gold_ocr_shows_the_transcription_in_place_of_the_image(tmp_path: Path):
-    path = make_dataset(tmp_path / "d", [choice("q", transcription="天地{prompt}玄黃")])
-    [(_, request)] = requests(Dataset.open(path), Selection(settings=("gold-ocr",)))
-    assert request.images == ()
+def test_several_scripts_are_asked_one_after_the_other(tmp_path: Path):
+    path = make_dataset(tmp_path / "d", [choice("q")])
+    selection = Selection(scripts=("simplified", "traditional"), rounds=2)
+    found = [(r.script, r.round) for _, r in requests(Dataset.open(path), selection)]
+    assert found == [
+        ("simplified", 1), ("simplified", 2), ("traditional", 1), ("traditional", 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("setting", "images"), [("gold-ocr", 1), ("gold-text", 0)])
+def test_the_true_text_is_sent_with_the_image_or_alone(tmp_path: Path, setting: str, images: int):
+    dataset = with_image(tmp_path / "d", [choice("q", transcription="天地{prompt}玄黃")])
+    [(_, request)] = requests(dataset, Selection(settings=(setting,)))
+    assert len(request.images) == images
     assert request.source == "天地{prompt}玄黃"
     assert "天地{prompt}玄黃" in request.prompt
     assert request.prompt.endswith("孰為真？\nA. 天 B. 地")
 
 
-def test_gold_ocr_names_the_items_without_a_transcription(mixed: Dataset):
-    with pytest.raises(DataError, match=r"q2, q3, q4, …: 4 items have no transcription.*--task"):
-        names(mixed, settings=("gold-ocr",))
+@pytest.mark.parametrize("setting", ["gold-ocr", "gold-text"])
+def test_items_without_a_true_text_are_skipped_with_the_reason(tmp_path: Path, setting: str):
+    items = [
+        choice("with", transcription="天地"),
+        choice("without"),
+        choice("empty", transcription=" "),
+    ]
+    dataset = with_image(tmp_path / "d", items)
+    assert names(dataset, settings=(setting,)) == ["with"]
+    (row,) = estimate(dataset, [model("openai:m")], Selection(settings=(setting,))).rows
+    assert (row.calls, row.images) == (1, 1 if setting == "gold-ocr" else 0)
+    assert row.declined == {NO_TRANSCRIPTION: 2}
+
+
+def test_t1s_text_of_the_same_image_is_sent_although_t1_is_not_selected(tmp_path: Path):
+    """For T2 to T6 alone; drafts, and T1 items that contradict each other, are no reference."""
+    path = tmp_path / "d"
+    with DatasetWriter(path, name="d", version="1", licence="CC0-1.0", source="tests") as writer:
+        refs = [writer.add_image(picture(n), str(n)) for n in range(5)]
+        for n, text in enumerate(("天地", "玄黃", "宇宙", "洪荒")):
+            writer.add(page_item(f"t1-{n}", images=(refs[n],), answer=text, draft=n == 2))
+        writer.add(page_item("t1-3b", images=(refs[3],), answer="日月"))
+        for task in ("T2", "T3", "T4", "T5", "T6", "T9"):
+            writer.add(page_item(task, task=task, images=(refs[0],), answer="A"))
+        writer.add(page_item("own", task="T2", images=(refs[0],), transcription="自有"))
+        writer.add(page_item("two", task="T6", images=(refs[0], refs[1])))
+        for n in (2, 3, 4):
+            writer.add(page_item(f"none-{n}", task="T6", images=(refs[n],)))
+    dataset = Dataset.open(path)
+    tasks = ("T2", "T3", "T4", "T5", "T6", "T9")
+    asked = list(requests(dataset, Selection(settings=("gold-ocr",), tasks=tasks)))
+    assert {item.id: request.source for item, request in asked} == {
+        **dict.fromkeys(("T2", "T3", "T4", "T5", "T6"), "天地"), "own": "自有", "two": "天地\n玄黃",
+    }  # fmt: skip
+    held = dataset.items(partial(to_ask, transcription=True))
+    chosen = select(held, Selection(settings=("gold-text",), tasks=tasks), path)
+    assert [(item.id, item.answer) for item in chosen if item.transcription == "天地"] == [
+        (name, "") for name in ("T2", "T3", "T4", "T5", "T6")
+    ]
 
 
 def test_gold_ocr_never_asks_for_the_transcription_it_shows(tmp_path: Path):
     items = [page_item("p", transcription="天"), choice("q", transcription="地")]
-    dataset = Dataset.open(make_dataset(tmp_path / "d", items))
+    dataset = with_image(tmp_path / "d", items)
     assert names(dataset, settings=("gold-ocr",)) == ["q"]
     plan = estimate(dataset, [model("baseline:copy")], Selection(settings=("gold-ocr",)))
     reasons = {row.task: row.declined for row in plan.rows}
-    assert reasons["T1"] == {"with gold-ocr the prompt would hold the answer": 1}
+    assert reasons["T1"] == {"with gold-ocr the prompt would contain the answer": 1}
 
 
 def model(spec: str) -> Model:

@@ -15,7 +15,7 @@ from keju.running import Plan, ResponseStore, Selection, estimate, requests
 from keju.running.plan import NO_RULE, READING, SMALLER, UNREAD
 from keju.running.prices import read_prices
 from keju.running.tokens import image_rule, text_tokens
-from keju.runs import RunFolder
+from keju.runs import RunFolder, RunManifest
 
 PAGES = 6
 
@@ -116,7 +116,7 @@ def test_money_follows_the_price_file(pages: Dataset, tmp_path: Path):
 
 
 def test_the_two_phases_are_shown_as_such(pages: Dataset):
-    plan = estimate(pages, [model("openai:gpt-4o")], Selection(settings=("own-ocr",), rounds=2))
+    plan = estimate(pages, [model("openai:gpt-4o")], Selection(settings=("own-text",), rounds=2))
     reading, asking = plan.rows
     assert (reading.task, reading.calls, reading.images) == (READING, 2 * PAGES, 2 * PAGES)
     assert (asking.task, asking.calls, asking.images) == ("T7", 2 * PAGES, 0)
@@ -124,6 +124,14 @@ def test_the_two_phases_are_shown_as_such(pages: Dataset):
     assert asking.text_tokens > 2 * (PAGES - 1) * 8  # the texts that were read
     assert reading.unknown == asking.unknown == {UNREAD: 2}
     assert total(plan, "openai:gpt-4o").calls == 4 * PAGES
+
+
+def test_images_are_sent_again_with_the_reading(pages: Dataset):
+    plan = estimate(pages, [model("openai:gpt-4o")], Selection(settings=("own-ocr", "own-text")))
+    reading, asking = plan.rows
+    assert (reading.calls, reading.images) == (PAGES, PAGES)
+    assert (asking.calls, asking.images) == (2 * PAGES, PAGES)
+    assert asking.image_tokens == reading.image_tokens > 0
 
 
 def test_an_engine_reads_once_for_all_pipelines_and_rounds(pages: Dataset):
@@ -159,7 +167,7 @@ def test_what_a_run_holds_is_not_counted(pages: Dataset, tmp_path: Path):
                     text="A",
                 )
             )
-    folder.manifest_path.write_text("{}")
+    folder.write_manifest(RunManifest(keju="0", dataset="d", dataset_version="1", dataset_hash="h"))
     fresh = estimate(pages, [model("openai:gpt-4o")], Selection(rounds=2)).rows[0]
     (row,) = estimate(pages, [model("openai:gpt-4o")], Selection(rounds=2), folder=folder).rows
     assert (row.calls, row.stored) == (2 * PAGES - 5, 5)

@@ -16,7 +16,7 @@ from keju.items import Item
 from keju.models import ModelOptions, open_model
 from keju.reporting.gather import gather
 from keju.running import Policy, Selection, requests, run
-from keju.running.requests import SOURCE_PROMPT
+from keju.running.requests import with_source
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 
@@ -50,8 +50,8 @@ def rules(dataset: Path) -> dict[str, str]:
     for item in opened.items():
         pages = [opened.image_bytes(ref) for ref in item.images]
         found[asked_for(T1, pages)] = READ
-        shown = SOURCE_PROMPT.replace("{prompt}", prompt_of(item)).replace("{source}", READ, 1)
-        found[asked_for(shown, [])] = f"這是{item.id}"
+        for images in (pages, []):
+            found[asked_for(with_source(prompt_of(item), READ), images)] = f"這是{item.id}"
     return found
 
 
@@ -70,18 +70,21 @@ def answers(out: Path) -> dict[str, str]:
     return {each.item: each.text for each in RunFolder.open(out).responses()}
 
 
-def test_own_ocr_reads_each_page_once_and_asks_about_it(dataset, tmp_path, chat):
-    chat.plan(replies=rules(dataset))
-    summary = go(dataset, tmp_path / "run", chat, "openai:served", "own-ocr")
+@pytest.mark.parametrize("setting", ["own-ocr", "own-text"])
+def test_each_page_is_read_once_and_asked_about(dataset, tmp_path, chat, setting):
+    chat.plan(replies=rules(dataset), images=True)
+    summary = go(dataset, tmp_path / "run", chat, "openai:served", setting)
     assert summary.complete
     assert summary.models[0].not_asked == {
-        "with own-ocr what is read first is the answer itself: use --setting image": 1
+        f"with {setting} the first reading is itself the answer: use --setting image": 1
     }
+    sent = [len(images) for images in chat.stats()["images"]]
+    assert sorted(sent) == [int(setting == "own-ocr")] * 3 + [1, 1]
     assert answers(tmp_path / "run") == {"a": "這是a", "b": "這是b", "c": "這是c"}
     assert chat.stats()["requests"] == 2 + 3
     folder = RunFolder.open(tmp_path / "run")
     assert [each.text for each in folder.readings("openai:served")] == [READ, READ]
-    assert {score.setting for score in score_run(folder)} == {"own-ocr"}
+    assert {score.setting for score in score_run(folder)} == {setting}
 
 
 def test_a_pipeline_asks_a_text_model_about_what_an_engine_read(dataset, tmp_path, chat):

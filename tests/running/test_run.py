@@ -80,7 +80,7 @@ def test_a_run_stores_each_answer_once_and_describes_itself(chat: Chat, dataset:
     manifest = folder.manifest()
     assert manifest.models[MODEL]["endpoint"] == chat.url
     assert (out / manifest.dataset_path).resolve() == dataset.resolve()
-    assert json.loads((out / "run.json").read_text())["format"] == "keju-run-1"
+    assert json.loads((out / "run.json").read_text())["format"] == "keju-run-2"
 
 
 def test_what_is_stored_is_never_asked_again(chat: Chat, dataset: Path, out: Path):

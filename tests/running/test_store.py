@@ -78,9 +78,9 @@ def test_what_is_known_is_found_by_its_place_in_the_run(folder: RunFolder):
         store.append(response("c", model="other"))
         known = store.known("m")
     assert known == {
-        Slot("a", "", "image", 1): ("key-a", "answered", ""),
-        Slot("a", "", "image", 2): ("k2", "answered", ""),
-        Slot("b", "", "image", 1): ("key-b", "failed", "server"),
+        Slot("a", "", "image", "released", 1): ("key-a", "answered", ""),
+        Slot("a", "", "image", "released", 2): ("k2", "answered", ""),
+        Slot("b", "", "image", "released", 1): ("key-b", "failed", "server"),
     }
 
 

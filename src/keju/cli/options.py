@@ -69,13 +69,24 @@ SettingNames = Annotated[
     typer.Option(
         "--setting",
         metavar="SETTING",
-        help="What is shown; may be given several times: the image (by default), the model's own "
-        "transcription of it, made first (own-ocr), or the true one (gold-ocr).",
+        help="What is sent with the question: image (the default); own-ocr: the image and the "
+        "model's own transcription of it, made first; gold-ocr: the image and its true "
+        "transcription; own-text, gold-text: these texts without the image. May be given several "
+        "times.",
     ),
 ]
 ScriptName = Annotated[
     Literal["released", "simplified", "traditional"],
-    typer.Option("--script", help="Chinese prompts as released, or turned into one script."),
+    typer.Option("--script", help="Chinese prompts as released (the default), or in one script."),
+]
+ScriptNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--script",
+        metavar="SCRIPT",
+        help="Chinese prompts as released (the default), simplified or traditional: the released "
+        "wording where the item has one, else converted with OpenCC. May be given several times.",
+    ),
 ]
 BoxConventions = Annotated[
     list[str] | None,

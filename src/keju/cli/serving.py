@@ -77,7 +77,7 @@ def serve(
         raise UsageError("--boxes MODEL= is for runs of models: people are asked in one convention")
     chosen = Selection(
         tasks=tuple(task) if task else None, limit=limit, sample=sample,
-        seed=seed if sample else 0, wording=script, boxes=for_all,
+        seed=seed if sample else 0, scripts=(script,), boxes=for_all,
     )  # fmt: skip
     selection = None if chosen == Selection() else chosen
     hall = Hall(what, out, Choice(selection, per_task, seed, rubrics, every, scales))

@@ -52,7 +52,7 @@ def without_image(item: Item) -> str:
         return ""
     if form == "transcription":
         return "nobody can be asked to read it, but it holds the truth"
-    return "only --setting gold-ocr can ask it"
+    return "only --setting gold-text can ask it"
 
 
 def awaited(item: Item) -> str:

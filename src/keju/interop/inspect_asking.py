@@ -24,7 +24,7 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.interop.inspect_scores import score_of
-from keju.items import Failure, ImageRef, Item, Response, Setting
+from keju.items import OWN_READING, Failure, ImageRef, Item, Response
 from keju.models import AskError
 from keju.models.data_urls import mime_of
 from keju.models.inspect_answers import answer_of
@@ -46,11 +46,11 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         UsageError: there are no such items, or a task asks about pairs.
         DataError: the dataset is damaged, or an item lacks what the setting shows.
     """
-    if setting == "own-ocr":
-        raise UsageError("own-ocr asks twice, which is no task of Inspect's: use keju run")
+    if setting in OWN_READING:
+        raise UsageError(f"{setting} asks twice, which a task of Inspect cannot do: use keju run")
     opened = Dataset.open(_path(dataset))
     chosen = _tasks(benchmark, opened, names)
-    selection = Selection(tasks=chosen, settings=(setting,), wording=script)  # type: ignore[arg-type]
+    selection = Selection(tasks=chosen, settings=(setting,), scripts=(script,))
     (way,) = selection.ways
     items = [
         item
@@ -65,7 +65,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
             [_sample(item, way, opened) for item in items], name=opened.manifest.name
         ),
         solver=generate(),
-        scorer=_scorer({item.id: item for item in items}, way.setting, several=several),
+        scorer=_scorer({item.id: item for item in items}, way, several=several),
         # Goes on past a failure, and does not call a task with failures a success.
         continue_on_fail=True,
         version=opened.manifest.version,
@@ -125,7 +125,7 @@ def _picture(ref: ImageRef, opened: Dataset) -> str:
     return f"data:{mime_of(ref)};base64,{data}"
 
 
-def _scorer(items: Mapping[str, Item], setting: Setting, *, several: bool) -> Scorer:
+def _scorer(items: Mapping[str, Item], way: Way, *, several: bool) -> Scorer:
     """Both protocols' main metrics of each item, with errors of the mean by group."""
     summed: list[Metric] = [mean(), stderr(cluster="group")]
     if several:
@@ -136,7 +136,7 @@ def _scorer(items: Mapping[str, Item], setting: Setting, *, several: bool) -> Sc
         async def score(state: TaskState, target: Target) -> Score:
             del target
             item = items[str(state.sample_id)]
-            return _both(item, _response(item, setting, state))
+            return _both(item, _response(item, way, state))
 
         return score
 
@@ -161,7 +161,7 @@ def _both(item: Item, response: Response) -> Score:
     return Score(value=values, answer=answer, explanation="\n\n".join(words), metadata=about)
 
 
-def _response(item: Item, setting: Setting, state: TaskState) -> Response:
+def _response(item: Item, way: Way, state: TaskState) -> Response:
     def made(**fields: object) -> Response:
         return Response(
             key="",
@@ -170,7 +170,8 @@ def _response(item: Item, setting: Setting, state: TaskState) -> Response:
             benchmark=item.benchmark,
             task=item.task,
             query=item.query,
-            setting=setting,
+            setting=way.setting,
+            script=way.script,
             box_convention=query_of(item).box_convention,
             **fields,  # type: ignore[arg-type]
         )

@@ -2,7 +2,7 @@
 
 ::
 
-    DIR/<model>/  one .eval for each task, query and setting · readings.eval (own-ocr, ocr+llm)
+    DIR/<model>/  one .eval for each task, query and variant · readings.eval (own-ocr, own-text)
 
 Samples are responses, rounds are epochs, failures are the samples' errors. What Inspect has no
 place for stands in each sample's metadata under ``keju``: nothing is lost on the way and back.
@@ -23,7 +23,7 @@ from keju.files import sha256_bytes
 from keju.interop.inspect_samples import reading_of, sample_of
 from keju.interop.inspect_scores import results_of
 from keju.interop.shown import Shown
-from keju.items import Item, Response, Score
+from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import read_scores
 
@@ -41,12 +41,15 @@ class Written(NamedTuple):
     failures: int
 
 
+_USUAL = PromptVariant()
+
+
 class _Part(NamedTuple):
     """What one log holds."""
 
     task: str
     query: str
-    setting: str
+    variant: PromptVariant
 
 
 class _Place(NamedTuple):
@@ -54,12 +57,12 @@ class _Place(NamedTuple):
 
     key: str
     item: str
-    setting: str
+    variant: PromptVariant
     round: int
 
 
 def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Written]:
-    """Write a run's responses as logs, one for each model, task, query and setting.
+    """Write a run's responses as logs, one for each model, task, query and prompt variant.
 
     Args:
         run: the run; where it has been scored, the scores of both protocols go along.
@@ -108,17 +111,18 @@ def _task_logs(
     """The logs of one file of responses: of one task, by query and setting."""
 
     def part_of(response: Response) -> _Part:
-        return _Part(response.task, response.query, response.setting)
+        return _Part(response.task, response.query, variant_of(response))
 
     name = {file_name(each.task): each.task for each in items.values()}.get(path.stem, path.stem)
     found = [each for each in folder.responses(model, [name]) if each.item in items]
     for part, responses in groupby(sorted(found, key=part_of), key=part_of):
         samples = [sample_of(each, items[each.item], shown, scores.of(each)) for each in responses]
         asked = task(part.task)
-        about = f"{asked.benchmark}: {asked.name_en} {asked.name_zh}, shown: {part.setting}"
+        about = f"{asked.benchmark}: {asked.name_en} {asked.name_zh}, sent: {part.variant.setting}"
         title = "/".join(filter(None, ("keju", part.task, part.query)))
-        spec = _spec(shown.manifest, model, title, about, part.setting)
-        stem = "-".join(filter(None, (*part[:2], part.setting if part.setting != "image" else "")))
+        spec = _spec(shown.manifest, model, title, about, part.variant)
+        variant = part.variant.label().replace(" · ", "-")
+        stem = "-".join(filter(None, (part.task, part.query, variant)))
         yield _write(place / f"{file_name(stem)}.eval", spec, samples, scores.parts.get(part, []))
 
 
@@ -131,14 +135,14 @@ class _Scores:
         self._own: dict[_Place, list[Score]] = {}
         path = folder.scores_dir / f"{file_name(model)}.parquet"
         for score in read_scores(path) if path.is_file() else []:
-            part = _Part(score.task, score.query, score.setting)
+            part = _Part(score.task, score.query, variant_of(score))
             self.parts.setdefault(part, []).append(score)
-            place = _Place(score.key, score.item, score.setting, score.round)
+            place = _Place(score.key, score.item, variant_of(score), score.round)
             self._own.setdefault(place, []).append(score)
 
     def of(self, response: Response) -> list[Score]:
         """The scores of one response."""
-        place = _Place(response.key, response.item, response.setting, response.round)
+        place = _Place(response.key, response.item, variant_of(response), response.round)
         return self._own.get(place, [])
 
     def check(self, response: Response, item: Item) -> None:
@@ -158,13 +162,19 @@ class _Scores:
 
 
 def _spec(
-    manifest: RunManifest, model: str, title: str, about: str, setting: str = "image"
+    manifest: RunManifest,
+    model: str,
+    title: str,
+    about: str,
+    variant: PromptVariant = _USUAL,
 ) -> EvalSpec:
     from inspect_ai import __version__ as inspect_version  # noqa: PLC0415
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415
     from inspect_ai.model import GenerateConfig  # noqa: PLC0415
 
-    name = sha256_bytes(f"{manifest.dataset_hash} {model} {title} {setting}".encode())[:22]
+    name = sha256_bytes(
+        f"{manifest.dataset_hash} {model} {title} {variant.label() or variant.setting}".encode()
+    )[:22]
     identity = manifest.models.get(model, {})
     decoding = {each: identity[each] for each in ("temperature", "top_p", "max_tokens", "seed")
                 if each in identity}  # fmt: skip
@@ -175,7 +185,7 @@ def _spec(
         created=manifest.created or _UNKNOWN_TIME,
         task=title,
         task_description=about,
-        task_args={"setting": setting},
+        task_args=variant._asdict(),
         dataset=EvalDataset(name=manifest.dataset, location=manifest.dataset_path or None),
         model=model,
         model_base_url=identity.get("endpoint"),

@@ -26,7 +26,7 @@ def mcs_bench(
     Args:
         dataset: a keju dataset's folder, or mini: the bundled synthetic set.
         task: only these tasks, such as T10 or T10,T11.
-        setting: image, or gold-ocr: the true transcription in place of the image.
+        setting: image; gold-ocr: the image and its true transcription; gold-text: that text alone.
         script: Chinese prompts as released, simplified or traditional.
     """
     return _asked("MCS-Bench", dataset, task, setting, script)

@@ -5,27 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-import msgspec
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
-from keju.items import Item, Request, Response
+from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.running.keys import request_key
-from keju.running.reading import reading_request
-from keju.running.requests import request_for
-from keju.running.selecting import Way, Wording
-from keju.runs import RunFolder
+from keju.running.reading import is_prompted, reading_request
+from keju.running.requests import request_for, with_source
+from keju.running.selecting import Way
+from keju.running.transcriptions import with_transcriptions
+from keju.runs import FORMAT_1, RunFolder
 from keju.text import answer_part
 
 _PIPELINE = "ocr+llm:"
 
 
 class _Reader(NamedTuple):
-    """Who read the images first, and whether anew in each round."""
+    """Who read the images first, and whether again in each round and script."""
 
     name: str
     identity: dict[str, str]
     every_round: bool
+    prompted: bool
 
 
 class Shown:
@@ -41,17 +42,24 @@ class Shown:
         self.manifest = folder.manifest()
         self._folder = folder
         self._texts: dict[str, dict[str, str]] = {}
+        self._everything: list[Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
         """The request that was answered so; a text that was read first stands in it."""
         settings = self.manifest.settings
         way = Way(
             setting=response.setting,
-            wording=msgspec.convert(settings.get("wording", "released"), Wording),
+            script=response.script,
             boxes=settings.get("boxes", ""),
             round=response.round,
         )
+        if response.setting in TRUE_READING:
+            item = self._with_text(item)
         request = request_for(item, way, self._reading(item, response))
+        if request.source and self.manifest.format == FORMAT_1:
+            # keju 0.1.0 wrote its words around a text in traditional characters, always.
+            plain = request_for(item, replace(way, setting="image")).prompt
+            request = replace(request, prompt=with_source(plain, request.source, "traditional"))
         if not response.candidate:
             return request
         pair = (item.images[0], *item.images[response.candidate : response.candidate + 1])
@@ -69,7 +77,8 @@ class Shown:
             stored = self._folder.readings(reader.name)
             self._texts[reader.name] = {each.key: answer_part(each.text) for each in stored}
         number = response.round if reader.every_round else 1
-        key = request_key(reading_request(item.images, number), reader.identity)
+        script = response.script if reader.prompted else "released"
+        key = request_key(reading_request(item.images, number, script), reader.identity)
         return self._texts[reader.name].get(key)
 
     def _reader(self, response: Response) -> _Reader | None:
@@ -77,6 +86,18 @@ class Shown:
         if response.model.startswith(_PIPELINE):
             name = response.model.removeprefix(_PIPELINE).partition("+")[0]
             parts = {k.removeprefix("engine."): v for k, v in identity.items() if "engine." in k}
-            return _Reader(name, parts, every_round=False)
-        own = response.setting == "own-ocr"
-        return _Reader(response.model, identity, every_round=True) if own else None
+            return _Reader(name, parts, every_round=False, prompted=is_prompted(name))
+        if response.setting not in OWN_READING:
+            return None
+        return _Reader(response.model, identity, every_round=True, prompted=True)
+
+    def _with_text(self, item: Item) -> Item:
+        """The item with the transcription that was sent, which may be that of a T1 item."""
+        if (item.transcription or "").strip():
+            return item
+        if self._everything is None:
+            path = self._folder.path / self.manifest.dataset_path
+            there = self.manifest.dataset_path and (path / "dataset.json").is_file()
+            opened = self.dataset or (Dataset.open(path) if there else None)
+            self._everything = opened.items() if opened else self._folder.items()
+        return with_transcriptions([item], self._everything)[0]

@@ -10,7 +10,7 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import Item, Record, Response, Setting
+from keju.items import Item, PromptScript, Record, Response, Setting
 from keju.judging.rubrics import Rubrics
 from keju.runs import RunFolder
 from keju.scoring import body_of
@@ -28,18 +28,23 @@ class AnswerId(NamedTuple):
     query: str = ""
     setting: Setting = "image"
     round: int = 1
+    script: PromptScript = "released"
 
     @property
     def spelled(self) -> str:
-        """As one text from which it can be read back whatever the names hold: a JSON list."""
-        return msgspec.json.encode(tuple(self)).decode()
+        """The id as a JSON list, from which it can be read back whatever the names contain.
+
+        The script comes last, and only where one was chosen.
+        """
+        parts = tuple(self) if self.script != "released" else tuple(self)[:-1]
+        return msgspec.json.encode(parts).decode()
 
     @classmethod
     def of(cls, response: Response) -> AnswerId:
         """The id of a response."""
         return cls(
             response.model, response.item, response.task,
-            response.query, response.setting, response.round,
+            response.query, response.setting, response.round, response.script,
         )  # fmt: skip
 
 

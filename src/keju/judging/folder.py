@@ -13,18 +13,22 @@ the how-manieth time it graded, and the query the name of a probe, or empty.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
 from msgspec import field
+from msgspec.structs import replace
 
 from keju import __version__
 from keju.errors import UsageError
 from keju.files import read_json, sha256_bytes, write_json
-from keju.items import Record
+from keju.items import Record, Response
+from keju.judging.answers import AnswerId
 from keju.judging.rubrics import Rubrics
 from keju.models import Model
-from keju.runs import RunFolder, file_name
+from keju.runs import FORMAT_1, RunFolder, file_name, setting_of_format_1, standing
 
 FORMAT = "keju-judgements-1"
 
@@ -59,6 +63,24 @@ class JudgementFolder(RunFolder):
     def manifest_path(self) -> Path:
         """Where it stands who judged."""
         return self.path / "judges.json"
+
+    def item_now(self, item: str) -> str:
+        """The spelled id of the answer; one of a run of keju 0.1.0 with the setting of format 2."""
+        if not self._of_format_1:
+            return item
+        parts = msgspec.json.decode(item, type=list)
+        return AnswerId(*parts)._replace(setting=setting_of_format_1(parts[4])).spelled
+
+    @cached_property
+    def _of_format_1(self) -> bool:
+        return self.run.manifest().format == FORMAT_1
+
+    def _read(self, path: Path) -> Iterator[Response]:
+        for reply in standing(path):
+            yield replace(reply, item=self.item_now(reply.item))
+
+    def check_writable(self) -> None:
+        """Any run can be judged, one of keju 0.1.0 too: its judgements have their own format."""
 
     @property
     def lock_path(self) -> Path:

@@ -67,6 +67,7 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     unparsable: int = 0
     failed: int = 0
     no_reply: int = 0
+    script: str = "released"
     seen: tuple[str, ...] = ()
     signature: str = ""
 
@@ -181,7 +182,7 @@ def grades_of(
     by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for each in judgements:
         which = each.judged.id
-        place = (each.judge, which.model, which.task, which.query, which.setting)
+        place = (each.judge, which.model, which.task, which.query, which.setting, which.script)
         by_task[place].append(each)
     signatures = {judge: folder.signature(judge) for judge in {place[0] for place in by_task}}
     return Graded(
@@ -208,13 +209,14 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
     total = len(values) + no_answer
-    judge, model, task, query, setting = place
+    judge, model, task, query, setting, script = place
     return TaskGrade(
         judge=judge,
         model=model,
         task=task,
         query=query,
         setting=setting,
+        script=script,
         answers=len(found),
         graded=len(values),
         groups=len(set(groups)),

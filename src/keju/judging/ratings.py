@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 from keju.errors import DataError
-from keju.items import Setting
+from keju.items import PromptScript, Setting
 from keju.judging.answers import AnswerId, Judged
 from keju.judging.grades import LEAST, MOST
 from keju.judging.tables import CODE, rows_of
@@ -122,6 +122,7 @@ def _which(
     return AnswerId(
         row["model"], row["item"], row["task"],
         row.get("query", ""), cast("Setting", setting), int(number),
+        cast("PromptScript", row.get("script") or "released"),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from lxml import etree
 from msgspec import Struct, field
 
 from keju.errors import DataError
-from keju.items import Failure, Line, Response, Setting, Status, Usage
+from keju.items import Failure, Line, PromptScript, Response, Setting, Status, Usage
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts what is longer, so that a cell of this length is cut short."""
@@ -47,6 +47,7 @@ class Told(NamedTuple):
     status: Status | None = None
     round: int | None = None
     setting: Setting | None = None
+    script: PromptScript | None = None
     candidate: int = 0
     lines: tuple[Line, ...] = ()
     thinking: str = ""
@@ -252,6 +253,7 @@ def _our_told(text: str, thinking: str, ours: Response) -> Told:
         status=ours.status,
         round=ours.round,
         setting=ours.setting,
+        script=ours.script,
         candidate=ours.candidate,
         lines=ours.lines,
         thinking=thinking,

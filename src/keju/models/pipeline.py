@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from keju.errors import UsageError
-from keju.items import Request
+from keju.items import OWN_READING, TRUE_READING, Request
 from keju.models.base import Answer, Model, ModelOptions
 from keju.models.opening import open_model
 
@@ -51,11 +51,19 @@ class Pipeline:
         return self._model.concurrency
 
     def declines(self, request: Request) -> str:
-        """A transcription, which the engine gives alone; and what the model declines."""
+        """Other settings than `image`, a transcription, and what the model declines.
+
+        A pipeline always sends the engine's text alone. In another setting it would repeat that
+        prompt, or send none of the engine's text.
+        """
         if request.form == "transcription":
             return "a transcription is what the engine itself gives: ask the engine"
+        if request.setting in OWN_READING:
+            return "in a pipeline the engine reads: --setting image asks the same prompt"
+        if request.setting in TRUE_READING:
+            return "the true text replaces the engine's: ask the text model alone with gold-text"
         # It is asked when the images have been read, as if their text were given.
-        return self._model.declines(replace(request, images=(), setting="gold-ocr"))
+        return self._model.declines(replace(request, images=(), setting="gold-text"))
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer to a request that holds the engine's reading.

@@ -33,7 +33,7 @@ FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
 models) and lmms-eval (`FAILED_RESPONSE_PREFIX`)."""
 
 _SUFFIXES = frozenset({".eval", ".json", ".jsonl", ".tsv", ".xlsx"})
-_ANY = (None, None)
+_ANY = (None, None, None)
 
 
 class _Entry(Struct):
@@ -47,6 +47,7 @@ class _Entry(Struct):
     not_text: str = ""
     key: str = ""
     setting: str | None = None
+    script: str | None = None
     round: int | None = None
     candidate: int = 0
     status: Status | None = None
@@ -64,13 +65,14 @@ class _Slot(NamedTuple):
     item: str
     candidate: int
     setting: str | None
+    script: str | None
     round: int | None
 
 
 class Replay:
     """The answers of one file, or of all files of a folder.
 
-    An entry that names its setting and round answers only that request; one that names none
+    An entry that names its setting, script and round answers only that request; one that names none
     answers every request for its item. In keju's own lines a later one replaces an earlier one.
 
     Raises:
@@ -120,8 +122,9 @@ class Replay:
         """
         del images
         place = (request.item, request.candidate)
-        entry = self._entries.get(_Slot(*place, request.setting, request.round))
-        entry = entry or self._entries.get(_Slot(*place, None, request.round))
+        entry = self._entries.get(_Slot(*place, request.setting, request.script, request.round))
+        entry = entry or self._entries.get(_Slot(*place, request.setting, None, request.round))
+        entry = entry or self._entries.get(_Slot(*place, None, None, request.round))
         entry = entry or self._entries.get(_Slot(*place, *_ANY))
         if entry is None:
             raise AskError("missing-answer", "the file has no answer for this item")
@@ -163,10 +166,14 @@ def _index(files: Iterable[tuple[Path, bytes]]) -> dict[_Slot, _Entry]:
 
 def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
     for entry in _entries(path, data):
-        slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.round)
+        slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.script, entry.round)
         if entry.key:
             # keju leaves defaults out of its lines
-            slot = slot._replace(setting=entry.setting or "image", round=entry.round or 1)
+            slot = slot._replace(
+                setting=entry.setting or "image",
+                script=entry.script or "released",
+                round=entry.round or 1,
+            )
         earlier = found.get(slot)
         if earlier and not entry.key and _said(earlier) != _said(entry):
             raise DataError(
@@ -206,6 +213,7 @@ def _entry_of(told: Told) -> _Entry:
         item=told.item,
         text=told.text,
         setting=told.setting,
+        script=told.script,
         round=told.round,
         candidate=told.candidate,
         status=told.status,

@@ -127,7 +127,7 @@ def whole_means(seen: Seen) -> Places:
             len(found),
             [
                 Mismatch(
-                    where=f"{result.model}, {result.setting}",
+                    where=f"{result.model}, {_said(result)}",
                     printed=f"{_whole(each)} of {len(each.overall.parts)} domains whole",
                     recomputed=f"lacks {_lacking(each)} tasks",
                 )
@@ -199,7 +199,7 @@ def _chosen(seen: Seen) -> dict[tuple[str, str, str], list[tuple[Item, Score]]]:
         item = seen.items.get((score.task, score.query, score.item))
         wanted = (score.metric, score.protocol, score.round) == ("Acc", "strict", 1)
         if item and item.options and wanted and score.value is not None:
-            found[score.model, score.task, score.setting].append((item, score))
+            found[score.model, score.task, _said(score)].append((item, score))
     return found
 
 
@@ -231,7 +231,7 @@ def same_answers(seen: Seen) -> Places:
         said = answer_part(each.text)
         telling = item is not None and not item.options and said.strip() != item.answer.strip()
         if telling and each.status == "answered":
-            place = (each.item, each.task, each.query, each.setting)
+            place = (each.item, each.task, each.query, _said(each))
             texts[each.model][*place, str(each.round), str(each.candidate)] = said
     for first, second in combinations(sorted(texts), 2):
         both = texts[first].keys() & texts[second].keys()
@@ -251,7 +251,7 @@ def same_rounds(seen: Seen) -> Places:
         by_place: dict[tuple[str, ...], set[str]] = defaultdict(set)
         rounds: dict[tuple[str, ...], int] = Counter()
         for each in responses:
-            place = (each.item, each.task, each.query, each.setting, str(each.candidate))
+            place = (each.item, each.task, each.query, _said(each), str(each.candidate))
             by_place[place].add(answer_part(each.text))
             rounds[place] += 1
         several = [place for place, count in rounds.items() if count > 1]
@@ -279,7 +279,7 @@ def length_pays(seen: Seen) -> Places:
                 where=found.name, printed=f"F1 {100 * f1:.2f}", recomputed=f"CR is {100 * rate:.2f}"
             )
             paid = f1 < rate / 2
-            yield f"{result.model}, {result.setting}, {found.name}", 1, [wrong] if paid else []
+            yield f"{result.model}, {_said(result)}, {found.name}", 1, [wrong] if paid else []
 
 
 def one_sided(seen: Seen) -> Places:
@@ -288,7 +288,7 @@ def one_sided(seen: Seen) -> Places:
         for found in result.tasks:
             notes = [each for each in found.metrics if each.note]
             yield (
-                f"{result.model}, {result.setting}, {result.protocol}, {found.name}",
+                f"{result.model}, {_said(result)}, {result.protocol}, {found.name}",
                 len(found.metrics),
                 [
                     Mismatch(where=each.metric, printed=_percent(each.value), recomputed=each.note)
@@ -310,3 +310,9 @@ def _name(item: str, task_id: str, query: str) -> str:
 
 def _percent(value: float | None) -> str:
     return "unscored" if value is None else f"{100 * value:.2f}"
+
+
+def _said(record: Response | Score | Result) -> str:
+    """The prompt variant: the setting, and the script where one was chosen."""
+    script = "" if record.script == "released" else record.script
+    return " · ".join(filter(None, (record.setting, script)))

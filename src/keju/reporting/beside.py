@@ -8,6 +8,7 @@ all of them, else recomputed from the printed tasks.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from itertools import permutations
 from statistics import fmean
 from typing import NamedTuple
@@ -17,7 +18,7 @@ from keju.items import Item, Score
 from keju.published import Column, PrintedTable, published_model, published_tables
 from keju.reporting.cells import Cell, marks
 from keju.reporting.galleries import galleries, gallery_notes, other_galleries
-from keju.reporting.gather import Gathered
+from keju.reporting.gather import Gathered, sees_image
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Results
 from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Who
@@ -31,6 +32,8 @@ _FORMS: Mapping[str, Sequence[str]] = {
 }
 _SUPPLEMENTS = {"Table 7", "Table 10", "Table 11", "Table 12"}
 """Nothing but other models' OverAll: of use only with the paper's rows."""
+_DIRECT = {("MCS-Bench", "Table 9")}
+"""Tables of models that see the image (MCS-Bench F.2: "direct use of MLLMs")."""
 _FORMATS = {"MCQ", "QA"}
 _OCR = "OCR"
 """The column of Table 4 that is a mean over the tasks of transcription."""
@@ -66,10 +69,11 @@ def beside_tables(
         own = _Own(gathered, results, benchmark, given or {})
         printed = published_tables(benchmark)
         for name in names if own.asked else ():
-            parts = list(_parts(own, printed, printed[name], published=published))
-            if not parts:
+            kept = own.of_table(name)
+            parts = list(_parts(kept, printed, printed[name], published=published))
+            if not parts or not kept.voices:
                 continue
-            table = _table(own, printed[name], parts)
+            table = _table(kept, printed[name], parts)
             if name not in _SUPPLEMENTS or any(row.source == "paper" for row in table.rows):
                 yield table
 
@@ -100,6 +104,14 @@ class _Own:
         """What of the run is not in a table, and where it is shown instead."""
         of_table = {column.task for column in table.columns.values()}
         return tuple(note for task, note in gallery_notes(self._others) if task in of_table)
+
+    def of_table(self, name: str) -> _Own:
+        """What enters a table: of one about models that see the image, only the setting `image`."""
+        if (self.benchmark, name) not in _DIRECT:
+            return self
+        kept = copy(self)
+        kept.voices = {who: voice for who, voice in self.voices.items() if sees_image(voice)}
+        return kept
 
     def has(self, column: Column) -> bool:
         """Whether an item is in the column's subset."""

@@ -68,9 +68,9 @@ def _place(voice: Voice) -> tuple[str, str] | None:
     """The text model of a voice and what it was given; nothing if it saw the picture."""
     if voice.role == "baseline":
         return None
-    if voice.setting == "gold-ocr":
+    if voice.setting == "gold-text":
         return (voice.model, _TRUE)
-    if voice.model.startswith("ocr+llm:"):
+    if voice.setting == "image" and voice.model.startswith("ocr+llm:"):
         engine, _, model = voice.model.removeprefix("ocr+llm:").partition("+")
         return (model, _ENGINES.get(engine, engine))
     return None

@@ -2,7 +2,7 @@
 
 Over models: the mean strict score of a benchmark's tasks of transcription against that of each of
 its other tasks. Over items: how well a model read an item's pictures, from its own transcription
-of them or from the reading it was given in their place, against what it earned on the item.
+of them or from the reading that it was sent, against what it earned on the item.
 Neither shows a cause: what is hard to read is often hard to understand.
 """
 
@@ -138,7 +138,7 @@ def _accuracies(gathered: Gathered) -> dict[tuple[str, str], float]:
 
 
 def _given(gathered: Gathered) -> dict[tuple[str, str], float]:
-    """How good the reading was that stood in the place of an item's pictures."""
+    """How good the reading was that a voice was sent with an item."""
     readings = readings_of(gathered)
     found = {}
     for asked in gathered.asked.values():

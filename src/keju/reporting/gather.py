@@ -13,7 +13,17 @@ from msgspec.structs import replace
 
 from keju.benchmarks import query_of
 from keju.errors import UsageError
-from keju.items import Item, Protocol, Response, Score, Setting
+from keju.items import (
+    OWN_READING,
+    TEXT_ONLY,
+    Item,
+    PromptVariant,
+    Protocol,
+    Response,
+    Score,
+    Setting,
+    variant_of,
+)
 from keju.models import role_of
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.running.reading import name_of_images
@@ -63,7 +73,7 @@ class Answer(NamedTuple):
 
 
 class Voice(msgspec.Struct):
-    """Who stands behind a name of the report: a model of a run in one setting; and what it took.
+    """A name of the report: a model of a run in one prompt variant, and what its answers took.
 
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
     Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
@@ -74,7 +84,7 @@ class Voice(msgspec.Struct):
 
     model: str
     run: str
-    setting: Setting
+    variant: PromptVariant
     role: str
     rounds: int = 1
     items: int = 0
@@ -86,9 +96,19 @@ class Voice(msgspec.Struct):
     statuses: Counter[str] = msgspec.field(default_factory=Counter)
     parts: dict[str, Voice] = msgspec.field(default_factory=dict)
 
+    @property
+    def setting(self) -> Setting:
+        """What the model was sent."""
+        return self.variant.setting
+
+    @property
+    def text_only(self) -> bool:
+        """Whether the model was sent a text and no image."""
+        return self.setting in TEXT_ONLY or self.model.startswith("ocr+llm:")
+
     def of(self, benchmark: str) -> Voice:
         """What it took of one benchmark alone."""
-        alone = Voice(self.model, self.run, self.setting, self.role)
+        alone = Voice(self.model, self.run, self.variant, self.role)
         return self.parts.setdefault(benchmark, alone)
 
     def hear(self, response: Response, benchmark: str = "") -> None:
@@ -169,8 +189,8 @@ class Gathered(msgspec.Struct, dict=True):
 def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
     """Read the runs of a report.
 
-    A model that answered in several runs or settings gets a name for each. `picture_bytes` is the
-    most that the pictures may weigh, all runs together.
+    A model that answered in several runs or prompt variants gets a name for each. `picture_bytes`
+    is the most that the pictures may weigh, all runs together.
 
     Raises:
         UsageError: a path is not a run, or the run has no scores yet.
@@ -233,22 +253,21 @@ def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
 def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[str]) -> None:
     scores = _scores_by_response(folder)
     ranked = {(model, item) for model, item, _ in scores}
-    settings = {response.setting for response in folder.responses()}
+    variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
     for model, reasons in run.manifest.not_asked.items():
         gathered.not_asked[_label(model, run, spoken)] = reasons
     for model in run.manifest.models:
-        if len(settings) < 2:
-            setting: Setting = next(iter(settings), "image")
-            _voice(gathered, _label(model, run, spoken), model, run, setting)
+        if len(variants) < 2:
+            variant = next(iter(variants), PromptVariant())
+            _voice(gathered, _named(_label(model, run, spoken), variant), model, run, variant)
     answered = (each for model in run.manifest.models for each in folder.responses(model))
     for response in answered:
         key = (run.manifest.dataset_hash, response.task, response.query, response.item)
         if key not in gathered.asked:
             continue
-        label = _label(response.model, run, spoken)
-        if len(settings) > 1:
-            label = f"{label} · {response.setting}"
-        voice = _voice(gathered, label, response.model, run, response.setting)
+        variant = variant_of(response)
+        label = _named(_label(response.model, run, spoken), variant, variants)
+        voice = _voice(gathered, label, response.model, run, variant)
         voice.hear(response, response.benchmark)
         found = scores.get((response.model, response.item, response.key), [])
         if response.candidate and not found and (response.model, response.item) in ranked:
@@ -274,15 +293,21 @@ def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:
     for voice in gathered.voices.values():
         if voice.run == run.name and (reader := reader_of_voice(voice)):
             for reading in folder.readings(reader):
-                voice.hear(reading, shown.get(reading.item, ""))
+                if reading.script in ("released", voice.variant.script):
+                    voice.hear(reading, shown.get(reading.item, ""))
 
 
 def reader_of_voice(voice: Voice) -> str:
     """Who reads the images before a voice answers; empty where nobody does."""
-    if voice.setting == "own-ocr":
+    if voice.setting in OWN_READING:
         return voice.model
     kind, _, rest = voice.model.partition(":")
     return rest.partition("+")[0] if kind == "ocr+llm" else ""
+
+
+def sees_image(voice: Voice) -> bool:
+    """Whether a voice is a model that answered from the image alone: no text came with it."""
+    return voice.setting == "image" and voice.role != "baseline" and not voice.text_only
 
 
 def main_metric(item: Item, protocol: Protocol) -> str:
@@ -317,6 +342,11 @@ def _label(model: str, run: Run, spoken: Counter[str]) -> str:
     return model if spoken[model] < 2 else f"{model} · {run.name}"
 
 
-def _voice(gathered: Gathered, label: str, model: str, run: Run, setting: Setting) -> Voice:
+def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = ()) -> str:
+    """A name with its prompt variant, unless that is the default and the only one."""
+    return " · ".join(filter(None, (label, variant.label(among))))
+
+
+def _voice(gathered: Gathered, label: str, model: str, run: Run, variant: PromptVariant) -> Voice:
     role = PEOPLE if model.startswith(HUMAN) else role_of(model) or "model"
-    return gathered.voices.setdefault(label, Voice(model, run.name, setting, role))
+    return gathered.voices.setdefault(label, Voice(model, run.name, variant, role))

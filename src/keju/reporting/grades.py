@@ -126,9 +126,9 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
 
 def _name(gathered: Gathered, run: Run, grade: TaskGrade) -> str:
     """What the graded model is called in this report; empty where it is not in it."""
-    wanted = (run.name, grade.model, grade.setting)
+    wanted = (run.name, grade.model, (grade.setting, grade.script))
     return next(
-        (name for name, v in gathered.voices.items() if (v.run, v.model, v.setting) == wanted), ""
+        (name for name, v in gathered.voices.items() if (v.run, v.model, v.variant) == wanted), ""
     )
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec import convert
 from rich.table import Table
 
+from keju.items import PromptVariant
 from keju.judging import Agreement, Alignment, Estimate, Graded, Probed
 from keju.reporting.asked import dropped_words
 from keju.reporting.labels import NOTHING
@@ -26,9 +28,10 @@ def grades_table(graded: Graded) -> Table:
             (each.no_answer, "not answered"), (each.no_reply, "not asked"),
         )  # fmt: skip
         task = f"{each.task}/{each.query}" if each.query else each.task
+        label = convert((each.setting, each.script), PromptVariant).label()
         table.add_row(
             each.judge,
-            each.model if each.setting == "image" else f"{each.model} ({each.setting})",
+            f"{each.model} ({label})" if label else each.model,
             task,
             f"{each.graded:,} of {each.answers:,}",
             _number(each.mean),

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from keju.benchmarks import QuestionForms, question_forms_of
 from keju.errors import UsageError, shortened
-from keju.items import Score
+from keju.items import Score, variant_of
 from keju.reporting.labels import metric_label, percent
 from keju.reporting.plain import plain_table
 from keju.runs import RunFolder, file_name
@@ -52,7 +52,7 @@ def ledger_of(
                 for score in scores
                 if forms is None or any(form.takes(score.task, score.query) for form in forms)
             ]
-            found += _by_setting(chosen, most)
+            found += _by_variant(chosen, most)
     return found
 
 
@@ -77,13 +77,13 @@ def _scores_of(run: RunFolder, model: str) -> list[Score]:
     return scores
 
 
-def _by_setting(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
-    settings = list(dict.fromkeys(score.setting for score in scores))
-    for setting in settings:
-        own = differences((each for each in scores if each.setting == setting), most=most)
+def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:
+    variants = list(dict.fromkeys(variant_of(score) for score in scores))
+    for variant in variants:
+        own = differences((each for each in scores if variant_of(each) == variant), most=most)
+        label = variant.label(variants)
         for each in own:
-            label = each.model if len(settings) == 1 else f"{each.model} ({setting})"
-            yield replace(each, model=label)
+            yield replace(each, model=f"{each.model} ({label})" if label else each.model)
 
 
 def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:

@@ -38,7 +38,7 @@ def _joint(name: str, voices: Sequence[Voice]) -> Voice:
     return Voice(
         name,
         first.run,
-        first.setting,
+        first.variant,
         PEOPLE,
         items=sum(voice.items for voice in voices),
         responses=sum(voice.responses for voice in voices),

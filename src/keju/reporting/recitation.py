@@ -9,7 +9,7 @@ elsewhere
     page has of it: another edition's wording where the page differs (the run covers the difference
     from both sides), or a passage that goes on where the page ends.
 withheld
-    A model that was given a reading and no picture (own-ocr, a pipeline) says eight characters or
+    A model that was given a reading and no image (own-text, a pipeline) says eight characters or
     more in a row of the page's true text of which four or more were not in the reading.
 blind
     A model that was shown no picture says eight characters or more in a row of the true text,
@@ -108,7 +108,11 @@ def recitation(gathered: Gathered) -> Recitation:
     """Look for signs in every answer to an open query or a transcription."""
     known = _known(gathered)
     index = _index(known)
-    readings = readings_of(gathered)
+    readings = {
+        place: text
+        for place, text in readings_of(gathered).items()
+        if gathered.voices[place[0]].text_only
+    }
     blind = any(voice.model.startswith(_BLIND) for voice in gathered.voices.values())
     controlled = blind or bool(readings)
     hits: list[_Hit] = []
@@ -295,7 +299,7 @@ def _others(known: Sequence[_Known], place: int) -> list[str]:
 
 
 def readings_of(gathered: Gathered) -> dict[tuple[str, str, int], str]:
-    """What each voice was given in the place of pictures, by its name, the pictures and round."""
+    """The reading that each voice was sent, by its name, the images and the round."""
     found: dict[tuple[str, str, int], str] = {}
     paths = {run.name: run.path for run in gathered.runs}
     for name, voice in gathered.voices.items():
@@ -304,6 +308,8 @@ def readings_of(gathered: Gathered) -> dict[tuple[str, str, int], str]:
             continue
         by_pictures: dict[str, dict[int, str]] = {}
         for reading in RunFolder.open(paths[voice.run]).readings(reader):
+            if reading.script not in ("released", voice.variant.script):
+                continue
             by_pictures.setdefault(reading.item, {})[reading.round] = counted(
                 answer_part(reading.text)
             )

@@ -35,6 +35,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
                 "item": score.item,
                 "group": score.group,
                 "setting": score.setting,
+                "script": score.script,
                 "round": score.round,
                 "protocol": score.protocol,
                 "metric": score.metric,
@@ -56,6 +57,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
             {
                 "model": result.model,
                 "setting": result.setting,
+                "script": result.script,
                 "protocol": result.protocol,
                 "task": each.task,
                 "query": each.query,

@@ -1,7 +1,8 @@
-"""One model shown different things: its image, its own transcription, the true one (MCS-Bench 4.4).
+"""One model in several input settings (MCS-Bench 4.4; the text-only ones are our extension).
 
 From image to own-ocr a task changes by what it is worth to read first; from own-ocr to gold-ocr by
-what the model's reading errors cost. All numbers of a row are over the same items.
+what the model's reading errors cost; from a setting with the image to the one with the same text
+alone by what the image adds. All numbers of a row are over the same items.
 """
 
 from __future__ import annotations
@@ -11,13 +12,19 @@ from itertools import pairwise
 from typing import NamedTuple, get_args
 
 from keju.benchmarks import task
-from keju.items import Protocol, Score, Setting
+from keju.items import PromptScript, PromptVariant, Protocol, Score, Setting
 from keju.reporting.cells import Cell
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import metric_label, percent, task_name
 from keju.scoring import PROTOCOLS, TaskComparison, compare_models
 
 _RESAMPLES = 4000
+_ROWS: tuple[tuple[Setting, ...], ...] = (
+    ("image", "own-ocr", "gold-ocr"),
+    ("image", "own-text", "gold-text"),
+    ("own-ocr", "own-text"),
+    ("gold-ocr", "gold-text"),
+)
 _Of = Mapping[Setting, Sequence[Score]]
 
 
@@ -40,13 +47,17 @@ class StepTable(NamedTuple):
     rows: list[StepRow]
 
 
-def step_tables(gathered: Gathered) -> Iterator[StepTable]:
-    """A table for each model that answered in more settings than one, and each protocol."""
-    voices: dict[tuple[str, str], dict[Setting, str]] = {}
+def step_tables(
+    gathered: Gathered, among: Sequence[Setting] = get_args(Setting)
+) -> Iterator[StepTable]:
+    """A table for each model and script in more settings than one of `among`, and each protocol."""
+    voices: dict[tuple[str, str, PromptScript], dict[Setting, str]] = {}
     for name, voice in gathered.voices.items():
-        voices.setdefault((voice.model, voice.run), {})[voice.setting] = name
-    for (model, _), names in voices.items():
-        shown = [setting for setting in get_args(Setting) if setting in names]
+        place = (voice.model, voice.run, voice.variant.script)
+        voices.setdefault(place, {})[voice.setting] = name
+    for (spoken, _, script), names in voices.items():
+        model = " · ".join(filter(None, (spoken, PromptVariant(script=script).label())))
+        shown = [setting for setting in among if setting in names]
         for protocol in PROTOCOLS[::-1] if len(shown) > 1 else ():
             table = StepTable(model, protocol, _columns(shown), [])
             for (task_id, query), scores in gathered.mains[protocol].items():
@@ -64,8 +75,14 @@ def _columns(shown: Sequence[Setting]) -> list[str]:
 
 
 def _pairs(shown: Sequence[Setting]) -> list[tuple[Setting, Setting]]:
-    whole = [(shown[0], shown[-1])] if len(shown) > 2 else []
-    return [*pairwise(shown), *whole]
+    """The steps with the image, those with text alone, and from the one to the other."""
+    found: list[tuple[Setting, Setting]] = []
+    for row in _ROWS:
+        there = [setting for setting in row if setting in shown]
+        found += pairwise(there)
+        if len(there) > 2:
+            found.append((there[0], there[-1]))
+    return list(dict.fromkeys(found))
 
 
 def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[StepRow]:

@@ -13,7 +13,7 @@ from keju.benchmarks import Query, Task, tasks
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
 from keju.errors import shortened
-from keju.items import Protocol, Setting
+from keju.items import PromptVariant, Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.reporting.plain import plain_table, shown
@@ -133,22 +133,22 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
         )
 
 
-_Who = tuple[str, Setting]
+_Who = tuple[str, PromptVariant]
+"""A model in one prompt variant: a column."""
 _LABELS = 48
 """Characters that the names of task and metric take in a table of scores."""
-"""A model in one setting: a column."""
 
 
 def scores_tables(
     results: Iterable[Result], models: Sequence[str], *, width: int = 120
 ) -> Iterator[Table]:
-    """Main metrics in percent: a row a task and protocol, a column a model (and setting).
+    """Main metrics in percent: a row a task and protocol, a column a model (and prompt variant).
 
     Notes stand below. As many columns as fit into `width` characters stand side by side; the
     others follow in tables of their own. `models` are all that are to have a column, in order.
     """
     kept = list(results)
-    columns, heads = _columns(models, [(each.model, each.setting) for each in kept])
+    columns, heads = _columns(models, [(each.model, each.variant) for each in kept])
     begin, taken = 0, _LABELS
     for place, head in enumerate(heads):
         needs = 2 + max(map(cell_len, [*head.split("\n"), "unscored"]))
@@ -166,7 +166,7 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
         for scored in result.tasks:
             if scored.main is not None:
                 where = (scored.task, scored.query, result.protocol)
-                found.setdefault(where, {})[result.model, result.setting] = scored.main
+                found.setdefault(where, {})[result.model, result.variant] = scored.main
     last = ""
     notes: dict[str, str] = {}
     for each, query, protocol in _catalogue():
@@ -189,32 +189,31 @@ def model_head(model: str) -> str:
 
 
 def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who], list[str]]:
-    """Who has a column, and its head; the setting is named where there are several."""
-    settings = list(dict.fromkeys(setting for _, setting in spoken)) or ["image"]
+    """Who has a column, and its head, which names the prompt variant unless it is the default."""
+    variants = list(dict.fromkeys(variant for _, variant in spoken)) or [PromptVariant()]
     columns = [
-        (model, setting)
+        (model, variant)
         for model in models
-        for setting in settings
-        if len(settings) == 1 or (model, setting) in spoken
+        for variant in variants
+        if len(variants) == 1 or (model, variant) in spoken
     ]
-    heads = [model_head(model) for model, _ in columns]
-    if len(settings) > 1:
-        heads = [f"{head}\n{setting}" for head, (_, setting) in zip(heads, columns, strict=True)]
-    return columns, heads
+    return columns, [
+        f"{model_head(model)}\n{variant.label(variants)}".rstrip("\n") for model, variant in columns
+    ]
 
 
 def variants_table(summaries: Sequence[Summary]) -> Table:
     """The paper's formulas and what people settled, the script's in brackets, in percent."""
     results = [result for summary in summaries for result in summary.results]
     columns, heads = _columns(
-        [summary.model for summary in summaries], [(each.model, each.setting) for each in results]
+        [summary.model for summary in summaries], [(each.model, each.variant) for each in results]
     )
     table = plain_table(
         "task", "variant", "beside", *heads, right=range(3, 3 + len(heads)),
         title="Variants, which enter no mean (and what the authors' script computes beside)",
     )  # fmt: skip
     found = {
-        (summary.model, each.setting, each.task, each.metric): each
+        (summary.model, each.variant, each.task, each.metric): each
         for summary in summaries
         for each in summary.variants
     }
@@ -231,7 +230,7 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
 
 def _official(results: Iterable[Result], who: _Who, task: str, metric: str) -> float | None:
     for result in results:
-        if result.protocol == "official" and (result.model, result.setting) == who:
+        if result.protocol == "official" and (result.model, result.variant) == who:
             of_task = (each.metrics for each in result.tasks if each.task == task)
             found = (each for metrics in of_task for each in metrics)
             return next((each.value for each in found if each.metric == metric), None)

@@ -366,6 +366,7 @@ def response_of(
         status=outcome.status,
         query=request.query,
         setting=request.setting,
+        script=request.script,
         round=request.round,
         candidate=request.candidate,
         box_convention=request.box_convention,

@@ -16,11 +16,11 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
     """SHA-256, as 64 hexadecimal digits, over canonical JSON.
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
-    the source text, the box convention, setting, query and round, and the model's identity
+    the source text, the box convention, setting, script, query and round, and the model's identity
     (endpoint, name, decoding, engine versions). It does not cover the item's id nor the task, which
     the model is not shown: two items that ask the very same have the same key.
     """
-    decides = {
+    decides: dict[str, object] = {
         "": _FORM,
         "box_convention": request.box_convention,
         "choices": request.choices,
@@ -33,4 +33,6 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
         "setting": request.setting,
         "source": request.source,
     }
+    if request.script != "released":
+        decides["script"] = request.script
     return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import Item, Record
 from keju.running.conventions import OF_MODEL
-from keju.running.requests import requests_for
+from keju.running.requests import candidates_of
 from keju.running.selecting import Selection, in_shard
 from keju.running.session import relative_path
 from keju.running.store import ResponseStore, Slot
@@ -172,12 +172,14 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
 
 def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[Slot, None]:
     """The places of all requests about these items, those that a model declines included."""
-    ways = Selection(settings=tuple(manifest.shown), rounds=manifest.rounds).ways
+    ways = Selection(
+        settings=tuple(manifest.shown), scripts=tuple(manifest.scripts), rounds=manifest.rounds
+    ).ways
     return dict.fromkeys(
-        Slot(request.item, request.query, request.setting, request.round, request.candidate)
+        Slot(item.id, item.query, way.setting, way.script, way.round, candidate)
         for item in items
         for way in ways
-        for request in requests_for(item, way)
+        for candidate in candidates_of(item)
     )
 
 

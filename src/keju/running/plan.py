@@ -16,7 +16,7 @@ from keju.running.conventions import check_models
 from keju.running.keys import request_key
 from keju.running.prices import Prices
 from keju.running.reading import Reader, reader_of, reading_requests
-from keju.running.requests import request_for, requests_for
+from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Selection, Way, in_shard, refusal, select
 from keju.running.store import ResponseStore, Slot
 from keju.running.tokens import TEXT_RULE, image_rule, request_tokens, text_tokens
@@ -135,6 +135,8 @@ def estimate(
     check_models(selection.boxes_of, [model.name for model in models])
     items = in_shard(select(dataset.items(), selection, dataset.path), selection.shard)
     there = folder if folder is not None and folder.exists() else None
+    if there is not None:
+        there.check_writable()
     rows = [
         *_reading_rows(models, items, selection, there),
         *(row for model in models for row in _rows(model, items, selection, there)),
@@ -208,15 +210,17 @@ def _rows(
         count = counts.setdefault(item.task, _Count(model, item.task))
         answer = _answer_tokens(item)
         for way in ways:
-            why = refusal(item, way.setting)
-            reads = not why and reader_of(model, way.setting) is not None
+            if why := refusal(item, way.setting):
+                count.decline(why, request_count(item))
+                continue
+            reads = reader_of(model, way.setting) is not None
             first = request_for(item, way) if reads else None
             reading = (item.transcription or "") if reads else None
             for request in requests_for(item, way, reading=reading):
-                if said := why or model.declines(first or request):
+                if said := model.declines(first or request):
                     count.decline(said)
                     continue
-                there = _slot(request) in known
+                there = Slot.of(request) in known
                 count.add(request, answer, there=there)
                 if reads and item.transcription is None and not there:
                     count.leave_out(UNREAD)
@@ -251,10 +255,6 @@ def _is_asked(model: Model, item: Item, way: Way) -> bool:
     return not refusal(item, way.setting) and not model.declines(request_for(item, way))
 
 
-def _slot(request: Request) -> Slot:
-    return Slot(request.item, request.query, request.setting, request.round, request.candidate)
-
-
 def _answer_tokens(item: Item) -> int:
     """About how long an answer is: see `OUTPUT_RULE`."""
     if item.boxes:
@@ -279,8 +279,8 @@ class _Count:
         self.declined: dict[str, int] = {}
         self.unknown: dict[str, int] = {}
 
-    def decline(self, why: str) -> None:
-        self.declined[why] = self.declined.get(why, 0) + 1
+    def decline(self, why: str, times: int = 1) -> None:
+        self.declined[why] = self.declined.get(why, 0) + times
 
     def leave_out(self, what: str, times: int = 1) -> None:
         if self.paid and times:

@@ -35,7 +35,7 @@ class Replies(NamedTuple):
 
     def to(self, request: Request) -> Response | None:
         """The reply to a request, or None."""
-        return self.of.get(slot_of(request))
+        return self.of.get(Slot.of(request))
 
 
 def ask_questions(
@@ -106,15 +106,12 @@ def replies_of(
     folder: RunFolder, model: str, identity: Mapping[str, str], questions: Iterable[Request]
 ) -> Replies:
     """A model's stored replies to these requests; replies to other prompts are left out."""
-    stored = {
-        Slot(each.item, each.query, each.setting, each.round, each.candidate): each
-        for each in folder.responses(model)
-    }
+    stored = {Slot.of(each): each for each in folder.responses(model)}
     found = {}
     for request in questions:
-        reply = stored.get(slot_of(request))
+        reply = stored.get(Slot.of(request))
         if reply is not None and reply.key == request_key(request, identity):
-            found[slot_of(request)] = reply
+            found[Slot.of(request)] = reply
     return Replies(model, found)
 
 
@@ -125,16 +122,11 @@ def jobs_of(
     identity = model.identity
     for request in requests:
         key = request_key(request, identity)
-        stored = known.get(slot_of(request))
+        stored = known.get(Slot.of(request))
         again = policy.retry_failed and stored is not None and stored.status == "failed"
         if stored is not None and (stored.key != key or again):
             stored = None
         yield Job(request, key), stored
-
-
-def slot_of(request: Request) -> Slot:
-    """The place of a request's reply."""
-    return Slot(request.item, request.query, request.setting, request.round, request.candidate)
 
 
 def _missing(

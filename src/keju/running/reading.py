@@ -1,9 +1,9 @@
 """The first of two phases: what is read of the images, where a prompt needs it.
 
-In the setting ``own-ocr`` a model first transcribes an item's images (MCS-Bench 4.4: by the prompt
-of T1) and is then asked about its own transcription; in a pipeline ``ocr+llm`` an engine reads and
-a text model answers. Readings are stored in the run like responses, so nothing is read twice: an
-image that ten items show is read once a round.
+In `own-ocr` and `own-text` a model first transcribes an item's images and is then asked with its
+own transcription. The prompt for it is T1's: our reading, since MCS-Bench 4.4 names none. In a
+pipeline ``ocr+llm`` an engine reads and a text model answers. Readings are stored in the run
+like responses, so nothing is read twice: an image of ten items is read once a round and script.
 """
 
 from __future__ import annotations
@@ -13,59 +13,85 @@ from typing import NamedTuple
 
 from keju.benchmarks import task
 from keju.files import sha256_bytes
-from keju.items import Failure, ImageRef, Item, Request, Response, Setting
-from keju.models import Model, Pipeline
+from keju.items import (
+    OWN_READING,
+    Failure,
+    ImageRef,
+    Item,
+    PromptScript,
+    Request,
+    Response,
+    Setting,
+)
+from keju.models import Model, Pipeline, role_of
 from keju.running.keys import request_key
 from keju.running.selecting import Way
+from keju.text import in_script
 
 _READING = task("T1")
 NO_READING = "no-reading"
 """The kind of failure of an item whose images could not be read."""
 
 
-def reading_request(images: tuple[ImageRef, ...], number: int) -> Request:
-    """What asks for a transcription of some images, for the how-manieth time."""
+def reading_request(
+    images: tuple[ImageRef, ...], number: int, script: PromptScript = "released"
+) -> Request:
+    """What asks for a transcription of some images, in a script and a round."""
     (query,) = _READING.queries
+    prompt = query.template if script == "released" else in_script(query.template, script)
     return Request(
         item=name_of_images(images),
         benchmark=_READING.benchmark,
         task=_READING.id,
         form=query.form,
-        prompt=query.template,
+        prompt=prompt,
         images=images,
+        script=script,
         round=number,
     )
 
 
 class Reader(NamedTuple):
-    """Who reads for a model. `every_round`: anew in each round, for its own reading may differ."""
+    """Who reads for a model.
+
+    `every_round`: a reading of its own in each round. `prompted`: it is asked in words, and so in
+    each script; an OCR engine is not, and reads once.
+    """
 
     model: Model
     every_round: bool
+    prompted: bool = True
 
-    def request(self, images: tuple[ImageRef, ...], round_: int) -> Request:
+    def request(self, images: tuple[ImageRef, ...], way: Way) -> Request:
         """What asks for a transcription of some images."""
-        return reading_request(images, round_ if self.every_round else 1)
+        number = way.round if self.every_round else 1
+        return reading_request(images, number, way.script if self.prompted else "released")
 
-    def key(self, images: tuple[ImageRef, ...], round_: int) -> str:
+    def key(self, images: tuple[ImageRef, ...], way: Way) -> str:
         """By which a reading is found again."""
-        return request_key(self.request(images, round_), self.model.identity)
+        return request_key(self.request(images, way), self.model.identity)
 
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
     """Who reads the images before `model` is asked in that setting; None where nobody does."""
     if isinstance(model, Pipeline):
-        return Reader(model.reader, every_round=False)
-    return Reader(model, every_round=True) if setting == "own-ocr" else None
+        return Reader(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
+    return Reader(model, every_round=True) if setting in OWN_READING else None
+
+
+def is_prompted(reader: str) -> bool:
+    """Whether a reader is asked in words: a model is, an OCR engine and a replayed file are not."""
+    return role_of(reader) == "model"
 
 
 def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Iterator[Request]:
     """What a reader is asked for these items: each image, or row of pages, once a round."""
-    seen: set[tuple[str, int]] = set()
+    seen: set[tuple[str, str, int]] = set()
     for item, way in turns:
-        request = reader.request(item.images, way.round)
-        if (request.item, request.round) not in seen:
-            seen.add((request.item, request.round))
+        request = reader.request(item.images, way)
+        place = (request.item, request.script, request.round)
+        if place not in seen:
+            seen.add(place)
             yield request
 
 
@@ -78,7 +104,7 @@ class Readings:
 
     def of(self, item: Item, way: Way) -> Response | None:
         """What was read of an item's images, or None if that was not asked yet."""
-        return self._stored.get(self.reader.key(item.images, way.round))
+        return self._stored.get(self.reader.key(item.images, way))
 
 
 def failure_of(reading: Response) -> Failure | None:

@@ -8,9 +8,11 @@ from msgspec.structs import replace
 
 from keju.benchmarks import Query, choices_of, prompt_of, query_of, task
 from keju.datasets.store import Dataset
-from keju.items import ImageRef, Item, Request
-from keju.running.selecting import Selection, Way, refusal, select
-from keju.text import in_script
+from keju.errors import DataError
+from keju.items import TEXT_ONLY, TRUE_READING, ImageRef, Item, PromptScript, Request
+from keju.running.selecting import NO_TRANSCRIPTION, Selection, Way, refusal, select
+from keju.running.transcriptions import reference_text
+from keju.text import Script, in_script
 
 PLAINLY = Way()
 """The image, in the words of the benchmark."""
@@ -18,16 +20,21 @@ PLAINLY = Way()
 _NOTHING: dict[str, str] = {}
 """One for all items, since they are never changed."""
 
-SOURCE_PROMPT = "以下是圖中的文字：\n{source}\n\n{prompt}"
-"""How a transcription is shown in place of the image: the true one (``gold-ocr``), the model's own
-(``own-ocr``) or an engine's (``ocr+llm``). MCS-Bench 4.4 gives no wording; this is ours."""
+SOURCE_PROMPTS: dict[Script, str] = {
+    "simplified": "以下是图中的文字：\n{source}\n\n{prompt}",
+    "traditional": "以下是圖中的文字：\n{source}\n\n{prompt}",
+}
+"""How a transcription is presented before the question: the true one (`gold-ocr`, `gold-text`), the
+model's own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). MCS-Bench gives no wording, so
+this one is our reading. It follows the script of the question."""
 
 
 def to_ask(item: Item, *, transcription: bool) -> Item:
     """What asking needs of an item; a run of many items holds no more of each.
 
-    Neither the answer nor what describes it, and the transcription only where it is shown. Items of
-    the reference split stay whole: they are lent to baselines.
+    Neither the answer nor what describes it, and the transcription only where it is sent; of T1
+    that is its reference, which items of the same images share. Items of the reference split stay
+    whole: they are lent to baselines.
     """
     if item.split == "reference":
         return item
@@ -41,15 +48,20 @@ def to_ask(item: Item, *, transcription: bool) -> Item:
         verbatim=item.verbatim,
         fields=item.fields or _NOTHING,
         options=item.options,
-        transcription=item.transcription if transcription else None,
+        transcription=(reference_text(item) or item.transcription) if transcription else None,
         group=item.group,
         metadata=_NOTHING,
     )
 
 
+def candidates_of(item: Item) -> range:
+    """`Request.candidate` of each request that an item makes: one, or one for each candidate."""
+    return range(1, max(2, len(item.images))) if task(item.task).of_pairs else range(1)
+
+
 def request_count(item: Item) -> int:
     """How many requests an item makes each time it is asked."""
-    return max(1, len(item.images) - 1) if task(item.task).of_pairs else 1
+    return len(candidates_of(item))
 
 
 def requests_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> Iterator[Request]:
@@ -71,22 +83,25 @@ def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> R
 
     Args:
         item: what is asked.
-        way: what is shown, and in which words.
-        reading: what was read of the images, which is then shown in their place; ``gold-ocr``
-            shows the item's transcription.
+        way: the setting and the script.
+        reading: what was read of the images first, by the model or an engine; `gold-ocr` and
+            `gold-text` send the item's transcription.
+
+    The images are sent unless the setting is text only, or is `image` and an engine read them
+    (``ocr+llm``, MCS-Bench F.2).
 
     Raises:
-        DataError: the prompt cannot be made of the item.
+        DataError: the prompt cannot be made of the item, or it has no transcription to send.
     """
     query = query_of(item)
     prompt, source, images, candidate = _prompt(item, way), "", item.images, 0
-    shown = item.transcription if way.setting == "gold-ocr" else reading
+    text = _true_text(item) if way.setting in TRUE_READING else reading
     if task(item.task).of_pairs:
         candidate, images = 1, _pair(item, 1)
-    elif shown is not None:
-        source, images = shown, ()
-        # The text is put in last, so that nothing in it is taken for a blank.
-        prompt = SOURCE_PROMPT.replace("{prompt}", prompt).replace("{source}", source, 1)
+    elif text is not None:
+        source, prompt = text, with_source(prompt, text, way.script)
+    if way.setting in TEXT_ONLY or (way.setting == "image" and text is not None):
+        images = ()
     return Request(
         item=item.id,
         benchmark=item.benchmark,
@@ -98,10 +113,31 @@ def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> R
         choices=choices_of(item),
         source=source,
         setting=way.setting,
+        script=way.script,
         round=way.round,
         box_convention=_convention(item, query, way),
         candidate=candidate,
     )
+
+
+def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
+    """A prompt with a transcription before it (see `SOURCE_PROMPTS`), in the prompt's script."""
+    known = _script_of(prompt) if script == "released" else script
+    # The text is put in last, so that nothing in it is taken for a blank.
+    whole = SOURCE_PROMPTS[known].replace("{prompt}", prompt)
+    return whole.replace("{source}", source, 1)
+
+
+def _script_of(prompt: str) -> Script:
+    """The script of a prompt as released; simplified where its characters are of both."""
+    simplified = in_script(prompt, "simplified") == prompt
+    return "simplified" if simplified else "traditional"
+
+
+def _true_text(item: Item) -> str:
+    if not (item.transcription or "").strip():
+        raise DataError(NO_TRANSCRIPTION, item=item.id, mend="Use --setting image")
+    return item.transcription or ""
 
 
 def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
@@ -133,4 +169,4 @@ def _convention(item: Item, query: Query, way: Way) -> str:
 
 def _prompt(item: Item, way: Way) -> str:
     prompt = prompt_of(item, way.boxes)
-    return prompt if way.wording == "released" else in_script(prompt, way.wording)
+    return prompt if way.script == "released" else in_script(prompt, way.script)

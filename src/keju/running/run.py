@@ -14,7 +14,7 @@ from rich.console import Console
 
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.items import Record
+from keju.items import TRUE_READING, Record
 from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
@@ -127,7 +127,7 @@ def run(
     options = options or ModelOptions()
     _check(options, policy)
     dataset = Dataset.open(dataset_path)
-    whole = "gold-ocr" in selection.settings
+    whole = bool(TRUE_READING.intersection(selection.settings))
     everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
     asked = open_models(models, lend(dataset, everything, options))

@@ -6,45 +6,51 @@ import random
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import TypeVar, get_args
 
 from msgspec import field
 from msgspec.structs import asdict
 
 from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.items import Item, Record, Setting
+from keju.items import (
+    OWN_READING,
+    TEXT_ONLY,
+    TRUE_READING,
+    Item,
+    PromptScript,
+    Record,
+    Setting,
+)
 from keju.metrics.boxes import box_convention
 from keju.running.conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_items
-
-Wording = Literal["released", "simplified", "traditional"]
-"""In which characters Chinese prompts are asked: as the benchmark released them, or turned."""
+from keju.running.transcriptions import with_transcriptions
 
 _SETTINGS: tuple[Setting, ...] = get_args(Setting)
+_SCRIPTS: tuple[PromptScript, ...] = get_args(PromptScript)
 
+_T = TypeVar("_T")
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 MOST_ROUNDS = 1000
 """More is a slip of the hand: the papers ask 5 times."""
 
-_ANSWER_SHOWN = {
-    "gold-ocr": "with gold-ocr the prompt would hold the answer",
-    "own-ocr": "with own-ocr what is read first is the answer itself: use --setting image",
-}
+NO_TRANSCRIPTION = "it has no transcription, and no T1 item has its image's: nothing to send"
+"""Why an item is skipped in `gold-ocr` and `gold-text`."""
 
 
 class Way(Record, frozen=True, kw_only=True):
-    """One way of asking an item: what is shown, in which words, for the how-manieth time.
+    """One way of asking an item: the prompt variant, the box convention, and the round.
 
-    `wording` turns Chinese prompts into one script; the text of a page is shown as it stands there.
+    `script` is that of Chinese prompts; a page's text is sent as it was transcribed.
     `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
     benchmark's own.
     """
 
     setting: Setting = "image"
-    wording: Wording = "released"
+    script: PromptScript = "released"
     boxes: str = ""
     round: int = 1
 
@@ -57,7 +63,8 @@ class Selection(Record, frozen=True, kw_only=True):
     the number of items of each task, from its first on. `sample` is the number of items in all:
     tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
     sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
-    asked in each of the `settings`, so many `rounds` each; `wording` and `boxes` are as in `Way`.
+    asked in each of the `settings` and each of the `scripts`, so many `rounds` each; `boxes` is as
+    in `Way`.
     `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
     `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items` are
     the ids of the only items that may be asked (see `listed_items`), None for all; `tasks`,
@@ -69,7 +76,7 @@ class Selection(Record, frozen=True, kw_only=True):
     sample: int | None = None
     seed: int = 0
     settings: tuple[str, ...] = ("image",)
-    wording: Wording = "released"
+    scripts: tuple[str, ...] = ("released",)
     boxes: str = ""
     rounds: int = 1
     shard: str | None = None
@@ -90,15 +97,16 @@ class Selection(Record, frozen=True, kw_only=True):
 
     @property
     def ways(self) -> list[Way]:
-        """Every way in which each item is asked, setting by setting and round by round."""
+        """Every way in which each item is asked, by setting, then script, then round."""
         return self.ways_of("")
 
     def ways_of(self, model: str) -> list[Way]:
         """Every way in which one model is asked each item, in its own convention of boxes."""
         boxes = self.boxes_of.get(model, self.boxes)
         return [
-            Way(setting=_setting(setting), wording=self.wording, boxes=boxes, round=number)
-            for setting in self.settings
+            Way(setting=setting, script=script, boxes=boxes, round=number)
+            for setting in _known(self.settings, _SETTINGS, "setting")
+            for script in _known(self.scripts, _SCRIPTS, "script")
             for number in range(1, self.rounds + 1)
         ]
 
@@ -106,10 +114,12 @@ class Selection(Record, frozen=True, kw_only=True):
 def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
     """Those items of a dataset that are asked, in their order.
 
+    In a setting that sends the true transcription, an item of T2 to T6 without one of its own gets
+    T1's reference of the same images, also where T1 is not selected (`with_transcriptions`).
+
     Raises:
         UsageError: a number makes no sense, a task is unknown or has no items here, an id of the
-            list is unknown, the setting is not to be had.
-        DataError: the setting needs transcriptions that items do not have.
+            list is unknown, or there is no such setting or script.
     """
     _check(selection)
     chosen = [item for item in items if item.split == "test"]
@@ -123,8 +133,8 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
         chosen = _sampled(chosen, selection.sample, selection.seed)
     if not chosen:
         raise UsageError(f"{dataset}: no items to ask (the test split is empty)")
-    if "gold-ocr" in selection.settings:
-        _check_transcriptions(chosen, dataset)
+    if TRUE_READING.intersection(selection.settings):
+        return with_transcriptions(chosen, items)
     return chosen
 
 
@@ -153,12 +163,23 @@ def refusal(item: Item, setting: Setting) -> str:
     """Why an item is not asked of any model in a setting, or an empty string."""
     if setting == "image":
         return ""
-    if query_of(item).form == "transcription":
-        return _ANSWER_SHOWN[setting]
     if task(item.task).of_pairs:
-        return "two pictures are compared, which no transcription can stand for"
-    if setting == "own-ocr" and not item.images:
+        return "it compares two images, and a transcription describes neither"
+    return _with_text(item, setting)
+
+
+def _with_text(item: Item, setting: Setting) -> str:
+    """The same of settings that send a text, for an item that compares no pairs."""
+    if query_of(item).form == "transcription":
+        if setting in TRUE_READING:
+            return f"with {setting} the prompt would contain the answer"
+        return f"with {setting} the first reading is itself the answer: use --setting image"
+    if setting in OWN_READING and not item.images:
         return "there is no image to read first"
+    if setting in TRUE_READING and not (item.transcription or "").strip():
+        return NO_TRANSCRIPTION
+    if setting not in TEXT_ONLY and not item.images:
+        return "there is no image to send: use --setting gold-text"
     return ""
 
 
@@ -169,20 +190,26 @@ def _check(selection: Selection) -> None:
             raise UsageError(f"--{name} must be 1 or more, not {number}")
     if selection.rounds > MOST_ROUNDS:
         raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
-    for setting in selection.settings:
-        _setting(setting)
-    if len(set(selection.settings)) < len(selection.settings):
-        raise UsageError(f"--setting is given twice: {', '.join(selection.settings)}")
+    _known(selection.settings, _SETTINGS, "setting")
+    _known(selection.scripts, _SCRIPTS, "script")
     if selection.boxes:
         box_convention(selection.boxes)
     QuestionForms(selection.tasks)
 
 
-def _setting(name: str) -> Setting:
-    for known in _SETTINGS:
-        if name == known:
-            return known
-    raise UsageError(f"no setting {name!r}. Settings: {', '.join(_SETTINGS)}")
+def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
+    """The values of an option that may be given several times.
+
+    Raises:
+        UsageError: there is no such value, or one is given twice.
+    """
+    if len(set(given)) < len(given):
+        raise UsageError(f"--{option} is given twice: {', '.join(given)}")
+    for name in given:
+        if name not in known:
+            choices = ", ".join(map(str, known))
+            raise UsageError(f"no {option} {name!r}. Choose from: {choices}")
+    return [each for name in given for each in known if each == name]
 
 
 def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[Item]:
@@ -234,17 +261,3 @@ def _in_turn(groups: list[list[int]], seed: str | None) -> list[int]:
         groups = [draw.sample(group, len(group)) for group in groups]
     longest = max(map(len, groups), default=0)
     return [group[turn] for turn in range(longest) for group in groups if turn < len(group)]
-
-
-def _check_transcriptions(items: list[Item], dataset: Path) -> None:
-    without = [
-        item.id for item in items if item.transcription is None and not refusal(item, "gold-ocr")
-    ]
-    if without:
-        names = ", ".join(without[:3]) + (", …" if len(without) > 3 else "")
-        raise DataError(
-            f"{len(without)} items have no transcription, which the setting gold-ocr shows",
-            file=dataset,
-            item=names,
-            mend="Choose tasks that have one with --task, or use --setting image",
-        )

@@ -37,7 +37,7 @@ from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
-_OPTIONS = {"wording": "--script", "shard": "--shard", "items": "--items"}
+_OPTIONS = {"shard": "--shard", "items": "--items"}
 """Settings of which a run has one, and the options that set them."""
 
 
@@ -169,7 +169,7 @@ class Session:
                 if read and reading is None:
                     unread += 1
                     continue
-                stored = known.get(_slot(request))
+                stored = known.get(Slot.of(request))
                 self._check_prompt(stored, request, model)
                 if stored is None or (policy.retry_failed and stored.status == "failed"):
                     todo.append(_Place(item, way, request.candidate))
@@ -366,8 +366,12 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
             differing.append(f"{option} ({before or 'none'}, now {after or 'none'})")
     shared = [name for name in now.models if name in earlier.models]
     differing += changed_conventions(earlier.settings, now.settings, shared)
-    if gone := [each for each in earlier.shown if each not in now.shown]:
-        differing.append(f"--setting ({', '.join(gone)} is not asked now)")
+    for option, before_all, now_all in (
+        ("--setting", earlier.shown, now.shown),
+        ("--script", earlier.scripts, now.scripts),
+    ):
+        if gone := [each for each in before_all if each not in now_all]:
+            differing.append(f"{option} ({', '.join(gone)} is not asked now)")
     if earlier.rounds > now.rounds:
         differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
     for name, identity in now.models.items():
@@ -387,10 +391,6 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
 def _text(reading: Response | None) -> str | None:
     """The transcription that goes into a prompt: what was read, without the reader's reasoning."""
     return None if reading is None else answer_part(reading.text)
-
-
-def _slot(request: Request) -> Slot:
-    return Slot(request.item, request.query, request.setting, request.round, request.candidate)
 
 
 def relative_path(dataset: Path, out: Path) -> str:

@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 
 from keju.errors import DataError, UsageError
 from keju.files import mend_torn_line, read_jsonl, write_atomic
-from keju.items import Failure, Record, Response, Setting, Status
+from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
 from keju.runs import RunFolder, superseded
 
 _MODE = 0o644
@@ -36,8 +36,16 @@ class Slot(NamedTuple):
     item: str
     query: str
     setting: Setting
+    script: PromptScript
     round: int
     candidate: int = 0
+
+    @classmethod
+    def of(cls, record: Request | Response) -> Slot:
+        """The place of a request, or of the response to it."""
+        return cls(
+            record.item, record.query, record.setting, record.script, record.round, record.candidate
+        )
 
 
 class Stored(NamedTuple):
@@ -56,6 +64,7 @@ class _Head(Record, frozen=True, kw_only=True):
     status: Status
     query: str = ""
     setting: Setting = "image"
+    script: PromptScript = "released"
     round: int = 1
     candidate: int = 0
     error: Failure | None = None
@@ -67,7 +76,7 @@ class ResponseStore:
     Used as a context manager. Opening it mends what an earlier writer left behind.
 
     Raises:
-        UsageError: another process is writing to this run.
+        UsageError: another process is writing to this run, or it has an earlier format.
         DataError: a stored line is damaged.
     """
 
@@ -77,6 +86,7 @@ class ResponseStore:
         self._lock = FileLock(folder.lock_path, timeout=0)
 
     def __enter__(self) -> ResponseStore:
+        self.folder.check_writable()
         self.folder.path.mkdir(parents=True, exist_ok=True)
         try:
             self._lock.acquire()
@@ -110,7 +120,14 @@ class ResponseStore:
         found: dict[Slot, Stored] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
-                slot = Slot(head.item, head.query, head.setting, head.round, head.candidate)
+                slot = Slot(
+                    self.folder.item_now(head.item),
+                    head.query,
+                    head.setting,
+                    head.script,
+                    head.round,
+                    head.candidate,
+                )
                 found[slot] = Stored(head.key, head.status, head.error.kind if head.error else "")
         return found
 

@@ -122,6 +122,7 @@ def _score(case: Case, decisions: Decisions) -> Score:
         value=value,
         query=item.query,
         setting=response.setting,
+        script=response.script,
         round=response.round,
         group=item.group,
         status=response.status,

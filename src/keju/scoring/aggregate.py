@@ -9,7 +9,16 @@ from statistics import fmean, median
 from msgspec import field
 
 from keju.benchmarks import Query, Task, task, tasks
-from keju.items import Protocol, Record, Score, Setting, Status
+from keju.items import (
+    PromptScript,
+    PromptVariant,
+    Protocol,
+    Record,
+    Score,
+    Setting,
+    Status,
+    variant_of,
+)
 from keju.scoring.protocols import binding_of
 from keju.text import LAYERS
 
@@ -90,32 +99,40 @@ class BenchmarkResult(Record, frozen=True, kw_only=True):
 
 
 class Result(Record, frozen=True, kw_only=True):
-    """Everything that one model earned under one protocol in one setting."""
+    """Everything that one model earned under one protocol in one prompt variant."""
 
     model: str
     setting: Setting
+    script: PromptScript = "released"
     protocol: Protocol
     tasks: tuple[TaskResult, ...]
     benchmarks: tuple[BenchmarkResult, ...]
 
+    @property
+    def variant(self) -> PromptVariant:
+        """The prompt variant of all its responses."""
+        return PromptVariant(self.setting, self.script)
+
 
 def aggregate(scores: Iterable[Score]) -> list[Result]:
-    """Task, domain and overall values of every model, setting and protocol among the scores.
+    """Task, domain and overall values of every model, prompt variant and protocol among the scores.
 
     A task's value follows its metric (mean of items, or ratio of sums); a domain's is the plain
     mean of its tasks' main metrics; a benchmark's the plain mean of its domains (MCS-Bench, both
     checked on the printed tables). What has no value is named, never dropped silently.
     """
-    groups: dict[tuple[str, Setting, Protocol], list[Score]] = defaultdict(list)
+    groups: dict[tuple[str, PromptVariant, Protocol], list[Score]] = defaultdict(list)
     for score in scores:
-        groups[score.model, score.setting, score.protocol].append(score)
+        groups[score.model, variant_of(score), score.protocol].append(score)
     return [
-        _result(model, setting, protocol, group)
-        for (model, setting, protocol), group in groups.items()
+        _result(model, variant, protocol, group)
+        for (model, variant, protocol), group in groups.items()
     ]
 
 
-def _result(model: str, setting: Setting, protocol: Protocol, scores: Sequence[Score]) -> Result:
+def _result(
+    model: str, variant: PromptVariant, protocol: Protocol, scores: Sequence[Score]
+) -> Result:
     by_query: dict[tuple[str, str], list[Score]] = defaultdict(list)
     for score in scores:
         by_query[score.task, score.query].append(score)
@@ -127,7 +144,8 @@ def _result(model: str, setting: Setting, protocol: Protocol, scores: Sequence[S
     named = dict.fromkeys(task(result.task).benchmark for result in found)
     return Result(
         model=model,
-        setting=setting,
+        setting=variant.setting,
+        script=variant.script,
         protocol=protocol,
         tasks=tuple(found),
         benchmarks=tuple(_benchmark(name, protocol, found) for name in named),

@@ -9,7 +9,7 @@ from itertools import chain
 import msgspec
 
 from keju.benchmarks import official_number
-from keju.items import Score
+from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
 from keju.scoring.variants import variant_results
 
@@ -33,17 +33,18 @@ def by_name(
     scores: Sequence[Score], results: Sequence[Result], variants: Sequence[Score] = ()
 ) -> dict[str, Json]:
     """The same by the models' names, also where there is only one; `results` are the scores'."""
-    items: dict[tuple[str, str, str], list[Json]] = defaultdict(list)
+    items: dict[tuple[str, PromptVariant, str], list[Json]] = defaultdict(list)
     for score in scores:
-        items[score.model, score.setting, score.protocol].append(_item(score))
-    settings = {result.setting for result in results}
+        items[score.model, variant_of(score), score.protocol].append(_item(score))
+    variants_of_all = {result.variant for result in results}
     named: dict[str, Json] = defaultdict(dict)
     for result in results:
-        name = result.model if len(settings) == 1 else f"{result.model} ({result.setting})"
-        rows = items[result.model, result.setting, result.protocol]
+        label = result.variant.label(variants_of_all) if len(variants_of_all) > 1 else ""
+        name = f"{result.model} ({label})" if label else result.model
+        rows = items[result.model, result.variant, result.protocol]
         named[name][result.protocol] = {"items": rows} | _summary(result)
-        who = (result.model, result.setting)
-        if own := [each for each in variants if (each.model, each.setting) == who]:
+        who = (result.model, result.variant)
+        if own := [each for each in variants if (each.model, variant_of(each)) == who]:
             named[name]["variants"] = _variants(own)
     return named
 

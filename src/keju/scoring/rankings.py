@@ -13,7 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from keju.benchmarks import Query, query_of
-from keju.items import AnswerForm, Item, Protocol, Score, Setting, Status
+from keju.items import AnswerForm, Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import (
     Ranking,
@@ -43,7 +43,7 @@ class GalleryKey(NamedTuple):
     task: str
     query: str
     item: str
-    setting: Setting
+    variant: PromptVariant
     round: int
 
 
@@ -204,7 +204,7 @@ class Galleries:
         """Take in the answer to one pair."""
         item, response = case.item, case.response
         key = GalleryKey(
-            response.model, item.task, item.query, item.id, response.setting, response.round
+            response.model, item.task, item.query, item.id, variant_of(response), response.round
         )
         if key not in self._found:
             self._found[key] = Gallery(item)
@@ -240,7 +240,8 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         metric=metric,
         value=None if measured is None else measured.value,
         query=item.query,
-        setting=key.setting,
+        setting=key.variant.setting,
+        script=key.variant.script,
         round=key.round,
         group=item.group,
         status=gallery.status,

@@ -17,7 +17,7 @@ from keju.benchmarks import query_of
 from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
-from keju.items import Item, Protocol, Response, Score
+from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.runs import RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.case import Case
@@ -182,7 +182,7 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     if limits := run.manifest().limits(model):
         scores, variants = _within(scores, limits), _within(variants, limits)
     for found in (scores, variants):
-        found.sort(key=lambda score: (places[_key_of(score)], score.round, score.setting))
+        found.sort(key=lambda score: (places[_key_of(score)], score.round, variant_of(score)))
     write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
     return ModelScores(model, scores, variants, strays)
 

@@ -145,6 +145,7 @@ def _record(
         value=None if measured is None else measured.value,
         query=item.query,
         setting=response.setting,
+        script=response.script,
         round=response.round,
         group=item.group,
         status=response.status,

@@ -24,6 +24,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "metric": pl.String,
     "value": pl.Float64,
     "setting": pl.String,
+    "script": pl.String,
     "round": pl.Int64,
     "group": pl.String,
     "status": pl.String,

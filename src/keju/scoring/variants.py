@@ -9,7 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.items import AnswerForm, Record, Score, Setting
+from keju.items import (
+    AnswerForm,
+    PromptScript,
+    PromptVariant,
+    Record,
+    Score,
+    Setting,
+    variant_of,
+)
 from keju.metrics import PAPER_FORMS, UndefinedMetricError
 from keju.scoring.adjudicated import ACC
 from keju.scoring.case import Case
@@ -28,15 +36,21 @@ class Variant(NamedTuple):
 
 
 class VariantResult(Record, frozen=True, kw_only=True):
-    """The mean of one formula over one task's items in one setting, failures counted as 0."""
+    """The mean of one formula over one task's items in a prompt variant, failures counted as 0."""
 
     task: str
     setting: Setting
+    script: PromptScript = "released"
     metric: str
     beside: str
     value: float | None
     items: int
     signature: str
+
+    @property
+    def variant(self) -> PromptVariant:
+        """The prompt variant of all its responses."""
+        return PromptVariant(self.setting, self.script)
 
 
 def _cleaned(case: Case) -> Pair:
@@ -88,18 +102,19 @@ def watched(cases: Iterable[Case], scores: list[Score]) -> Iterator[Case]:
 
 def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     """The mean over each task's items, of one model's scores; in the order of the scores."""
-    groups: dict[tuple[str, Setting, str], list[Score]] = {}
+    groups: dict[tuple[str, PromptVariant, str], list[Score]] = {}
     for score in scores:
-        groups.setdefault((score.task, score.setting, score.metric), []).append(score)
+        groups.setdefault((score.task, variant_of(score), score.metric), []).append(score)
     beside = {each.name: each.beside for forms in _VARIANTS.values() for each in forms}
     beside[ACC] = "Acc"
     found = []
-    for (task, setting, metric), group in groups.items():
+    for (task, variant, metric), group in groups.items():
         values = [score.value for score in group if score.value is not None]
         found.append(
             VariantResult(
                 task=task,
-                setting=setting,
+                setting=variant.setting,
+                script=variant.script,
                 metric=metric,
                 beside=beside[metric],
                 value=fmean(values) if values else None,
@@ -132,6 +147,7 @@ def _score(case: Case, variant: Variant) -> Score:
         value=value,
         query=item.query,
         setting=response.setting,
+        script=response.script,
         round=response.round,
         group=item.group,
         status=response.status,

@@ -36,6 +36,7 @@ def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
             status="answered" if given.text else "empty",
             query=request.query,
             setting=request.setting,
+            script=request.script,
             round=request.round,
             candidate=request.candidate,
             box_convention=request.box_convention,

@@ -269,7 +269,8 @@ def _takes_people(out: Path) -> bool:
 
 def _way(settings: Mapping[str, str]) -> Way:
     """How a run asks: the image, in the words that were chosen for it."""
-    return msgspec.convert({k: settings[k] for k in ("wording", "boxes") if k in settings}, Way)
+    way = {"script": settings.get("scripts", "released"), "boxes": settings.get("boxes", "")}
+    return msgspec.convert(way, Way)
 
 
 def _written(path: Path, text: str, what: str) -> str:

@@ -11,7 +11,7 @@ from keju.items import AnswerForm, Item, Request
 from keju.models import ModelOptions, open_model
 from keju.models.base import Answer
 from keju.models.baselines.overlap import Shared, most, shared
-from keju.running.requests import SOURCE_PROMPT, request_for
+from keju.running.requests import request_for, with_source
 
 PAGE = "北冥有魚其名爲鯤\n鯤之大不知其幾千里也\n化而爲鳥其名爲鵬"
 OPTIONS = ("逍遙遊", "鯤鵬", "北冥有鱼", "秋水")
@@ -82,7 +82,7 @@ def test_the_page_itself_is_not_searched_for_options():
 )
 def test_it_declines_what_asks_nothing(where: str, form: AnswerForm, why: str):
     template = task(where).queries[0].template
-    prompt = SOURCE_PROMPT.format(source=PAGE, prompt=template)
+    prompt = with_source(template, PAGE)
     request = Request(
         item="x", benchmark="MCS-Bench", task=where, form=form, prompt=prompt, source=PAGE
     )
@@ -92,7 +92,7 @@ def test_it_declines_what_asks_nothing(where: str, form: AnswerForm, why: str):
 def test_it_needs_a_text():
     item = Item(id="c", benchmark="MCS-Bench", task="T7", options=("甲", "乙"), answer="A")
     model = open_model("baseline:overlap", ModelOptions())
-    assert "no text is given" in model.declines(request_for(item))
+    assert "it needs a text" in model.declines(request_for(item))
     pipeline = open_model("ocr+llm:ppocr+baseline:overlap", ModelOptions())
     assert pipeline.declines(request_for(item)) == ""
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 
 from keju.benchmarks import Query, task
-from keju.items import Request
+from keju.items import TRUE_READING, Request
 from keju.text import counted
 
-NO_TEXT = "no text is given to it: use --setting gold-ocr, or ocr+llm:ENGINE+baseline:NAME"
+NO_TEXT = "it needs a text: use --setting gold-text, or ocr+llm:ENGINE+baseline:NAME"
 
 _BLANK = re.compile(r"\{[a-z_]+\}")
 _QUESTION = "{question}"
 
 
 def has_text(request: Request) -> bool:
-    """Whether a text is given in place of the images, or will be."""
-    return bool(request.source) or request.setting == "gold-ocr"
+    """Whether a text is sent with the question, or will be."""
+    return bool(request.source) or request.setting in TRUE_READING
 
 
 def wording(request: Request) -> str:

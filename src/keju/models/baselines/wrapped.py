@@ -49,9 +49,9 @@ class Wrapped:
         return self.model.concurrency
 
     def declines(self, request: Request) -> str:
-        """What shows no image anyway, and what the model declines."""
+        """What sends no image or a text beside it, and what the model declines."""
         if not request.images or request.setting != "image":
-            return f"{self._kind} changes the images, and in this setting none is shown"
+            return f"{self._kind} changes the images: use --setting image"
         return self.model.declines(request)
 
     async def close(self) -> None:
