@@ -131,7 +131,7 @@ def test_they_decline_what_shows_no_image_and_a_task_of_one_group():
     for kind in ("blind", "shuffled"):
         model = open_model(f"{kind}:{SERVED}", options(shown=(shown("p", "a"), shown("x", "b"))))
         bare = Request(item="p", benchmark="MCS-Bench", task="T2", form="text", prompt="?")
-        assert "none is shown" in model.declines(bare)
+        assert "--setting image" in model.declines(bare)
     alone = open_model(f"shuffled:{SERVED}", options(shown=(shown("p", "a"),)))
     assert "another group" in alone.declines(request_for(item))
 
