@@ -231,7 +231,7 @@ def test_identity_holds_what_decides_the_answer_and_no_key(monkeypatch: pytest.M
     identity = open_model("openai:m", options).identity
     assert identity == {
         "kind": "openai", "endpoint": "http://host/v1", "model": "m",
-        "temperature": "0.0", "seed": "7",
+        "temperature": "0.0", "seed": "7", "dtype": "unknown",
     }  # fmt: skip
 
 

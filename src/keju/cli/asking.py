@@ -13,6 +13,8 @@ from keju.cli.options import (
     BaseUrl,
     BoxConventions,
     DatasetPath,
+    Dtype,
+    ExtraBody,
     ItemList,
     Limit,
     MaxBytes,
@@ -21,13 +23,17 @@ from keju.cli.options import (
     PerMinute,
     PresetName,
     PriceFile,
+    ReasoningEffort,
     Rounds,
     Sample,
+    SamplingSeed,
     ScriptNames,
     Seed,
     SettingNames,
     Shard,
+    SystemPrompt,
     TaskIds,
+    ThinkingSwitch,
 )
 
 if TYPE_CHECKING:
@@ -50,6 +56,12 @@ def plan(
     item_list: ItemList = None,
     shard: Shard = None,
     base_url: BaseUrl = "",
+    sampling_seed: SamplingSeed = None,
+    system_prompt: SystemPrompt = "",
+    reasoning_effort: ReasoningEffort = None,
+    thinking: ThinkingSwitch = None,
+    extra_body: ExtraBody = None,
+    dtype: Dtype = "unknown",
     max_pixels: MaxPixels = None,
     max_bytes: MaxBytes = None,
     folder: Annotated[
@@ -68,7 +80,8 @@ def plan(
     known is said, not guessed. Where images are read first (own-ocr, ocr+llm), that is a row too.
     """
     from keju.datasets.store import Dataset
-    from keju.models import Fit, ModelOptions, open_models
+    from keju.models import Decoding, Fit, ModelOptions, open_models
+    from keju.models.fields import declared_dtype, parse_extra_body, read_system_prompt
     from keju.reporting.plain import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
@@ -79,12 +92,24 @@ def plan(
 
     opened = Dataset.open(dataset)
     items = opened.items()
-    fit = Fit(max_pixels=max_pixels, max_bytes=max_bytes)
-    models = open_models(
-        model,
-        lend(opened, items, ModelOptions(base_url=base_url, seed=seed, asking=False, fit=fit)),
-    )
     as_in, (for_all, of_model) = asked_as(preset), parse_boxes(boxes or [])
+    options = ModelOptions(
+        base_url=base_url,
+        decoding=as_in.decoding(
+            Decoding(
+                seed=sampling_seed,
+                reasoning_effort=reasoning_effort,
+                thinking=thinking,
+                extra_body=parse_extra_body(extra_body or []),
+            )
+        ),
+        system_prompt=read_system_prompt(system_prompt),
+        dtype=declared_dtype(dtype),
+        seed=seed,
+        asking=False,
+        fit=Fit(max_pixels=max_pixels, max_bytes=max_bytes),
+    )
+    models = open_models(model, lend(opened, items, options))
     selection = Selection(
         tasks=tuple(task) if task else None,
         limit=limit,
@@ -160,6 +185,12 @@ def run(
         int | None, typer.Option(metavar="K", help="Sample from the k likeliest tokens.")
     ] = None,
     max_tokens: Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")] = None,
+    sampling_seed: SamplingSeed = None,
+    system_prompt: SystemPrompt = "",
+    reasoning_effort: ReasoningEffort = None,
+    thinking: ThinkingSwitch = None,
+    extra_body: ExtraBody = None,
+    dtype: Dtype = "unknown",
     timeout: Annotated[
         float, typer.Option(metavar="SECONDS", help="For one attempt at most.")
     ] = 600.0,
@@ -208,6 +239,7 @@ def run(
     no response yet.
     """
     from keju.models import Decoding, Fit, ModelOptions
+    from keju.models.fields import declared_dtype, parse_extra_body, read_system_prompt
     from keju.running import Budget, Limits, Policy, Selection
     from keju.running import preset as asked_as
     from keju.running import run as ask
@@ -237,8 +269,19 @@ def run(
             base_url=base_url,
             api_key_env=api_key_env,
             decoding=as_in.decoding(
-                Decoding(temperature=temperature, top_p=top_p, top_k=top_k, max_tokens=max_tokens)
+                Decoding(
+                    temperature=temperature,
+                    top_p=top_p,
+                    top_k=top_k,
+                    max_tokens=max_tokens,
+                    seed=sampling_seed,
+                    reasoning_effort=reasoning_effort,
+                    thinking=thinking,
+                    extra_body=parse_extra_body(extra_body or []),
+                )
             ),
+            system_prompt=read_system_prompt(system_prompt),
+            dtype=declared_dtype(dtype),
             timeout=timeout,
             fit=Fit(max_pixels=max_pixels, max_bytes=max_bytes),
             seed=seed,

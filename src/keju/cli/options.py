@@ -64,6 +64,49 @@ PresetName = Annotated[
         "--preset", metavar="NAME", help="Ask as a paper did: mcs-bench (decoding) or obi-bench."
     ),
 ]
+SamplingSeed = Annotated[
+    int | None,
+    typer.Option("--sampling-seed", metavar="N", help="The server's own seed for sampling."),
+]
+SystemPrompt = Annotated[
+    str,
+    typer.Option(
+        "--system-prompt",
+        metavar="TEXT|@FILE",
+        help="A system prompt before every prompt, as text or from a file; none by default.",
+    ),
+]
+ReasoningEffort = Annotated[
+    str | None,
+    typer.Option(
+        "--reasoning-effort",
+        metavar="EFFORT",
+        help="How much a model reasons: none, minimal, low, medium, high … as its server names it.",
+    ),
+]
+ThinkingSwitch = Annotated[
+    Literal["on", "off"] | None,
+    typer.Option(
+        "--thinking", help="The thinking switch of a hybrid model; by default the server's."
+    ),
+]
+ExtraBody = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--extra-body",
+        metavar="NAME=JSON",
+        help="A further field of every request's body; may be given several times.",
+    ),
+]
+Dtype = Annotated[
+    str,
+    typer.Option(
+        "--dtype",
+        metavar="FORMAT",
+        help="The number format in which the server runs the model, e.g. bf16: declared by you, "
+        "and recorded.",
+    ),
+]
 SettingNames = Annotated[
     list[str] | None,
     typer.Option(

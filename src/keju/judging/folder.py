@@ -28,6 +28,7 @@ from keju.items import Record, Response
 from keju.judging.answers import AnswerId
 from keju.judging.rubrics import Rubrics
 from keju.models import Model
+from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
 from keju.runs import FORMAT_1, RunFolder, file_name, setting_of_format_1, standing
 
 FORMAT = "keju-judgements-1"
@@ -111,6 +112,8 @@ class JudgementFolder(RunFolder):
         earlier = self.judges()
         for judge in judges:
             was, now = earlier.get(judge.name, judge.identity), judge.identity
+            if now.get("kind") in ENDPOINTS:
+                was = {"dtype": UNKNOWN_DTYPE, **was}  # keju 0.1.0 had nothing of the kind
             if differing := [
                 f"{part} ({was.get(part, 'unset')}, now {now.get(part, 'unset')})"
                 for part in sorted({*was, *now})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 from msgspec import field
@@ -66,19 +66,46 @@ class AskError(KejuError):
 
 
 class Decoding(Record, frozen=True, kw_only=True):
-    """Decoding parameters; None leaves the server's default. `max_tokens` counts new tokens."""
+    """Decoding parameters; None leaves the server's default.
+
+    `max_tokens` counts new tokens. `seed` is the server's sampling seed. `thinking` is the switch
+    of a hybrid model, whose fields differ by server (thinking.toml); `extra_body` are fields of the
+    request's body as they are.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    reasoning_effort: str | None = None
+    thinking: Literal["on", "off"] | None = None
+    extra_body: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def given(self) -> dict[str, float | int]:
-        """Those that are set, by name."""
-        fields = msgspec.structs.asdict(self)
+    def given(self) -> dict[str, float | int | str]:
+        """Those that are set and have the same name on every server, by name."""
+        fields = {name: getattr(self, name) for name in _BY_NAME}
         return {name: value for name, value in fields.items() if value is not None}
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """All that is set, as a model's identity says it."""
+        extra = {
+            f"extra_body.{name}": msgspec.json.encode(value, order="sorted").decode()
+            for name, value in self.extra_body.items()
+        }
+        thinking = {"thinking": self.thinking} if self.thinking else {}
+        return {**{n: str(v) for n, v in self.given.items()}, **thinking, **extra}
+
+
+_BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
+
+ENDPOINTS = frozenset({"openai", "inspect"})
+"""Kinds of models that send decoding parameters to a server, as their identity names them."""
+
+UNKNOWN_DTYPE = "unknown"
+"""What a model's identity says of the weights' number format where the user declares none."""
 
 
 class Shown(Record, frozen=True, kw_only=True):
@@ -97,7 +124,8 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     `api_key_env` names the environment variable that holds the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
     a plan only: then no key is needed and no image is read. `fit` are the limits that the model has
-    for pictures.
+    for pictures. `system_prompt` is sent before every prompt; `dtype` is the number format in which
+    the server runs the model, as the user declares it, since no server says.
 
     Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
     every item of its test split, and `images_of` gives the stored bytes of images, read when they
@@ -107,6 +135,8 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     base_url: str = ""
     api_key_env: str = "OPENAI_API_KEY"
     decoding: Decoding = field(default_factory=Decoding)
+    system_prompt: str = ""
+    dtype: str = UNKNOWN_DTYPE
     timeout: float = 600.0
     seed: int = 0
     reading_order: bool = True
@@ -115,6 +145,12 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     reference: tuple[Item, ...] = ()
     shown: tuple[Shown, ...] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
+
+    @property
+    def asked_for(self) -> dict[str, str]:
+        """What the identity of a model behind an endpoint says of these options."""
+        system = {"system_prompt": self.system_prompt} if self.system_prompt else {}
+        return {**self.decoding.identity, **system, "dtype": self.dtype}
 
 
 class Model(Protocol):

@@ -12,14 +12,17 @@ from typing import Any
 import msgspec
 
 from keju.items import Record
+from keju.models.base import ENDPOINTS
 from keju.models.refusals import refusal_in
 
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
 ASKED_FOR = (
-    "temperature", "top_p", "top_k", "max_tokens", "seed",
+    "temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "thinking",
 )  # fmt: skip
 """Parts of a model's identity that ask for a parameter of the request."""
+
+_EXTRA = "extra_body."
 
 _NAMES = {
     "max_tokens": frozenset({
@@ -29,6 +32,10 @@ _NAMES = {
     "top_p": frozenset({"top_p", "topP", "p"}),
     "top_k": frozenset({"top_k", "topK", "k"}),
     "seed": frozenset({"seed", "random_seed"}),
+    "reasoning_effort": frozenset({
+        "reasoning_effort", "reasoning", "output_config", "thinking", "thinking_config",
+    }),
+    "thinking": frozenset({"chat_template_kwargs", "enable_thinking", "thinking", "reasoning"}),
 }  # fmt: skip
 """Names under which servers take a parameter."""
 
@@ -85,10 +92,12 @@ def not_sent(identity: Mapping[str, str], decoding: Mapping[str, str] | None) ->
         identity: of the model; only models behind an endpoint or provider send parameters.
         decoding: the request's fields; None where they are not known, which says nothing.
     """
-    if decoding is None or identity.get("kind") not in {"openai", "inspect"}:
+    if decoding is None or identity.get("kind") not in ENDPOINTS:
         return ()
+    named = [name for name in ASKED_FOR if name in identity]
+    named += [name for name in identity if name.startswith(_EXTRA)]
     return tuple(
         name
-        for name in ASKED_FOR
-        if name in identity and not _NAMES.get(name, {name}) & decoding.keys()
+        for name in named
+        if not _NAMES.get(name, {name.removeprefix(_EXTRA)}) & decoding.keys()
     )

@@ -19,14 +19,15 @@ from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import Parameters
+from keju.models.fields import check_no_secret, fields_of
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import Workers, batch_config, check_provider, work_in
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, hidden, opened
-from keju.models.inspect_requests import config_of, passed_on
+from keju.models.inspect_requests import check_config, config_of, passed_on
 
 if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessageUser, GenerateConfig, Model
+    from inspect_ai.model import ChatMessage, GenerateConfig, Model
 
 _ON_THIS_MACHINE = frozenset({"hf", "mockllm", "nnterp", "none", "transformer_lens"})
 
@@ -58,7 +59,11 @@ class InspectModel:
         self._model: Model | None = None
         self._batches: GenerateConfig | None = None
         self._workers = Workers()
-        self._parameters = Parameters(given=self._options.decoding.given)
+        check_no_secret(self.name, options, hidden)
+        provider = "" if self._address else self.provider
+        fields = fields_of(options.decoding, self._address, provider)
+        self._parameters = Parameters(given=fields)
+        check_config(self.name, self._parameters)
         if options.asking:
             self._model = opened(spec, self._address, self._options)
 
@@ -69,14 +74,14 @@ class InspectModel:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """Endpoint, model, decoding, limits on pictures, and Inspect's version."""
+        """Endpoint, model, what is asked for, limits on pictures, and Inspect's version."""
         elsewhere = self.provider not in _ON_THIS_MACHINE
         return {
             "kind": "inspect",
             **({"endpoint": self._address or self.provider} if elsewhere else {}),
             "model": self._spec,
             "inspect_ai": version("inspect_ai"),
-            **{name: str(value) for name, value in self._options.decoding.given.items()},
+            **self._options.asked_for,
             **self._options.fit.identity,
         }
 
@@ -96,10 +101,10 @@ class InspectModel:
         Raises:
             AskError: no answer came; its kind says why.
         """
-        message = await self._message(request, images)
+        messages = await self._messages(request, images)
         tried = self._parameters
         try:
-            answer = await self._generated(message, tried)
+            answer = await self._generated(messages, tried)
         except AskError as error:
             failure = error
         except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
@@ -137,7 +142,7 @@ class InspectModel:
         if self._model is not None:
             await self._model.api.aclose()
 
-    async def _generated(self, message: ChatMessageUser, parameters: Parameters) -> Answer:
+    async def _generated(self, messages: list[ChatMessage], parameters: Parameters) -> Answer:
         from inspect_ai.log._transcript import Transcript, init_transcript  # noqa: PLC0415
 
         if self._model is None:
@@ -145,20 +150,27 @@ class InspectModel:
         # What Inspect notes of each call, its pictures included, else stays until the process ends.
         noted = Transcript()
         init_transcript(noted)
-        config = config_of(parameters)
+        config = config_of(parameters, self._options.decoding.extra_body)
         if self._batches is not None:
             work_in(self._workers)
             config = self._batches.merge(config)
-        answer = answer_of(await self._model.generate([message], config=config))
+        answer = answer_of(await self._model.generate(messages, config=config))
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
-    async def _message(self, request: Request, images: Sequence[bytes]) -> ChatMessageUser:
-        """The pictures as they are stored, in order, then the text."""
-        from inspect_ai.model import ChatMessageUser, ContentImage, ContentText  # noqa: PLC0415
+    async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
+        """The system prompt, if any; then the pictures as stored, in order, and the text."""
+        from inspect_ai.model import (  # noqa: PLC0415
+            ChatMessageSystem,
+            ChatMessageUser,
+            ContentImage,
+            ContentText,
+        )
 
         urls = [
             await picture_url(ref, partial(images.__getitem__, place), self._options.fit)
             for place, ref in enumerate(request.images)
         ]
         pictures = [ContentImage(image=url[1:-1].decode()) for url in urls]
-        return ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
+        asked = ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
+        prompt = self._options.system_prompt
+        return [ChatMessageSystem(content=prompt), asked] if prompt else [asked]

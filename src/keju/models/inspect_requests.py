@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from keju.errors import UsageError
 from keju.models.decoding import Parameters, as_texts
 
 if TYPE_CHECKING:
     from inspect_ai.log._transcript import Transcript
     from inspect_ai.model import GenerateConfig
 
-_OF_INSPECT = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed"})
+_OF_INSPECT = frozenset({"temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort"})
 """Parameters that Inspect knows by these names; others are fields of the body."""
+
+_EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 _NESTED = ("extra_body", "generation_config", "inferenceConfig", "additionalModelRequestFields")
 """Fields of a call in which providers' forms (the SDKs of OpenAI and Anthropic, Google, Bedrock)
@@ -25,14 +29,34 @@ _NO_PARAMETERS = frozenset({
 """Fields of a call that are no parameters of decoding."""
 
 
-def config_of(parameters: Parameters) -> GenerateConfig:
-    """What Inspect is given; fields that it does not know go into the body of the request."""
+def config_of(parameters: Parameters, extra: Collection[str] = ()) -> GenerateConfig:
+    """What Inspect is given; fields that it does not know go into the body of the request.
+
+    Args:
+        parameters: what is to be sent.
+        extra: names of those that go into the body although Inspect knows them, because it passes
+            them on to some providers only.
+    """
     from inspect_ai.model import GenerateConfig  # noqa: PLC0415
 
     sent = parameters.sent
-    known = {name: value for name, value in sent.items() if name in _OF_INSPECT}
-    others = {name: value for name, value in sent.items() if name not in _OF_INSPECT}
+    direct = _OF_INSPECT.difference(extra)
+    known = {name: value for name, value in sent.items() if name in direct}
+    others = {name: value for name, value in sent.items() if name not in direct}
     return GenerateConfig(**known, extra_body=others or None)
+
+
+def check_config(name: str, parameters: Parameters) -> None:
+    """Refuse values that Inspect does not take.
+
+    Raises:
+        UsageError: it takes others for a parameter.
+    """
+    effort = parameters.given.get("reasoning_effort")
+    if effort is not None and effort not in _EFFORTS:
+        raise UsageError(
+            f"{name}: --reasoning-effort {effort}: Inspect takes {', '.join(_EFFORTS)}"
+        )
 
 
 def passed_on(transcript: Transcript) -> dict[str, str] | None:

@@ -27,6 +27,7 @@ from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import Parameters, as_texts
 from keju.models.endpoints import checked_url
+from keju.models.fields import check_no_secret, fields_of
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
 from keju.models.openai_errors import error_of_exception, error_of_reply
@@ -66,7 +67,8 @@ class OpenAICompatible:
                 f"openai:{model}: no key. Set the environment variable {options.api_key_env}, "
                 "or name a server of your own with --base-url"
             )
-        self._parameters = Parameters(given=self._options.decoding.given)
+        check_no_secret(self.name, options, self._without_key)
+        self._parameters = Parameters(given=fields_of(options.decoding, self._endpoint))
         self._headers = {"Content-Type": "application/json"}
         if self._key:
             self._headers["Authorization"] = f"Bearer {self._key}"
@@ -79,12 +81,12 @@ class OpenAICompatible:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """Endpoint, model and the decoding parameters that are set."""
+        """Endpoint, model, the parameters that are asked for, system prompt and declared dtype."""
         return {
             "kind": "openai",
             "endpoint": self._endpoint,
             "model": self._model,
-            **{name: str(value) for name, value in self._options.decoding.given.items()},
+            **self._options.asked_for,
             **self._options.fit.identity,
         }
 
@@ -205,10 +207,10 @@ class OpenAICompatible:
                 *[{"type": "image_url", "image_url": {"url": _A_URL}}] * len(request.images),
                 {"type": "text", "text": request.prompt},
             ]
-        message = {"role": "user", "content": content}
-        frame = msgspec.json.encode(
-            {"model": self._model, "messages": [message], **parameters.sent}
-        )
+        messages: list[dict[str, object]] = [{"role": "user", "content": content}]
+        if self._options.system_prompt:
+            messages.insert(0, {"role": "system", "content": self._options.system_prompt})
+        frame = msgspec.json.encode({"model": self._model, "messages": messages, **parameters.sent})
         head, *others = frame.split(bytes(_A_URL))
         pieces = [head]
         for picture, other in zip(pictures, others, strict=True):
@@ -232,6 +234,10 @@ class OpenAICompatible:
         """A reply without the key, should a server echo it."""
         key = self._secret.encode()
         return body.replace(key, _HIDDEN.encode()) if key and key in body else body
+
+    def _without_key(self, text: str) -> str:
+        """A text that is to be stored, without the key, however short it is."""
+        return "" if self._key and text == self._key else self._hidden(text)
 
     def _hidden(self, text: str) -> str:
         return text.replace(self._secret, _HIDDEN) if self._secret else text

@@ -18,7 +18,7 @@ import msgspec
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Record
-from keju.models.base import Model, ModelOptions
+from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE, Model, ModelOptions
 
 Role = Literal["model", "engine", "answers", "baseline"]
 """What a kind of model is: it answers, it transcribes, it has answers of others, or it is the floor
@@ -107,8 +107,8 @@ def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     """Open several models, each once.
 
     Raises:
-        UsageError: none is named, or one twice; there are limits for pictures and no model takes
-            them; and what `open_model` raises.
+        UsageError: none is named, or one twice; there are limits for pictures, or fields of a
+            request, and no model takes them; and what `open_model` raises.
     """
     if not specs:
         raise UsageError("no model to ask. Name one with --model; keju models lists them")
@@ -123,7 +123,26 @@ def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
             f"--max-pixels and --max-bytes: {', '.join(specs)} sees pictures as they are stored; "
             "only openai:, inspect: and http-ocr: models have limits"
         )
+    _check_taken(models, specs, options)
     return models
+
+
+def _check_taken(models: Sequence[Model], specs: Sequence[str], options: ModelOptions) -> None:
+    """Refuse options of an endpoint where no model has one; decoding may come from a preset."""
+    given = {
+        "--system-prompt": options.system_prompt,
+        "--reasoning-effort": options.decoding.reasoning_effort,
+        "--thinking": options.decoding.thinking,
+        "--extra-body": options.decoding.extra_body,
+        "--dtype": options.dtype != UNKNOWN_DTYPE,
+    }
+    if any(model.identity.get("kind") in ENDPOINTS for model in models):
+        return
+    if named := [option for option, value in given.items() if value]:
+        raise UsageError(
+            f"{', '.join(named)}: {', '.join(specs)} takes no such thing; only openai: and "
+            "inspect: models do"
+        )
 
 
 def open_model(spec: str, options: ModelOptions) -> Model:

@@ -21,7 +21,7 @@ from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
 from keju.models import Fit
 from keju.running.prices import Price, Prices
-from keju.running.tokens import request_tokens
+from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
 
 UNLIMITED_OUTPUT = 1024
@@ -96,6 +96,7 @@ class Meter:
         self.paid = "endpoint" in identity
         self._name = identity.get("model", "")
         self._fit = Fit.of(identity)
+        self._system_tokens = text_tokens(identity.get("system_prompt", ""))
         self._prices = prices
         said = identity.get("max_tokens", "")
         self._most_output = int(said) if said.isdecimal() else UNLIMITED_OUTPUT
@@ -108,7 +109,8 @@ class Meter:
     def expected(self, request: Request) -> Usage:
         """The tokens that a request may take; an image that no known rule counts is left out."""
         text, images = request_tokens(request, self._name, self._fit)
-        return Usage(input_tokens=text + (images or 0), output_tokens=self._most_output)
+        sent = text + self._system_tokens + (images or 0)
+        return Usage(input_tokens=sent, output_tokens=self._most_output)
 
     def uncounted(self, request: Request, outcome: Usage | str) -> Usage:
         """The tokens that an attempt may have cost and no server counted.

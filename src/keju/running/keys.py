@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import msgspec
 
 from keju.items import Request
+from keju.models.base import UNKNOWN_DTYPE
 
 _FORM = "keju-key-1"
 
@@ -17,15 +18,16 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
     the source text, the box convention, setting, script, query and round, and the model's identity
-    (endpoint, name, decoding, engine versions). It does not cover the item's id nor the task, which
-    the model is not shown: two items that ask the very same have the same key.
+    (endpoint, name, decoding, system prompt, declared dtype, engine versions). It does not cover
+    the item's id nor the task, which the model is not shown: two items that ask the very same have
+    the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,
         "box_convention": request.box_convention,
         "choices": request.choices,
         "form": request.form,
-        "identity": identity,
+        "identity": _declared(identity),
         "images": [ref.sha256 for ref in request.images],
         "prompt": request.prompt,
         "query": request.query,
@@ -36,3 +38,10 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
     if request.script != "released":
         decides["script"] = request.script
     return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()
+
+
+def _declared(identity: Mapping[str, str]) -> dict[str, str]:
+    """An identity without a dtype that nobody declared, which decides nothing."""
+    return {
+        name: value for name, value in identity.items() if (name, value) != ("dtype", UNKNOWN_DTYPE)
+    }

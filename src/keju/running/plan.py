@@ -273,6 +273,7 @@ class _Count:
         self.blind = model.identity.get("baseline") == "blind"
         self.vendors_name = model.identity.get("model", "") if self.paid else ""
         self.fit = Fit.of(model.identity)
+        self.system_tokens = text_tokens(model.identity.get("system_prompt", ""))
         self.rule = image_rule(self.vendors_name)
         self.calls = self.stored = self.images = self.image_bytes = self.wire_bytes = 0
         self.text_tokens = self.image_tokens = self.output_tokens = 0
@@ -300,7 +301,7 @@ class _Count:
         self.wire_bytes += wire_size(request)
         self.leave_out(SMALLER, sum(map(self.fit.touches, request.images)))
         text, of_images = request_tokens(request, self.vendors_name, self.fit)
-        self.text_tokens += text
+        self.text_tokens += text + self.system_tokens
         self.output_tokens += answer_tokens
         self.image_tokens += of_images or 0
         if of_images is None:

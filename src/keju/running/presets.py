@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -10,12 +11,21 @@ import msgspec
 
 from keju.errors import UsageError
 from keju.models import Decoding
+from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
+
+_DECODING = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Decoding and rounds of a published evaluation; None where the paper does not say."""
+    """Decoding and rounds of a published evaluation; None where the paper does not say.
+
+    `dtype` is the number format that the paper states. It is never set: a server's is what the user
+    declares.
+    """
 
     what: str
+    benchmark: str = ""
+    dtype: str = ""
     temperature: float | None = None
     top_p: float | None = None
     top_k: int | None = None
@@ -24,15 +34,42 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def decoding(self, given: Decoding) -> Decoding:
         """These parameters, but for those that are given."""
-        ours = {
-            name: getattr(self, name) for name in ("temperature", "top_p", "top_k", "max_tokens")
-        }
+        ours = {name: getattr(self, name) for name in _DECODING}
         theirs = {
             name: value
             for name, value in msgspec.structs.asdict(given).items()
             if value is not None
         }
         return Decoding(**{**ours, **theirs})
+
+    def differences(
+        self, identity: Mapping[str, str], not_sent: Collection[str] = ()
+    ) -> Iterator[str]:
+        """How a model was asked otherwise than the paper states, one difference each.
+
+        Args:
+            identity: of the model; nothing is said of one that has no endpoint.
+            not_sent: parameters that were asked for and not sent.
+        """
+        if identity.get("kind") not in ENDPOINTS:
+            return
+        for name in _DECODING:
+            printed, asked = getattr(self, name), identity.get(name)
+            if printed is None:
+                continue
+            if asked is None or name in not_sent:
+                yield f"{name} was not sent (paper: {printed:g})"
+            elif float(asked) != printed:
+                yield f"{name} is {asked} (paper: {printed:g})"
+        dtype = identity.get("dtype", UNKNOWN_DTYPE)
+        if self.dtype and dtype != self.dtype:
+            yield f"dtype is {dtype} (paper: {self.dtype})"
+
+
+def preset_of(benchmark: str) -> Preset | None:
+    """The preset that states how a benchmark's paper decoded, or None where the paper does not."""
+    stating = (each for each in presets().values() if each.benchmark == benchmark)
+    return next(stating, None)
 
 
 @cache

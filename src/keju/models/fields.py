@@ -1,0 +1,183 @@
+"""Fields of a request's body beside the decoding parameters: thinking switch and extra fields."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from keju.errors import UsageError
+from keju.models.base import Decoding, ModelOptions
+
+_RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
+"""Fields that are keju's own: what is asked, of whom, and how the reply comes back."""
+
+_SECRET = re.compile(r"api[-_]?key|authorization|password|secret", re.IGNORECASE)
+_WORD = re.compile(r"[a-z0-9][a-z0-9_.+-]{0,39}")
+_DTYPES = {
+    "bfloat16": "bf16", "float16": "fp16", "half": "fp16", "f16": "fp16", "float32": "fp32",
+    "f32": "fp32", "float": "fp32", "float8": "fp8",
+}  # fmt: skip
+_NAME = re.compile(r"[A-Za-z_][\w.-]*")
+
+
+class _Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a server takes the thinking switch."""
+
+    server: str
+    hosts: str = "(?!)"
+    providers: tuple[str, ...] = ()
+    on: dict[str, Any] = {}
+    off: dict[str, Any] = {}
+    instead: str = ""
+
+
+def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
+    """Extra fields of the body, each spelled ``NAME=JSON``.
+
+    Raises:
+        UsageError: one is not of that form, is given twice, is keju's own or names a secret.
+    """
+    found: dict[str, Any] = {}
+    for each in given:
+        name, equals, value = each.partition("=")
+        if not equals or not _NAME.fullmatch(name):
+            raise UsageError(
+                f"--extra-body {name}: it is spelled NAME=JSON, such as "
+                "'chat_template_kwargs={\"enable_thinking\": false}'"
+            )
+        if name in _RESERVED:
+            raise UsageError(f"--extra-body: {name} is set by keju itself")
+        if _SECRET.search(name):
+            raise UsageError(f"--extra-body: {name} looks like a secret, and runs are stored")
+        if name in found:
+            raise UsageError(f"--extra-body: {name} is given twice")
+        try:
+            found[name] = msgspec.json.decode(value)
+        except (msgspec.DecodeError, RecursionError):
+            raise UsageError(
+                f"--extra-body {name}: the value is not JSON. Write text in quotes: {name}='\"…\"'"
+            ) from None
+    return found
+
+
+def read_system_prompt(given: str) -> str:
+    """A system prompt as the user gives it: the text, or ``@FILE`` with the text in UTF-8.
+
+    Raises:
+        UsageError: the file cannot be read, or there is no text in it.
+    """
+    if not given.startswith("@"):
+        return given
+    path = Path(given[1:])
+    try:
+        text = path.read_text("utf-8").removesuffix("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+        raise UsageError(f"--system-prompt {given}: the file cannot be read: {why}") from None
+    if not text.strip():
+        raise UsageError(f"--system-prompt {given}: the file has no text")
+    return text
+
+
+def declared_dtype(given: str) -> str:
+    """The number format of a served model's weights, under one name each.
+
+    Raises:
+        UsageError: it is no short word.
+    """
+    word = given.strip().lower()
+    if not _WORD.fullmatch(word):
+        raise UsageError(f"--dtype {given}: name a number format, such as bf16, fp8 or int4-awq")
+    return _DTYPES.get(word, word)
+
+
+def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str, Any]:
+    """Every field that decoding adds to a request's body.
+
+    Extra fields go before the thinking switch; where both are tables, their entries are joined.
+
+    Args:
+        decoding: what is asked for.
+        address: the server's, where it is known.
+        provider: of Inspect's, for a model that is asked through it.
+
+    Raises:
+        UsageError: the server has no thinking switch, or a parameter is given twice with two
+            values.
+    """
+    found: dict[str, Any] = {**decoding.given, **_switch(decoding.thinking, address, provider)}
+    for name, value in decoding.extra_body.items():
+        if name in decoding.given and decoding.given[name] != value:
+            option = name.replace("_", "-")
+            raise UsageError(
+                f"{name} is {decoding.given[name]} by --{option} or a preset, and "
+                f"{msgspec.json.encode(value).decode()} by --extra-body. Give it once"
+            )
+        both = isinstance(value, dict) and isinstance(found.get(name), dict)
+        found[name] = {**found[name], **value} if both else value
+    return found
+
+
+def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], str]) -> None:
+    """Refuse a secret in what a run stores.
+
+    Args:
+        name: of the model, for the error.
+        options: what is asked for.
+        hidden: gives a text without any secret.
+
+    Raises:
+        UsageError: the system prompt or an extra field holds one.
+    """
+    named = {"--system-prompt": options.system_prompt}
+    named |= {
+        f"--extra-body {field}": " ".join(_texts(value))
+        for field, value in options.decoding.extra_body.items()
+    }
+    for option, text in named.items():
+        if hidden(text) != text:
+            raise UsageError(
+                f"{name}: {option} holds a key from the environment. It would be stored in the "
+                "run; keys are given in environment variables alone"
+            )
+
+
+def _switch(position: str | None, address: str, provider: str) -> dict[str, Any]:
+    if not position:
+        return {}
+    for each in _servers():
+        if provider in each.providers or re.search(each.hosts, _host(address)):
+            if each.instead:
+                raise UsageError(
+                    f"--thinking: {provider or _host(address)} has no such switch. "
+                    f"Use {each.instead}"
+                )
+            return each.on if position == "on" else each.off
+    raise AssertionError("the last entry of thinking.toml is for every server")
+
+
+def _host(address: str) -> str:
+    return address.partition("://")[2].partition("/")[0]
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        inside = value if isinstance(value, list) else [*value, *value.values()]
+        for each in inside:
+            yield from _texts(each)
+
+
+@cache
+def _servers() -> tuple[_Server, ...]:
+    text = files("keju.models").joinpath("thinking.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text)["servers"], tuple[_Server, ...])

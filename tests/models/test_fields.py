@@ -1,0 +1,227 @@
+"""Further fields of a request: what the server gets, what the run records, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from making import make_dataset
+from needing import inspect_missing
+from serving import Chat
+
+from keju.errors import UsageError
+from keju.models import Decoding, ModelOptions, open_model, open_models
+from keju.models.fields import declared_dtype, fields_of, parse_extra_body, read_system_prompt
+from keju.running import run
+from keju.runs import RunFolder
+
+KEY = "sk-fields-0123456789abcdef"
+OPENAI, OWN = "openai:served", "inspect:openai-api/local/served"
+BOTH = [OPENAI, pytest.param(OWN, marks=inspect_missing)]
+ASKED = Decoding(
+    seed=11, reasoning_effort="low", thinking="off", extra_body={"min_p": 0.1, "tag": "甲"}
+)
+
+
+@pytest.fixture(autouse=True)
+def _key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
+        monkeypatch.setenv(name, KEY)
+    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("fields") / "d", pages=3, first=8600)
+
+
+@pytest.mark.parametrize("spec", BOTH)
+def test_every_field_reaches_the_server_and_the_record(
+    chat: Chat, dataset: Path, tmp_path: Path, spec: str
+):
+    chat.plan(images=True)
+    options = ModelOptions(
+        base_url=chat.url, decoding=ASKED, system_prompt="只答一字。", dtype="bf16"
+    )
+    assert run(dataset, [spec], tmp_path / "r", options=options).complete
+    for body in map(json.loads, chat.stats()["bodies"]):
+        assert (body["seed"], body["reasoning_effort"], body["min_p"]) == (11, "low", 0.1)
+        assert body["tag"] == "甲"
+        assert body["chat_template_kwargs"] == {"enable_thinking": False}
+        assert [each["role"] for each in body["messages"]] == ["system", "user"]
+        assert body["messages"][0]["content"] == "只答一字。"
+        assert "dtype" not in body
+    folder = RunFolder.open(tmp_path / "r")
+    identity = folder.manifest().models[spec]
+    said = {
+        "seed": "11", "reasoning_effort": "low", "thinking": "off", "extra_body.min_p": "0.1",
+        "extra_body.tag": '"甲"', "system_prompt": "只答一字。", "dtype": "bf16",
+    }  # fmt: skip
+    assert said.items() <= identity.items()
+    for response in folder.responses():
+        assert response.decoding == {
+            "seed": "11", "reasoning_effort": "low", "min_p": "0.1", "tag": "甲",
+            "chat_template_kwargs": '{"enable_thinking":false}',
+        }  # fmt: skip
+        assert not response.refused
+
+
+@pytest.mark.parametrize("spec", BOTH)
+def test_each_of_them_makes_another_key(chat: Chat, dataset: Path, tmp_path: Path, spec: str):
+    chat.plan()
+    ways = {
+        "plain": ModelOptions(),
+        "dtype": ModelOptions(dtype="bf16"),
+        "system": ModelOptions(system_prompt="只答一字。"),
+        "seed": ModelOptions(decoding=Decoding(seed=1)),
+        "effort": ModelOptions(decoding=Decoding(reasoning_effort="high")),
+        "on": ModelOptions(decoding=Decoding(thinking="on")),
+        "off": ModelOptions(decoding=Decoding(thinking="off")),
+        "extra": ModelOptions(decoding=Decoding(extra_body={"min_p": 0.1})),
+    }
+    keys = {}
+    for name, options in ways.items():
+        from msgspec.structs import replace
+
+        run(dataset, [spec], tmp_path / name, options=replace(options, base_url=chat.url))
+        keys[name] = {each.key for each in RunFolder.open(tmp_path / name).responses()}
+    assert len(set.union(*keys.values())) == 3 * len(ways)
+    with pytest.raises(UsageError, match="thinking"):
+        run(
+            dataset, [spec], tmp_path / "on",
+            options=ModelOptions(base_url=chat.url, decoding=Decoding(thinking="off")),
+        )  # fmt: skip
+
+
+def test_a_dtype_is_unknown_unless_declared(chat: Chat):
+    model = open_model(OPENAI, ModelOptions(base_url=chat.url))
+    assert model.identity["dtype"] == "unknown"
+    assert declared_dtype("BFloat16") == "bf16"
+    assert declared_dtype("int4-awq") == "int4-awq"
+    with pytest.raises(UsageError, match="--dtype"):
+        declared_dtype("the usual one")
+
+
+@pytest.mark.parametrize(
+    ("address", "on"),
+    [
+        ("http://localhost:8000/v1", {"chat_template_kwargs": {"enable_thinking": True}}),
+        ("https://dashscope.aliyuncs.com/compatible-mode/v1", {"enable_thinking": True}),
+        ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", {"enable_thinking": True}),
+        ("https://api.deepseek.com/v1", {"thinking": {"type": "enabled"}}),
+        ("https://ark.cn-beijing.volces.com/api/v3", {"thinking": {"type": "enabled"}}),
+        ("https://openrouter.ai/api/v1", {"reasoning": {"enabled": True}}),
+    ],
+)
+def test_the_thinking_switch_is_sent_as_the_server_takes_it(address: str, on: dict[str, object]):
+    assert fields_of(Decoding(thinking="on"), address) == on
+    off = json.dumps(fields_of(Decoding(thinking="off"), address))
+    assert off == json.dumps(on).replace("true", "false").replace('enabled"}', 'disabled"}')
+    assert fields_of(Decoding(), address) == {}
+
+
+@pytest.mark.parametrize(
+    ("address", "provider"),
+    [("https://api.openai.com/v1", ""), ("", "anthropic"), ("", "google"),
+     ("https://generativelanguage.googleapis.com/v1beta/openai", "")],
+)  # fmt: skip
+def test_a_server_without_the_switch_is_said_to_have_none(address: str, provider: str):
+    with pytest.raises(UsageError, match="--reasoning-effort"):
+        fields_of(Decoding(thinking="off"), address, provider)
+
+
+def test_an_extra_field_goes_before_the_switch_and_joins_its_table():
+    own = "http://localhost:8000/v1"
+    extra = {"chat_template_kwargs": {"thinking": False, "enable_thinking": True}}
+    asked = Decoding(thinking="off", extra_body=extra)
+    assert fields_of(asked, own)["chat_template_kwargs"] == {
+        "enable_thinking": True, "thinking": False,
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="--top-k"):
+        fields_of(Decoding(top_k=50, extra_body={"top_k": 20}), own)
+    assert fields_of(Decoding(top_k=50, extra_body={"top_k": 50}), own) == {"top_k": 50}
+
+
+@inspect_missing
+def test_a_parameter_that_inspect_drops_can_be_sent_as_an_extra_field(chat: Chat):
+    """`--preset mcs-bench --extra-body top_k=50` sends the paper's top-k through Inspect."""
+    import asyncio
+
+    from keju.items import Request
+
+    chat.plan(images=True)
+    asked = Decoding(temperature=0.8, top_k=50, extra_body={"top_k": 50})
+
+    async def go() -> dict[str, str] | None:
+        model = open_model(OWN, ModelOptions(base_url=chat.url, decoding=asked))
+        question = Request(item="x", benchmark="b", task="T1", form="text", prompt="?")
+        answer = await model.answer(question, ())
+        await model.close()
+        return answer.decoding
+
+    assert asyncio.run(go()) == {"temperature": "0.8", "top_k": "50"}
+    assert json.loads(chat.stats()["bodies"][0])["top_k"] == 50
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("min_p", "NAME=JSON"), ("=1", "NAME=JSON"), ("a b=1", "NAME=JSON"),
+        ("model=\"x\"", "keju itself"), ("messages=[]", "keju itself"),
+        ("stream=true", "keju itself"), ("word=hello", "not JSON"), ("api_key=\"x\"", "secret"),
+    ],
+)  # fmt: skip
+def test_a_wrong_extra_field_is_refused(given: str, words: str):
+    with pytest.raises(UsageError, match=words):
+        parse_extra_body([given])
+
+
+def test_extra_fields_are_read_as_json():
+    assert parse_extra_body(["a=1", 'b={"c": [true, null]}', 'd="天"']) == {
+        "a": 1, "b": {"c": [True, None]}, "d": "天",
+    }  # fmt: skip
+    with pytest.raises(UsageError, match="twice"):
+        parse_extra_body(["a=1", "a=2"])
+
+
+@pytest.mark.parametrize("spec", BOTH)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"system_prompt": f"use {KEY}"},
+        {"decoding": Decoding(extra_body={"x": {"deep": [f"Bearer {KEY}"]}})},
+        {"decoding": Decoding(extra_body={"x": {KEY: 1}})},
+    ],
+)
+def test_a_key_is_not_accepted_into_what_is_stored(spec: str, options: dict[str, object]):
+    with pytest.raises(UsageError, match="holds a key") as caught:
+        open_model(spec, ModelOptions(base_url="http://localhost:9/v1", **options))
+    assert KEY not in str(caught.value)
+
+
+def test_a_system_prompt_is_read_from_a_file(tmp_path: Path):
+    file = tmp_path / "p.txt"
+    file.write_text("第一行\n第二行\n", "utf-8")
+    assert read_system_prompt(f"@{file}") == "第一行\n第二行"
+    assert read_system_prompt("只答一字。") == "只答一字。"
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_system_prompt(f"@{tmp_path / 'no'}")
+    file.write_text(" \n", "utf-8")
+    with pytest.raises(UsageError, match="no text"):
+        read_system_prompt(f"@{file}")
+
+
+def test_fields_are_refused_where_no_model_sends_any():
+    with pytest.raises(UsageError, match="--dtype"):
+        open_models(["baseline:copy"], ModelOptions(dtype="bf16"))
+
+
+@inspect_missing
+def test_an_effort_that_inspect_does_not_know_is_refused():
+    options = ModelOptions(
+        base_url="http://localhost:9/v1", decoding=Decoding(reasoning_effort="x")
+    )
+    with pytest.raises(UsageError, match="--reasoning-effort"):
+        open_model(OWN, options)
