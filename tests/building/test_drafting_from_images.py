@@ -167,3 +167,14 @@ def test_linguistic_variants_are_drafted_about_style_not_variant_characters() ->
     asked = "".join((stage.instruction + str(stage.example)) for stage in kind.stage)
     assert all(word in asked for word in ("修辭", "文體", "風格", "時代"))
     assert not any(word in asked for word in ("異體", "通假", "古今異義"))
+
+
+def test_reasoning_and_white_space_of_a_reply_are_no_part_of_a_draft(
+    chat: Chat, tmp_path: Path
+) -> None:
+    source = make(tmp_path / "d", read=False)
+    thought = "<think>先看右起第一列。{}</think>\n\n"
+    chat.plan(finds=[(words, f"{thought}{said}\n") for words, said in ANSWERS])
+    draft(chat, source, tmp_path / "out", "ocr", "translation", benchmark="AncientDoc")
+    answers = {item.task: item.answer for item in Dataset.open(tmp_path / "out").items()}
+    assert answers == {"page_level_ocr": TEXTS[0], "vernacular_translation": "譯文"}

@@ -167,9 +167,12 @@ class Drafting:
         self.unused.append(Unused(page.source.id, kind, stage, what, printable(why)[:300], shown))
 
     def usable(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
-        """The answer part of a reply that came whole; None, and listed, where it did not."""
+        """The answer part of a reply that came whole; None, and listed, where it did not.
+
+        White space around it, which is stored as it was returned, is no part of a draft.
+        """
         if reply is not None and reply.status == "answered":
-            return answer_part(reply.text)
+            return answer_part(reply.text).strip()
         why = "no reply"
         if reply is not None:
             why = f"{reply.error.kind}: {reply.error.message}" if reply.error else reply.status
