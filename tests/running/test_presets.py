@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from keju.errors import UsageError
-from keju.models import Decoding
+from keju.models import Decoding, ModelOptions
 from keju.running import preset
+from keju.running.presets import preset_of
 
 
 def test_mcs_bench_is_asked_as_its_paper_says(shared: Path) -> None:
@@ -32,3 +33,19 @@ def test_what_is_given_goes_before_a_preset() -> None:
 def test_an_unknown_preset_names_those_there_are() -> None:
     with pytest.raises(UsageError, match=r"no preset 'mcs'.*mcs-bench.*obi-bench"):
         preset("mcs")
+
+
+def test_a_preset_claims_no_dtype_and_says_how_a_model_is_asked_otherwise() -> None:
+    paper = preset("mcs-bench")
+    asked = ModelOptions(decoding=paper.decoding(Decoding())).asked_for
+    identity = {"kind": "openai", **asked}
+    assert identity["dtype"] == "unknown"
+    assert list(paper.differences(identity)) == ["dtype is unknown (paper: bf16)"]
+    declared = {**identity, "dtype": "bf16"}
+    assert list(paper.differences(declared)) == []
+    assert list(paper.differences(declared, ["top_k"])) == ["top_k was not sent (paper: 50)"]
+    other = {**declared, "temperature": "0.0"}
+    assert list(paper.differences(other)) == ["temperature is 0.0 (paper: 0.8)"]
+    assert list(paper.differences({"kind": "ppocr"})) == []
+    assert preset_of("MCS-Bench") == paper
+    assert preset_of("AncientDoc") is None

@@ -82,6 +82,7 @@ def plan(
     from keju.datasets.store import Dataset
     from keju.models import Decoding, Fit, ModelOptions, open_models
     from keju.models.fields import declared_dtype, parse_extra_body, read_system_prompt
+    from keju.reporting.asked import unlike_paper
     from keju.reporting.plain import print_json
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
@@ -136,6 +137,9 @@ def plan(
         print_json(found)
         return
     show_plan(found)
+    if preset:
+        for line in unlike_paper(preset, {each.name: each.identity for each in models}):
+            say(line)
     if there and not there.exists():
         say(f"{folder}: no run is there yet, so nothing is taken off")
 
@@ -303,7 +307,14 @@ def run(
         console=err,
     )
     # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.asked import failure_lines, halted_lines, run_table, trouble_lines
+    from keju.reporting.asked import (
+        failure_lines,
+        halted_lines,
+        run_table,
+        trouble_lines,
+        unlike_paper,
+    )
+    from keju.runs import RunFolder
 
     out.print(run_table(summary))
     for each in summary.models:
@@ -312,6 +323,11 @@ def run(
                 f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
                 f"between attempts {each.waited:,.1f} s were waited in all"
             )
+    if preset:
+        identities = RunFolder(folder).manifest().models
+        dropped = {each.model: each.not_sent for each in summary.models}
+        for line in unlike_paper(preset, {name: identities[name] for name in dropped}, dropped):
+            say(line)
     if summary.cost is not None:
         say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
     if summary.waiting:

@@ -6,14 +6,14 @@ It brings nothing along that scores or draws: a run prints it while its answers 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from rich.table import Table
 
 from keju.items import Failure
 from keju.reporting.plain import plain_table
-from keju.running import ModelSummary, RunSummary, request_count
+from keju.running import ModelSummary, RunSummary, preset, request_count
 from keju.running.failures import hint_of
 from keju.runs import HUMAN, RunFolder
 
@@ -42,6 +42,24 @@ def dropped_words(model: ModelSummary, name: str) -> str:
     """Why a parameter that was asked for was not sent."""
     why = "the server refuses it" if name in model.refused else "Inspect does not pass it on"
     return f"{name} was not sent: {why}"
+
+
+def unlike_paper(
+    name: str,
+    identities: Mapping[str, Mapping[str, str]],
+    not_sent: Mapping[str, Collection[str]] | None = None,
+) -> Iterator[str]:
+    """How models are asked otherwise than the paper of a preset states, one line a model.
+
+    Args:
+        name: the preset.
+        identities: of the models, by name.
+        not_sent: by model, parameters that were asked for and not sent.
+    """
+    for model, identity in identities.items():
+        found = list(preset(name).differences(identity, (not_sent or {}).get(model, ())))
+        if found:
+            yield f"{model}, unlike the paper of --preset {name}: {'; '.join(found)}"
 
 
 def failure_lines(path: Path) -> Iterator[str]:

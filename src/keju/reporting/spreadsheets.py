@@ -18,10 +18,11 @@ from keju.statistics import Interval
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row a score), ``tasks.csv`` (one row a model, task and metric).
 
-    Beside them ``effort.csv`` and ``surest.csv`` where pages were transcribed, ``undeciphered.csv``
-    (one row a reading) where undeciphered characters were asked, and a file for each table in a
-    paper's form, in the paper's units. In the others values are fractions. A text that
-    a spreadsheet would take for a formula gets an apostrophe before it.
+    Beside them ``parameters.csv`` (how models behind servers were asked), ``effort.csv`` and
+    ``surest.csv`` where pages were transcribed, ``undeciphered.csv`` (one row a reading) where
+    undeciphered characters were asked, and a file for each table in a paper's form, in the paper's
+    units. In the others values are fractions. A text that a spreadsheet would take for a formula
+    gets an apostrophe before it.
     """
     gathered = report.gathered
     items = pl.DataFrame(
@@ -76,9 +77,29 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
+    frames |= _parameters(report)
     for table in report.beside:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
+
+
+def _parameters(report: Report) -> dict[str, pl.DataFrame]:
+    """``parameters.csv``: how each model behind a server was asked, a row for each way."""
+    rows = [
+        {
+            "model": row.model,
+            "asked_for": row.asked_for,
+            "sent": sent.parameters,
+            "answers": sent.answers,
+            "not_sent": ", ".join(name for name, _ in row.not_sent),
+            "dtype": row.dtype,
+            "system_prompt": row.system_prompt,
+            "unlike_the_paper": "; ".join(row.differences),
+        }
+        for row in report.view.parameters
+        for sent in row.sent
+    ]
+    return {"parameters": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:

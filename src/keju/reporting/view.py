@@ -22,6 +22,7 @@ from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
 from keju.reporting.papers_form import BesideTable
+from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.steps import StepTable, step_tables
@@ -70,6 +71,7 @@ class View(NamedTuple):
     synthetic: list[str]
     names: list[str]
     models: list[ModelRow]
+    parameters: list[ParametersRow]
     boards: list[Leaderboard]
     missing: list[str]
     beside: list[BesideTable]
@@ -114,6 +116,7 @@ def build_view(
         synthetic=_synthetic(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model) for model in gathered.models],
+        parameters=parameters(gathered),
         boards=leaderboards(gathered, results, prices),
         missing=list(_missing_lines(results)),
         beside=papers_tables(gathered, results, judged.means, published=True) if published else [],
