@@ -40,7 +40,7 @@ def test_a_translation_keeps_the_blanks():
     ("english", "chinese"),
     [
         ("12.0 to 13.5\n22 of 45 tasks", "12.0 至 13.5\n22／45 項任務"),
-        ("over 18 of 45 tasks", "取 18／45 項任務"),
+        ("this run, 18 of 45 tasks", "本次運行，18／45 項任務"),
         ("-1.0 to +2.0\nnot sure", "-1.0 至 +2.0\n未可斷定"),
         ("something else", "something else"),
     ],

@@ -244,6 +244,15 @@ def report(
             "--published", help="Lay the papers' printed results of the same tasks beside the run."
         ),
     ] = False,
+    same_as: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL=PRINTED",
+            help="Declares that a model of the runs is, in its version too, the one that a paper "
+            "prints under this name (keju models --published): the difference is then shown. "
+            "May be given several times; needs --published.",
+        ),
+    ] = None,
     prices: PriceFile = None,
     language: Annotated[
         Literal["en", "zh"], typer.Option(help="Of the report's own words.")
@@ -257,9 +266,11 @@ def report(
     One HTML file, or a folder if -o doesn't end in .html: thousands of items then open as quickly.
     Either asks no server for anything.
     """
-    from keju.reporting import write_csv, write_latex, write_report
+    from keju.reporting import read_same_as, write_csv, write_latex, write_report
     from keju.running.prices import read_prices
 
+    if same_as and not published:
+        raise UsageError("--same-as needs --published: only then are a paper's rows shown")
     if not 0 <= pictures <= MOST_PICTURES:
         raise UsageError(f"--pictures must be 0 to {MOST_PICTURES:,} megabytes, not {pictures:g}")
     made = write_report(
@@ -267,6 +278,7 @@ def report(
         page,
         picture_bytes=round(pictures * 1e6),
         published=published,
+        same_as=read_same_as(same_as or ()),
         language=language,
         prices=read_prices(prices) if prices else None,
     )

@@ -1,6 +1,7 @@
 """The papers' results as data, and the audit of them."""
 
 from keju.published.audit import Audit, Finding, Held, audit_published
+from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import Kind, PublishedModel, Role, published_model, published_models
 from keju.published.own import OF_A_RUN, audit_run
@@ -9,6 +10,7 @@ from keju.published.tables import Cell, Column, PrintedTable, papers, published_
 from keju.published.values import PublishedValue, published_values
 
 __all__ = [
+    "AVERAGE",
     "OF_A_RUN",
     "Audit",
     "Cell",
@@ -24,6 +26,7 @@ __all__ = [
     "audit_leaderboard",
     "audit_published",
     "audit_run",
+    "group_of",
     "papers",
     "published_model",
     "published_models",

@@ -8,14 +8,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from keju.reporting.latex import write_latex
     from keju.reporting.page import PICTURE_BYTES, Report, write_report
+    from keju.reporting.same_as import SameAs, read_same_as
     from keju.reporting.spreadsheets import write_csv
 
 _HOMES = {
-    "PICTURE_BYTES": "page", "Report": "page", "write_csv": "spreadsheets",
+    "PICTURE_BYTES": "page", "Report": "page", "SameAs": "same_as",
+    "read_same_as": "same_as", "write_csv": "spreadsheets",
     "write_latex": "latex", "write_report": "page",
 }  # fmt: skip
 
-__all__ = ["PICTURE_BYTES", "Report", "write_csv", "write_latex", "write_report"]
+__all__ = [
+    "PICTURE_BYTES",
+    "Report",
+    "SameAs",
+    "read_same_as",
+    "write_csv",
+    "write_latex",
+    "write_report",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -12,7 +12,7 @@ from keju.reporting.cells import Cell
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard
 from keju.reporting.page import Report
-from keju.reporting.papers_form import BesideTable
+from keju.reporting.papers_form import BesideRow, BesideTable
 
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
@@ -23,14 +23,16 @@ _SPECIAL = {
 }  # fmt: skip
 _LIGATURES = re.compile("-(?=-)|[?!](?=`)|[`'](?=[`'])")
 _NEEDS = "% needs \\usepackage{booktabs}; Chinese needs xelatex or lualatex with xeCJK or luatexja"
-_SOURCES = {"this run": "This run", "paper": "As printed in the paper"}
+_OWN, _PRINTED = "This run", "The paper, as printed unless a row says otherwise"
+_TELLING = ("without ", "own rows")
+"""How the notes of columns begin that a caption repeats."""
 
 
 def write_latex(report: Report, folder: Path) -> list[Path]:
     """Write a file for each leaderboard and each table in a paper's form.
 
     A file holds one ``table`` environment, to be read in where it shall stand. Bold is the best of
-    a column and underlined the second, ties alike; a star says that a mean lacks tasks.
+    a column and underlined the second, ties alike. A mean that lacks tasks says so in its cell.
     """
     written = []
     for board in report.view.boards:
@@ -83,17 +85,29 @@ def _beside(table: BesideTable, data: Sequence[str]) -> Iterator[str]:
         ["", *(escaped(heading.metric) for heading in table.headings)],
     ]
     rows = [
-        (_SOURCES[row.source], [escaped(row.model), *map(_starred, row.cells)])
+        (escaped(_group(row)), [escaped(_name(row)), *map(_with_note, row.cells)])
         for row in table.rows
     ]
-    notes = [f"{h.title} {h.note}." for h in table.headings if h.note.startswith("over ")]
-    if any(cell.note for row in table.rows for cell in row.cells):
-        notes.append("A star marks a mean that lacks tasks of its column.")
+    notes = [f"{h.title}: {h.note}." for h in table.headings if h.note.startswith(_TELLING)]
     caption = " ".join(
         [f"{table.benchmark}, in the form of {table.name}.", *notes, *table.notes, *data]
     )
     label = f"tab:{slug(table.benchmark)}-{slug(table.name)}"
     yield from _environment(escaped(caption), label, heads, rows)
+
+
+def _group(row: BesideRow) -> str:
+    """The line above a row: whose it is, and the paper's title of the rows that it is among."""
+    if row.source in ("this run", "difference"):
+        return _OWN
+    return f"{_PRINTED}: {row.group}" if row.group else _PRINTED
+
+
+def _name(row: BesideRow) -> str:
+    """The row's first cell; a row that isn't as printed says so itself."""
+    if row.source == "paper" or row.label == "this run":
+        return row.model
+    return f"{row.model} ({row.label})"
 
 
 def _environment(
@@ -126,10 +140,6 @@ def _number(cell: Cell) -> str:
     if cell.best:
         return f"\\textbf{{{text}}}"
     return f"\\underline{{{text}}}" if cell.second else text
-
-
-def _starred(cell: Cell) -> str:
-    return f"{_number(cell)}$^{{*}}$" if cell.note else _number(cell)
 
 
 def _with_note(cell: Cell) -> str:

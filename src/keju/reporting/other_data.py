@@ -8,6 +8,9 @@ from keju.benchmarks import tasks
 from keju.items import Item
 from keju.reporting.gather import Gathered, Run
 
+_UNITS = {"items": "", "images": " images"}
+"""What is said after a count; items need no word."""
+
 
 def other_data(gathered: Gathered) -> list[str]:
     """What a reader must know before comparing a run with a paper, one line a dataset.
@@ -32,7 +35,7 @@ def _line(run: Run, by_task: Mapping[str, Sequence[Item]]) -> str:
     declared = [each for each in tasks() if each.id in by_task]
     counts = {each.id: each.counted(by_task[each.id]) for each in declared}
     other = [
-        f"{each.id} {counts[each.id]:,} of {each.count:,} {each.unit}"
+        f"{each.id} {counts[each.id]:,} of {each.count:,}{_UNITS[each.unit]}"
         for each in declared
         if counts[each.id] != each.count
     ]

@@ -19,6 +19,7 @@ from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.papers_form import BesideTable
+from keju.reporting.same_as import SameAs, check_same_as
 from keju.reporting.view import View, build_view, papers_tables
 from keju.reporting.words import Words
 from keju.running.prices import Prices
@@ -56,6 +57,7 @@ def write_report(
     title: str = "",
     picture_bytes: int = PICTURE_BYTES,
     published: bool = False,
+    same_as: Sequence[SameAs] = (),
     language: str = "en",
     prices: Prices | None = None,
 ) -> Report:
@@ -68,6 +70,8 @@ def write_report(
         title: the page's title; by default the datasets' names.
         picture_bytes: the most that the pictures may weigh; smaller copies are shown, then none.
         published: lay the papers' printed results beside the run's, in the papers' tables.
+        same_as: which models of the runs are, in their version too, models that a paper prints: the
+            difference is then shown. Of use with `published` only.
         language: of the report's own words: ``en`` or ``zh``.
         prices: what tokens cost, to say what a thousand items do.
 
@@ -76,7 +80,7 @@ def write_report(
 
     Raises:
         UsageError: a path is not a run, or it has no scores yet; the folder holds something else;
-            there is no such language.
+            there is no such language; a model of `same_as` is not in the runs.
         DataError: a file of a run is damaged.
     """
     words = Words(language)
@@ -84,8 +88,15 @@ def write_report(
     if not single:
         _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)
+    check_same_as(same_as, gathered)
     browser = Browser(gathered)
-    view = build_view(gathered, title=title or _title(gathered), published=published, prices=prices)
+    view = build_view(
+        gathered,
+        title=title or _title(gathered),
+        published=published,
+        same_as=same_as,
+        prices=prices,
+    )
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)

@@ -1,4 +1,4 @@
-"""A table in a paper's form: whose row, which columns, what stands in each cell."""
+"""A table in a paper's form: its columns, its rows, and whose each row is."""
 
 from __future__ import annotations
 
@@ -8,8 +8,21 @@ from typing import Literal, NamedTuple
 from keju.benchmarks import tasks
 from keju.reporting.cells import Cell
 
-Source = Literal["this run", "paper"]
-Who = tuple[Source, str]
+Source = Literal["this run", "paper", "recomputed", "difference"]
+"""Whose values a row has: the run's, as the paper prints them, means of the paper's printed task
+values over the tasks of a run, or a run's values less those of the same model in the paper."""
+
+
+class Who(NamedTuple):
+    """What tells a row of a table from others.
+
+    `scope` are the tasks that its means are over where these are neither all of the table's nor
+    simply those that the model has.
+    """
+
+    source: Source
+    model: str
+    scope: frozenset[str] = frozenset()
 
 
 class Heading(NamedTuple):
@@ -22,11 +35,24 @@ class Heading(NamedTuple):
 
 
 class BesideRow(NamedTuple):
-    """A model of the run or of the paper."""
+    """A row: a model of the run or of the paper.
+
+    `group` is the paper's title of the rows that it is among, `tasks` over how many of the table's
+    tasks its means are ("4 of 45"), empty where there are none or the paper doesn't say.
+    """
 
     model: str
     source: Source
     cells: list[Cell]
+    group: str = ""
+    tasks: str = ""
+
+    @property
+    def label(self) -> str:
+        """Whose the row is, in words."""
+        if self.source == "recomputed":
+            return f"recomputed from the paper's task tables, {self.tasks} tasks"
+        return f"{self.source}, {self.tasks} tasks" if self.tasks else self.source
 
 
 class BesideTable(NamedTuple):

@@ -14,6 +14,8 @@ from keju.reporting.page import Report
 from keju.reporting.papers_form import BesideTable
 from keju.statistics import Interval
 
+_NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
+
 
 def write_csv(report: Report, folder: Path) -> list[Path]:
     """Write ``items.csv`` (one row a score), ``tasks.csv`` (one row a model, task and metric).
@@ -171,33 +173,38 @@ def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[
 
 
 def _beside(table: BesideTable) -> pl.DataFrame:
-    """A row a model, its source in the second column; the columns bear the data's names.
+    """A row a model, whose it is in ``source``; the columns have the data's names.
 
-    A mean that lacks tasks of its column is left out, as nothing beside it could say so.
+    ``group`` is the paper's title of the rows, ``tasks`` over how many of the table's tasks the
+    row's means are. A column of means of which some lack tasks is followed by one that says over
+    how many of the column's tasks each is.
     """
-    names = [heading.name for heading in table.headings]
-    rows = [
+    rows: list[dict[str, str | None]] = [
         {
             "model": row.model,
             "source": row.source,
-            **{
-                name: "" if cell.value == NOTHING or cell.note else cell.value
-                for name, cell in zip(names, row.cells, strict=True)
-            },
+            "group": row.group or None,
+            "tasks": row.tasks or None,
         }
         for row in table.rows
     ]
-    return pl.DataFrame(rows, schema=dict.fromkeys(["model", "source", *names], pl.String))
+    names = ["model", "source", "group", "tasks"]
+    for place, heading in enumerate(table.headings):
+        cells = [row.cells[place] for row in table.rows]
+        names.append(heading.name)
+        for row, cell in zip(rows, cells, strict=True):
+            row[heading.name] = None if cell.value == NOTHING else cell.value
+        if any(cell.note for cell in cells):
+            names.append(lacking := f"{heading.name} tasks")
+            for row, cell in zip(rows, cells, strict=True):
+                row[lacking] = cell.note.removesuffix(" tasks") or None
+    return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.String))
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:
-    """Write a CSV whose texts no spreadsheet takes for formulas."""
+    """Write a CSV whose texts no spreadsheet takes for formulas; numbers with a sign are none."""
     texts = pl.col(pl.String)
-    safe = frame.with_columns(
-        pl.when(texts.str.slice(0, 1).is_in(list(FORMULA)))
-        .then(pl.lit("'") + texts)
-        .otherwise(texts)
-        .name.keep()
-    )
+    risky = texts.str.slice(0, 1).is_in(list(FORMULA)) & ~texts.str.contains(_NUMBER)
+    safe = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
     write_atomic(path, safe.write_csv())
     return path

@@ -9,9 +9,10 @@ from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
 from keju.published import papers
-from keju.reporting.beside import Given, beside_tables
+from keju.reporting.beside import beside_tables
 from keju.reporting.beside_data import data_tables
 from keju.reporting.beside_inputs import input_table
+from keju.reporting.beside_own import Given
 from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
@@ -25,6 +26,7 @@ from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows
 from keju.reporting.recitation import Recitation, recitation
+from keju.reporting.same_as import SameAs
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.strata import Json, strata
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
@@ -95,9 +97,17 @@ class View(NamedTuple):
 
 
 def build_view(
-    gathered: Gathered, *, title: str, published: bool = False, prices: Prices | None = None
+    gathered: Gathered,
+    *,
+    title: str,
+    published: bool = False,
+    same_as: Sequence[SameAs] = (),
+    prices: Prices | None = None,
 ) -> View:
-    """Everything but the items; with the papers' tables, and the run in them, if `published`."""
+    """Everything but the items; with the papers' tables, and the run in them, if `published`.
+
+    `same_as` declares which models of the runs are a paper's.
+    """
     results = gathered.results
     hard, spreads = hardest(gathered)
     judged = grades(gathered)
@@ -119,7 +129,9 @@ def build_view(
         parameters=parameters(gathered),
         boards=leaderboards(gathered, results, prices),
         missing=list(_missing_lines(results)),
-        beside=papers_tables(gathered, results, judged.means, published=True) if published else [],
+        beside=papers_tables(gathered, results, judged.means, published=True, same_as=same_as)
+        if published
+        else [],
         other_data=other_data(gathered) if published else [],
         steps=list(step_tables(gathered)),
         tables=task_tables(gathered, results),
@@ -146,12 +158,17 @@ def build_view(
 
 
 def papers_tables(
-    gathered: Gathered, results: Results, given: Given, *, published: bool
+    gathered: Gathered,
+    results: Results,
+    given: Given,
+    *,
+    published: bool,
+    same_as: Sequence[SameAs] = (),
 ) -> list[BesideTable]:
     """The run in all of the papers' forms, with the papers' own rows if asked, in their order."""
     found = [
-        *beside_tables(gathered, results, published=published, given=given),
-        *input_table(gathered, published=published),
+        *beside_tables(gathered, results, published=published, given=given, same_as=same_as),
+        *input_table(gathered, published=published, same_as=same_as),
         *data_tables(gathered, published=published),
     ]
     return sorted(found, key=lambda table: (_PAPERS.index(table.benchmark), _number(table.name)))

@@ -1,0 +1,100 @@
+"""What a run has of one benchmark, for the papers' tables: values under `official`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from itertools import permutations
+
+from keju.benchmarks import Task, tasks
+from keju.items import Item, Score
+from keju.published import Column, PrintedTable
+from keju.reporting.galleries import galleries, gallery_notes, other_galleries
+from keju.reporting.gather import Gathered, sees_image
+from keju.reporting.labels import task_name
+from keju.reporting.leaderboard import Results
+from keju.scoring import TaskResult
+from keju.scoring.aggregate import task_value
+
+Given = Mapping[tuple[str, str], Mapping[str, float]]
+"""Judges' mean grades by model and task."""
+
+_JUDGED = "GPT4oScore"
+"""The column of a judge's grades, 0 to 10."""
+_UNRANKED = {"baseline", "human"}
+
+
+class Own:
+    """What the run has of one benchmark. Items of other galleries than the paper's are not in it.
+
+    `tasks` are those that were asked, in the paper's order.
+    """
+
+    def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
+        self._given = given
+        self._results = results
+        self.voices = gathered.voices
+        self.benchmark = benchmark
+        every = {
+            place: item for place, item in gathered.items.items() if item.benchmark == benchmark
+        }
+        self._others = other_galleries(galleries(gathered)) if benchmark == "OBI-Bench" else {}
+        self._items = {place: item for place, item in every.items() if place not in self._others}
+        there = {item.task for item in every.values()}
+        self.tasks = [each for each in tasks() if each.id in there]
+        self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
+        for score in gathered.scores if self.tasks else ():
+            kept = (score.task, score.query, score.item) in self._items
+            if score.protocol == "official" and score.value is not None and kept:
+                key = (score.model, score.task, score.query, score.metric)
+                self._scores.setdefault(key, []).append(score)
+
+    def notes(self, table: PrintedTable) -> tuple[str, ...]:
+        """What of the run is not in a table, and where it is shown instead."""
+        of_table = {column.task for column in table.columns.values()}
+        return tuple(note for task, note in gallery_notes(self._others) if task in of_table)
+
+    def seeing(self) -> Own:
+        """The same of those alone that were shown the image and nothing else (`image`)."""
+        kept = copy(self)
+        kept.voices = {name: voice for name, voice in self.voices.items() if sees_image(voice)}
+        return kept
+
+    def has(self, column: Column) -> bool:
+        """Whether an item is in the column's subset."""
+        return any(
+            (item.task, item.query) == (column.task, column.query) and _is_of(item, column.subset)
+            for item in self._items.values()
+        )
+
+    def value(self, model: str, column: Column, subset: str) -> float | None:
+        """A model's value of the column's metric over the items of a subset; "" is all."""
+        if column.metric == _JUDGED:
+            grades = self._given.get((model, task_name(column.task, column.query)), {})
+            return next(iter(grades.values())) / 10 if len(grades) == 1 and not subset else None
+        scores = self._scores.get((model, column.task, column.query, column.metric), ())
+        kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
+        return task_value(column.metric, kept)
+
+    def valued(self, model: str, wanted: Task) -> bool:
+        """Whether a model has a value of a task's main metric."""
+        query = wanted.queries[0]
+        return (model, wanted.id, query.name, query.official[0]) in self._scores
+
+    def results(self, model: str) -> dict[tuple[str, str], TaskResult]:
+        """A model's results by task and query."""
+        found = self._results.get((model, "official"))
+        return {(each.task, each.query): each for each in found.tasks} if found else {}
+
+    def is_ranked(self, model: str) -> bool:
+        """Whether a model is neither a baseline nor a person."""
+        return self.voices[model].role not in _UNRANKED
+
+
+def _is_of(item: Item, subset: str) -> bool:
+    """Whether an item is of a printed subset: a value of its metadata, or two after each other."""
+    if not subset:
+        return True
+    said = [value.casefold() for value in item.metadata.values()]
+    pairs = (" ".join(pair) for pair in permutations(said, 2))
+    return subset.casefold() in said or subset.casefold() in pairs

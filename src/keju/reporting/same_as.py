@@ -1,0 +1,88 @@
+"""Declarations that a model of a run is, in its version too, one that a paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from typing import NamedTuple
+
+from keju.errors import UsageError
+from keju.published import published_models
+from keju.reporting.gather import Gathered, Voice
+
+_SHOWN = "image"
+"""The setting in which the papers' main tables ask."""
+
+
+class SameAs(NamedTuple):
+    """A model of the run, as the run or the report names it, and the paper's name of it."""
+
+    model: str
+    printed: str
+
+
+def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
+    """Read declarations of the form ``MODEL=PRINTED``.
+
+    Raises:
+        UsageError: one has no ``=``, or no paper prints a model of that name.
+    """
+    known = {
+        name
+        for each in published_models()
+        if each.role != "judge"
+        for name in (each.name, each.also_printed_as)
+        if name
+    }
+    found = []
+    for line in lines:
+        model, equals, printed = line.rpartition("=")
+        if not equals or not model or not printed:
+            raise UsageError(
+                f"--same-as {line!r} is not MODEL=PRINTED. Example: "
+                "--same-as openai:qwen2-vl-7b=Qwen2-VL-7B-Instruct"
+            )
+        if printed not in known:
+            near = get_close_matches(printed, sorted(known), n=2, cutoff=0.5)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(
+                f"--same-as {line!r}: no paper prints a model {printed!r}.{hint} "
+                "See all names with: keju models --published"
+            )
+        found.append(SameAs(model, printed))
+    return tuple(found)
+
+
+def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
+    """Check that every declared model is one of the report's.
+
+    Raises:
+        UsageError: one is not; the message names those that are.
+    """
+    names = {name for label, voice in gathered.voices.items() for name in _names(label, voice)}
+    for each in declared:
+        if each.model not in names:
+            raise UsageError(
+                f"--same-as {each.model}={each.printed}: no model {each.model!r} in these runs. "
+                f"There are: {', '.join(sorted(names))}"
+            )
+
+
+def printed_names(declared: Sequence[SameAs], label: str, voice: Voice) -> list[str]:
+    """What the papers call a model of the report; nothing where nobody declared it.
+
+    A declaration by the model's name holds for what was asked with the image, as the papers' rows
+    were; one by the report's own label holds for just that row.
+    """
+    return [
+        each.printed
+        for each in declared
+        if each.model == label or (each.model == voice.model and voice.setting == _SHOWN)
+    ]
+
+
+def _names(label: str, voice: Voice) -> tuple[str, ...]:
+    """A pipeline may be named, or its engine or text model alone (Table 8)."""
+    kind, _, rest = voice.model.partition(":")
+    parts = rest.partition("+")[::2] if kind == "ocr+llm" else ()
+    return (label, voice.model, *parts)
