@@ -43,6 +43,8 @@ TRUE_READING: frozenset[Setting] = frozenset({"gold-ocr", "gold-text"})
 TEXT_ONLY: frozenset[Setting] = frozenset({"own-text", "gold-text"})
 """The settings that send no image."""
 
+Script = Literal["simplified", "traditional"]
+
 PromptScript = Literal["released", "simplified", "traditional"]
 """The characters of Chinese prompts: as the benchmark released them, or in one script."""
 
@@ -131,6 +133,7 @@ class Item(Record, frozen=True, kw_only=True):
 
     `question` is what is asked; where `verbatim` is true it is the whole prompt as released, else
     it fills the blank ``{question}`` of the task's template and `fields` fill the others.
+    `question_in` is the question as released in each script, where it was released in both.
     `answer` is in the script of the source (for MCQ the letter); `answer_simplified` is the form
     that the `official` MCS-Bench protocol reads. `group` is the unit of independence (book, plate,
     bone). `lines` are the page's lines in reading order, where they are known.
@@ -149,6 +152,7 @@ class Item(Record, frozen=True, kw_only=True):
     query: str = ""
     images: tuple[ImageRef, ...] = ()
     question: str = ""
+    question_in: dict[Script, str] = field(default_factory=dict)
     verbatim: bool = False
     fields: dict[str, str] = field(default_factory=dict)
     options: tuple[str, ...] = ()

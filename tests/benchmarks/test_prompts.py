@@ -54,6 +54,21 @@ def test_every_prompt_can_be_asked_in_either_script() -> None:
     assert turned >= 50
 
 
+def test_a_released_wording_is_asked_and_only_the_rest_is_converted() -> None:
+    """OpenCC would write 谁 as 誰 and turn 台 into 臺; the released wording stays."""
+    given = {"simplified": "谁登台？", "traditional": "孰登台？"}
+    item = item_for("T6", question="谁登台？", question_in=given)
+    for script, other in (("simplified", "traditional"), ("traditional", "simplified")):
+        prompt = prompt_of(item, script=script)
+        assert given[script] in prompt
+        rest = prompt.replace(given[script], "")
+        assert rest == in_script(rest, script) != in_script(rest, other)
+    whole = item_for("T6", question="谁登台？", question_in=given, verbatim=True)
+    assert prompt_of(whole, script="traditional") == "孰登台？"
+    without = item_for("T6", question="谁登台？", verbatim=True)
+    assert prompt_of(without, script="traditional") == in_script("谁登台？", "traditional")
+
+
 def test_every_prompt_is_the_one_in_the_snapshot() -> None:
     if os.environ.get("KEJU_WRITE_PROMPTS"):
         text = json.dumps(prompts(), ensure_ascii=False, indent=1)

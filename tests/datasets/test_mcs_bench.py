@@ -10,10 +10,12 @@ import pytest
 
 from keju.benchmarks import choices_of, prompt_of
 from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.readers.mcs_bench import SCRIPTS
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Item
+from keju.text import in_script
 
 OCR = {
     "ID": "a1", "Task_ID": 1, "Image": "p.jpg",
@@ -28,6 +30,12 @@ MCQ = {
 APART = {
     "ID": "a3", "Task_ID": "t07", "Question": "出自哪本书？", "Options": ["说苑", "论语"],
     "Image": "q.jpg", "Answer": "论语", "Answer_Simplified": "B",
+}  # fmt: skip
+
+
+BOTH = {
+    "ID": "a4", "Task_ID": 6, "Image": "q.jpg", "Answer_Simplified": "天地",
+    "Question_Simplified": "谁是后羿？", "Question_Traditional": "孰爲后羿？",
 }  # fmt: skip
 
 
@@ -82,6 +90,36 @@ def test_options_of_a_field_are_put_under_the_question(source: Source) -> None:
         "出自哪本书？\nA、说苑 B、论语\n要求：只输出选项对应的字母，不要输出其他无关内容。"
     )
     assert choices_of(item) == ("A", "B")
+    assert item.answer == "B"
+
+
+def test_both_wordings_are_kept_as_released(source: Source) -> None:
+    source.read(BOTH)
+    (item,) = source.items()
+    found = {script: prompt_of(item, script=script) for script in SCRIPTS}
+    assert found == {"simplified": "谁是后羿？", "traditional": "孰爲后羿？"}
+    assert prompt_of(item) == "谁是后羿？"
+
+
+def test_a_question_released_in_one_script_is_converted_into_the_other(source: Source) -> None:
+    source.read(without(BOTH, "Question_Traditional"))
+    (item,) = source.items()
+    assert item.question_in == {}
+    assert prompt_of(item, script="traditional") == in_script("谁是后羿？", "traditional")
+
+
+def test_options_of_a_field_are_put_under_both_wordings(source: Source) -> None:
+    wordings = {"Question_Simplified": "出自哪本书？", "Question_Traditional": "源出何書？"}
+    source.read(without(APART, "Question") | wordings)
+    (item,) = source.items()
+    assert prompt_of(item, script="traditional").splitlines()[:2] == [
+        "源出何書？",
+        "A、說苑 B、論語",
+    ]
+    assert prompt_of(item, script="simplified").splitlines()[:2] == [
+        "出自哪本书？",
+        "A、说苑 B、论语",
+    ]
     assert item.answer == "B"
 
 

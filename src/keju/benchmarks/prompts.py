@@ -9,7 +9,8 @@ from keju.benchmarks.catalogue import box_format, task
 from keju.benchmarks.options import MAX_OPTIONS, options_in
 from keju.benchmarks.tasks import Query
 from keju.errors import DataError, UsageError
-from keju.items import Item
+from keju.items import Item, PromptScript
+from keju.text import in_script
 
 _BLANK = re.compile(r"\{([a-z_]+)\}")
 
@@ -33,22 +34,42 @@ def query_of(item: Item) -> Query:
     )
 
 
-def prompt_of(item: Item, boxes: str = "") -> str:
-    """The whole prompt of an item.
+def prompt_of(item: Item, boxes: str = "", script: PromptScript = "released") -> str:
+    """The whole prompt of an item, in a script.
 
     A verbatim question is the prompt. Else the task's template is filled: ``{question}`` from the
     item's question, ``{options}`` as ``A、… B、… C、…``, ``{box_format}`` from the convention
     `boxes` (by default the query's), any other blank from its fields. Nothing inside what is
     filled in counts as a blank.
 
+    In a script, the question is the item's wording that was released in it (`Item.question_in`);
+    where there is none, and all around it, OpenCC converts.
+
     Raises:
         UsageError: there is no such convention.
         DataError: a blank has nothing to fill it, or there are more options than letters.
     """
     query = query_of(item)
+    convention = boxes or query.box_convention
+    if script == "released":
+        return _prompt(item, query, convention)
+    released = item.question_in.get(script, "")
+    if not released:
+        return in_script(_prompt(item, query, convention), script)
+    if item.verbatim:
+        return released
+
+    def value(blank: re.Match[str]) -> str:
+        if blank[1] == "question":
+            return released
+        return in_script(_value(item, blank[1], convention), script)
+
+    return _BLANK.sub(value, in_script(query.template, script))
+
+
+def _prompt(item: Item, query: Query, convention: str) -> str:
     if item.verbatim:
         return _filled(item, "question", item.question)
-    convention = boxes or query.box_convention
     return _BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
 
 

@@ -34,6 +34,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
         )
     ),
     "question": pl.String,
+    "question_in": _ENTRIES,
     "verbatim": pl.Boolean,
     "fields": _ENTRIES,
     "options": pl.List(pl.String),
@@ -243,6 +244,7 @@ def _row(item: Item) -> dict[str, object]:
     row["options"] = list(item.options)
     row["also_accepted"] = list(item.also_accepted)
     row["fields"] = _entries(item.fields)
+    row["question_in"] = [{"key": key, "value": text} for key, text in item.question_in.items()]
     row["metadata"] = _entries(item.metadata)
     return row
 
@@ -257,7 +259,7 @@ def _plain(row: dict[str, Any]) -> dict[str, object]:
     for name in _REPEATED:
         if isinstance(value := out.get(name), str):
             out[name] = sys.intern(value)
-    for name in ("fields", "metadata"):
+    for name in ("fields", "metadata", "question_in"):
         out[name] = {entry["key"]: entry["value"] for entry in row.get(name) or ()}
     return out
 

@@ -17,8 +17,9 @@ from keju.text import Script, in_script
 PLAINLY = Way()
 """The image, in the words of the benchmark."""
 
+_NO_WORDINGS: dict[Script, str] = {}
 _NOTHING: dict[str, str] = {}
-"""One for all items, since they are never changed."""
+"""One of each for all items, since they are never changed."""
 
 SOURCE_PROMPTS: dict[Script, str] = {
     "simplified": "以下是图中的文字：\n{source}\n\n{prompt}",
@@ -45,6 +46,7 @@ def to_ask(item: Item, *, transcription: bool) -> Item:
         query=item.query,
         images=item.images,
         question=item.question,
+        question_in=item.question_in or _NO_WORDINGS,
         verbatim=item.verbatim,
         fields=item.fields or _NOTHING,
         options=item.options,
@@ -168,5 +170,4 @@ def _convention(item: Item, query: Query, way: Way) -> str:
 
 
 def _prompt(item: Item, way: Way) -> str:
-    prompt = prompt_of(item, way.boxes)
-    return prompt if way.script == "released" else in_script(prompt, way.script)
+    return prompt_of(item, way.boxes, way.script)

@@ -28,6 +28,7 @@ layer parts what an earlier one joined. OCR scoring (`counted`) goes by this pol
   joined by ``script`` only.
 """
 
+from keju.items import Script
 from keju.text.clean import official_clean, official_convert, official_convert_value
 from keju.text.content import Content, content_of
 from keju.text.han import han_only, is_han
@@ -43,7 +44,7 @@ from keju.text.normalise import (
 )
 from keju.text.reasoning import answer_part, with_reasoning
 from keju.text.repeats import said_once
-from keju.text.scripts import Script, in_script
+from keju.text.scripts import in_script
 from keju.text.widths import narrowed
 
 __all__ = [

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
 
-Script = Literal["simplified", "traditional"]
+from keju.items import Script
 
 _CONFIG: dict[Script, str] = {"simplified": "t2s", "traditional": "s2t"}
 

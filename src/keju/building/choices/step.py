@@ -169,6 +169,7 @@ def _chosen(target: Item, taken: _Taken, choice: Choice, question: str) -> Item:
     made = replace(
         item,
         question=question or item.question,
+        question_in={},
         benchmark=target.benchmark,
         task=target.task,
         query=target.query,

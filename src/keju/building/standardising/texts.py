@@ -104,6 +104,9 @@ def standard(item: Item, settings: TextSettings) -> Item:
     return replace(
         item,
         question=item.question if item.verbatim else worded(item.question),
+        question_in=item.question_in
+        if item.verbatim
+        else {script: marks(text) for script, text in item.question_in.items()},
         fields={blank: worded(text) for blank, text in item.fields.items()},
         options=tuple(map(worded, item.options)),
         answer=answer,

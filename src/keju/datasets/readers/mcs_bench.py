@@ -27,19 +27,22 @@ from keju.datasets.readers.records import (
 )
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
-from keju.items import ImageRef, Item
+from keju.items import ImageRef, Item, Script
+from keju.text import in_script
 
 LAYOUT = """\
 SRC                       a .json file, or a folder with .json files in it
   data.json               a list of objects: ID, Task_ID (1 to 45 or T1 to T45), Question,
                           Answer and/or Answer_Simplified, Image (a name or a list of names),
                           and where there are: Domain, Task_Name (they find the task where there is
-                          no Task_ID, and must not contradict it), Options, Transcription, Group
+                          no Task_ID, and must not contradict it), Options, Transcription, Group,
+                          Question_Simplified, Question_Traditional (both are kept)
   images/...              the images, named relative to the .json file or to its images folder
 Only ID, Task_ID and Answer_Simplified are known from print. Say other names with options, e.g.
 --option field.question=Question_Traditional --option field.image=img_path"""
 
 _BENCHMARK = "MCS-Bench"
+SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")
 
 FIELDS = {
     "id": Field(("ID", "Question_ID")),
@@ -50,6 +53,8 @@ FIELDS = {
     "image": Field(("Image", "Images", "Image_Path", "Image_Paths", "Image_Name", "Img_Path")),
     "answer": Field(("Answer", "Answer_Traditional", "Answer_Simplified")),
     "answer_simplified": Field(("Answer_Simplified",), required=False),
+    "question_simplified": Field(("Question_Simplified",), required=False),
+    "question_traditional": Field(("Question_Traditional",), required=False),
     "options": Field(("Options", "Choices"), required=False),
     "transcription": Field(("Transcription", "OCR", "Text"), required=False),
     "group": Field(("Group", "Book"), required=False),
@@ -158,6 +163,7 @@ def _item(
         task=kind.id,
         images=images,
         question=question,
+        question_in=_wordings(record, fields, options, kind, place),
         verbatim=True,
         options=options,
         answer=_letter(answer, options) if options else answer,
@@ -166,6 +172,26 @@ def _item(
         group=text_of(record, fields.get("group"), place) or images[0].sha256,
         metadata=_unlike_catalogue(kind, record, fields, place),
     )
+
+
+def _wordings(
+    record: JsonObject,
+    fields: dict[str, str],
+    options: tuple[str, ...],
+    kind: Task,
+    place: Place,
+) -> dict[Script, str]:
+    """The question as released in each script; none unless it was released in both.
+
+    Options that a wording does not print are put under it, converted into its script.
+    """
+    found: dict[Script, str] = {}
+    for script in SCRIPTS:
+        text = text_of(record, fields.get(f"question_{script}"), place)
+        if text.strip() and options and not options_in(text):
+            text = with_options(text, tuple(in_script(each, script) for each in options), kind)
+        found[script] = text
+    return found if all(text.strip() for text in found.values()) else {}
 
 
 def _task(record: JsonObject, fields: dict[str, str], place: Place) -> Task:

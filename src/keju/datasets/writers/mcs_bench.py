@@ -9,16 +9,18 @@ from keju.benchmarks import options_of, prompt_of, task
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
 from keju.files import write_json
-from keju.items import Item
+from keju.items import Item, Script
 
 LAYOUT = """\
 OUT/
   data.json               ID, Task_ID, Domain, Task_Name, Question (the whole prompt), Image,
-                          Answer, Answer_Simplified, Options, Transcription, Group
+                          Answer, Answer_Simplified, Options, Transcription, Group;
+                          Question_Simplified and Question_Traditional where both were released
   images/<sha256>.<ext>   the images
 Left out, with their number: other benchmarks' items, items without image, the reference split."""
 
 _BENCHMARK = "MCS-Bench"
+SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")
 
 
 def write_mcs_bench(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
@@ -44,6 +46,15 @@ def _objection(item: Item) -> str:
     return not_a_question_of(_BENCHMARK, item) or ("" if item.images else "without an image")
 
 
+def _wordings(item: Item) -> dict[str, str]:
+    """The whole prompts in both scripts, of an item that was released in both."""
+    return {
+        f"Question_{script.capitalize()}": prompt_of(item, script=script)
+        for script in SCRIPTS
+        if item.question_in
+    }
+
+
 def _record(item: Item) -> dict[str, object]:
     declared = task(item.task)
     names = [ref.path for ref in item.images]
@@ -53,6 +64,7 @@ def _record(item: Item) -> dict[str, object]:
         "Domain": item.metadata.get("Domain", declared.domain_zh),
         "Task_Name": item.metadata.get("Task_Name", declared.name_zh),
         "Question": prompt_of(item),
+        **_wordings(item),
         "Image": names if len(names) > 1 else names[0],
         "Answer": item.answer,
         "Answer_Simplified": item.answer_simplified,
