@@ -40,7 +40,8 @@ def dataset(tmp_path: Path) -> Path:
             writer.add(
                 Item(
                     id=name, benchmark="MCS-Bench", task="T6", images=(page,), verbatim=True,
-                    answer="這裏說後羿", answer_simplified="这里说后羿", transcription="彀中", **more,
+                    answer="這裏說後羿", answer_simplified="这里说后羿", transcription="彀中",
+                    **more,
                 )
             )  # fmt: skip
     return tmp_path / "data"
