@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-from keju.benchmarks import task
+from keju.benchmarks import is_undeciphered, task
 from keju.items import Item, Response, Score
 from keju.models import drafted_by
 from keju.published.checks.base import EPSILON, Mismatch
@@ -97,7 +97,8 @@ def whole_tasks(seen: Seen) -> Places:
     """
     items: dict[str, list[Item]] = defaultdict(list)
     for item in seen.items.values():
-        items[item.task].append(item)
+        if not is_undeciphered(item):
+            items[item.task].append(item)
     for benchmark, names in _grouped(items, lambda name: task(name).benchmark):
         printed = [each for each in map(task, names) if each.count_kind != "items-implied"]
         counts = {each.id: each.counted(items[each.id]) for each in printed}
