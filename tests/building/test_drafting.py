@@ -96,6 +96,19 @@ def rules(
     chat.plan(replies=replies)
 
 
+def test_a_drafter_is_asked_with_the_fields_that_a_run_has(
+    chat: Chat, source: Dataset, tmp_path: Path
+) -> None:
+    chat.plan(images=True, says=reply({"translation": "譯"}))
+    more = {"thinking": "off", "sampling_seed": 5, "extra_body": ("min_p=0.1",), "dtype": "fp8"}
+    done(source, tmp_path / "out", settings(chat, "translation", **more))
+    bodies = [json.loads(body) for body in chat.stats()["bodies"]]
+    assert len(bodies) == len(TEXTS)
+    for body in bodies:
+        assert (body["seed"], body["min_p"]) == (5, 0.1)
+        assert body["chat_template_kwargs"] == {"enable_thinking": False}
+
+
 def reply(*items: dict[str, object]) -> str:
     return json.dumps({"items": list(items)}, ensure_ascii=False)
 

@@ -61,6 +61,21 @@ def test_the_whole_way(bench, answers, keju, chat):
     assert "People among themselves" in keju("align", "Li.csv", "--run", "run")
 
 
+def test_a_judge_is_asked_with_the_fields_that_a_run_has(bench, chat, keju):
+    chat.plan(images=True, says="分数：8")
+    keju(
+        "run", "--model", JUDGE, "--base-url", chat.url, "--task", "T2", "--limit", 1,
+        "--thinking", "off", "--sampling-seed", 3, "--extra-body", "min_p=0.1", "--dtype", "fp8",
+    )  # fmt: skip
+    bodies = [json.loads(body) for body in chat.stats()["bodies"]]
+    assert bodies
+    for body in bodies:
+        assert (body["seed"], body["min_p"], body["temperature"]) == (3, 0.1, 0.0)
+        assert body["chat_template_kwargs"] == {"enable_thinking": False}
+    identity = bench.folder.judges()[JUDGE]
+    assert (identity["thinking"], identity["seed"], identity["dtype"]) == ("off", "3", "fp8")
+
+
 def test_a_probe_of_a_judge_that_always_says_the_same(chat, keju):
     chat.plan(says="分数：9")
     found = keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, app, err, out, say
+from keju.cli.decoding import decoding_of
 from keju.cli.options import (
     AsJson,
     BaseUrl,
@@ -16,14 +17,17 @@ from keju.cli.options import (
     Dtype,
     ExtraBody,
     ItemList,
+    KeyName,
     Limit,
     MaxBytes,
     MaxPixels,
+    MaxTokens,
     ModelNames,
     PerMinute,
     PresetName,
     PriceFile,
     ReasoningEffort,
+    RetryFailed,
     Rounds,
     Sample,
     SamplingSeed,
@@ -34,6 +38,7 @@ from keju.cli.options import (
     SystemPrompt,
     TaskIds,
     ThinkingSwitch,
+    Timeout,
 )
 
 if TYPE_CHECKING:
@@ -80,8 +85,8 @@ def plan(
     known is said, not guessed. Where images are read first (own-ocr, ocr+llm), that is a row too.
     """
     from keju.datasets.store import Dataset
-    from keju.models import Decoding, Fit, ModelOptions, open_models
-    from keju.models.fields import declared_dtype, parse_extra_body, read_system_prompt
+    from keju.models import Fit, ModelOptions, open_models
+    from keju.models.fields import declared_dtype, read_system_prompt
     from keju.reporting.asked import unlike_paper
     from keju.reporting.plain import print_json
     from keju.running import Selection, estimate, lend
@@ -97,11 +102,11 @@ def plan(
     options = ModelOptions(
         base_url=base_url,
         decoding=as_in.decoding(
-            Decoding(
-                seed=sampling_seed,
+            decoding_of(
+                sampling_seed=sampling_seed,
                 reasoning_effort=reasoning_effort,
                 thinking=thinking,
-                extra_body=parse_extra_body(extra_body or []),
+                extra_body=extra_body,
             )
         ),
         system_prompt=read_system_prompt(system_prompt),
@@ -175,9 +180,7 @@ def run(
     item_list: ItemList = None,
     shard: Shard = None,
     base_url: BaseUrl = "",
-    api_key_env: Annotated[
-        str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
-    ] = "OPENAI_API_KEY",
+    api_key_env: KeyName = "OPENAI_API_KEY",
     concurrency: Annotated[
         int | None, typer.Option(metavar="N", help="Requests in flight to each model at most.")
     ] = None,
@@ -188,16 +191,14 @@ def run(
     top_k: Annotated[
         int | None, typer.Option(metavar="K", help="Sample from the k likeliest tokens.")
     ] = None,
-    max_tokens: Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")] = None,
+    max_tokens: MaxTokens = None,
     sampling_seed: SamplingSeed = None,
     system_prompt: SystemPrompt = "",
     reasoning_effort: ReasoningEffort = None,
     thinking: ThinkingSwitch = None,
     extra_body: ExtraBody = None,
     dtype: Dtype = "unknown",
-    timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="For one attempt at most.")
-    ] = 600.0,
+    timeout: Timeout = 600.0,
     max_pixels: MaxPixels = None,
     max_bytes: MaxBytes = None,
     max_cost: Annotated[
@@ -230,9 +231,7 @@ def run(
             "price, up to a day's wait.",
         ),
     ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Ask again what failed before.")
-    ] = False,
+    retry_failed: RetryFailed = False,
     reading_order: Annotated[
         bool, typer.Option(help="Put an OCR engine's lines into reading order.")
     ] = True,
@@ -242,8 +241,8 @@ def run(
     Responses are stored as they come, in OUT/responses. The same command again asks only what has
     no response yet.
     """
-    from keju.models import Decoding, Fit, ModelOptions
-    from keju.models.fields import declared_dtype, parse_extra_body, read_system_prompt
+    from keju.models import Fit, ModelOptions
+    from keju.models.fields import declared_dtype, read_system_prompt
     from keju.running import Budget, Limits, Policy, Selection
     from keju.running import preset as asked_as
     from keju.running import run as ask
@@ -273,15 +272,15 @@ def run(
             base_url=base_url,
             api_key_env=api_key_env,
             decoding=as_in.decoding(
-                Decoding(
+                decoding_of(
                     temperature=temperature,
                     top_p=top_p,
                     top_k=top_k,
                     max_tokens=max_tokens,
-                    seed=sampling_seed,
+                    sampling_seed=sampling_seed,
                     reasoning_effort=reasoning_effort,
                     thinking=thinking,
-                    extra_body=parse_extra_body(extra_body or []),
+                    extra_body=extra_body,
                 )
             ),
             system_prompt=read_system_prompt(system_prompt),

@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperGroup
 
-from keju.cli.app import WITH_FAILURES, app, err, note, out, say
-from keju.cli.asking import show_plan
+from keju.cli.app import WITH_FAILURES, app, out, say
+from keju.cli.decoding import decoding_of
 from keju.cli.figures import FormatNames, draw_all
-from keju.cli.options import AsJson, BaseUrl, PerMinute, PriceFile, Seed, TaskIds
+from keju.cli.judges import ask_judging, judge_options, judge_policy, show_judging_plan
+from keju.cli.options import (
+    AsJson,
+    BaseUrl,
+    Dtype,
+    ExtraBody,
+    KeyName,
+    MaxTokens,
+    PerMinute,
+    PriceFile,
+    ReasoningEffort,
+    RetryFailed,
+    SamplingSeed,
+    Seed,
+    TaskIds,
+    ThinkingSwitch,
+    Timeout,
+)
 
 if TYPE_CHECKING:
     from typer._click.core import Context
 
     from keju.items import Request
-    from keju.judging import JudgementFolder
-    from keju.models import Model, ModelOptions
-    from keju.running import Policy
+    from keju.models import Model
 
 _GRADE = "grade"
 
@@ -57,18 +72,10 @@ RubricsFile = Annotated[
     Path | None,
     typer.Option("--rubrics", metavar="FILE.toml", help="Rubrics of your own."),
 ]
-KeyName = Annotated[
-    str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
-]
 Concurrency = Annotated[
     int | None, typer.Option(metavar="N", min=1, help="Requests in flight to each judge at most.")
 ]
 Temperature = Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")]
-MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")]
-Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0.001, help="For one attempt at most.")
-]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed before.")]
 PlanOnly = Annotated[
     bool, typer.Option("--plan", help="Count calls, tokens, money and hours; ask nobody.")
 ]
@@ -98,6 +105,11 @@ def grade(
     concurrency: Concurrency = None,
     temperature: Temperature = 0.0,
     max_tokens: MaxTokens = None,
+    sampling_seed: SamplingSeed = None,
+    reasoning_effort: ReasoningEffort = None,
+    thinking: ThinkingSwitch = None,
+    extra_body: ExtraBody = None,
+    dtype: Dtype = "unknown",
     timeout: Timeout = 600.0,
     retry_failed: RetryFailed = False,
     plan: PlanOnly = False,
@@ -138,13 +150,29 @@ def grade(
     folder = JudgementFolder(opened, told)
     complete = True
     if model:
-        options = _options(base_url, api_key_env, temperature, max_tokens, timeout, asking=not plan)
-        policy = _policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
+        options = judge_options(
+            decoding_of(
+                temperature=temperature,
+                max_tokens=max_tokens,
+                sampling_seed=sampling_seed,
+                reasoning_effort=reasoning_effort,
+                thinking=thinking,
+                extra_body=extra_body,
+            ),
+            base_url=base_url,
+            api_key_env=api_key_env,
+            timeout=timeout,
+            dtype=dtype,
+            asking=not plan,
+        )
+        policy = judge_policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
         questions = lambda _: grading_requests(answers.judged, folder, repeats)  # noqa: E731
         if plan:
-            _show_plan(folder, model, options, policy, questions, len(answers.judged), as_json)
+            show_judging_plan(
+                folder, model, options, policy, questions, len(answers.judged), as_json
+            )
             return
-        complete = _ask(folder, model, options, policy, questions)
+        complete = ask_judging(folder, model, options, policy, questions)
     judged = judgements_of(answers.judged, folder, repeats if model else None, model or ())
     graded = grades_of(judged, folder, answers.left_out)
     if as_json:
@@ -179,6 +207,11 @@ def probe(
     concurrency: Concurrency = None,
     temperature: Temperature = 0.0,
     max_tokens: MaxTokens = None,
+    sampling_seed: SamplingSeed = None,
+    reasoning_effort: ReasoningEffort = None,
+    thinking: ThinkingSwitch = None,
+    extra_body: ExtraBody = None,
+    dtype: Dtype = "unknown",
     timeout: Timeout = 600.0,
     retry_failed: RetryFailed = False,
     plan: PlanOnly = False,
@@ -213,16 +246,30 @@ def probe(
     answers = answers_of(opened, told, chosen)
     drawn = draw_sample(answers.judged, opened, per_task=limit, seed=seed)
     folder = JudgementFolder(opened, told)
-    options = _options(base_url, api_key_env, temperature, max_tokens, timeout, asking=not plan)
-    policy = _policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
+    options = judge_options(
+        decoding_of(
+            temperature=temperature,
+            max_tokens=max_tokens,
+            sampling_seed=sampling_seed,
+            reasoning_effort=reasoning_effort,
+            thinking=thinking,
+            extra_body=extra_body,
+        ),
+        base_url=base_url,
+        api_key_env=api_key_env,
+        timeout=timeout,
+        dtype=dtype,
+        asking=not plan,
+    )
+    policy = judge_policy(concurrency, timeout, retry_failed, per_minute, prices, max_cost)
 
     def questions(judge: Model) -> Iterable[Request]:
         return (each.request for each in probings(drawn, told, judge.name))
 
     if plan:
-        _show_plan(folder, model or [], options, policy, questions, len(drawn), as_json)
+        show_judging_plan(folder, model or [], options, policy, questions, len(drawn), as_json)
         return
-    complete = _ask(folder, model or [], options, policy, questions)
+    complete = ask_judging(folder, model or [], options, policy, questions)
     probed = Probed(
         run=str(run),
         rubrics=told.id,
@@ -320,79 +367,3 @@ def sample(
     counts = Counter(each.item.task for each in drawn)
     said = ", ".join(f"{count} of {name}" for name, count in counts.items())
     say(f"{sheet}: {len(drawn)} answers ({said}). Raters fill the columns rater and score, 0 to 10")
-
-
-def _options(
-    base_url: str, api_key_env: str, temperature: float, max_tokens: int | None, timeout: float,
-    *, asking: bool,
-) -> ModelOptions:  # fmt: skip
-    from keju.models import Decoding, ModelOptions
-
-    return ModelOptions(
-        base_url=base_url,
-        api_key_env=api_key_env,
-        decoding=Decoding(temperature=temperature, max_tokens=max_tokens),
-        timeout=timeout,
-        asking=asking,
-    )
-
-
-def _policy(
-    concurrency: int | None, timeout: float, retry_failed: bool, per_minute: float | None,
-    prices: Path | None, max_cost: float | None,
-) -> Policy:  # fmt: skip
-    from keju.running import Budget, Limits, Policy
-    from keju.running.prices import read_prices
-
-    return Policy(
-        concurrency=concurrency,
-        retry_failed=retry_failed,
-        timeout=timeout,
-        limits=Limits(requests=per_minute),
-        budget=Budget(max_cost=max_cost, prices=read_prices(prices) if prices else None),
-    )
-
-
-def _show_plan(
-    folder: JudgementFolder,
-    models: list[str],
-    options: ModelOptions,
-    policy: Policy,
-    questions: Callable[[Model], Iterable[Request]],
-    answers: int,
-    as_json: bool,
-) -> None:
-    from keju.judging import open_judges, plan_judging
-    from keju.reporting.plain import print_json
-
-    found = plan_judging(
-        folder,
-        open_judges(models, options),
-        questions,
-        answers=answers,
-        prices=policy.budget.prices,
-        per_minute=policy.limits.requests,
-    )
-    if as_json:
-        print_json(found)
-        return
-    show_plan(found)
-
-
-def _ask(
-    folder: JudgementFolder,
-    models: list[str],
-    options: ModelOptions,
-    policy: Policy,
-    questions: Callable[[Model], Iterable[Request]],
-) -> bool:
-    """Ask the judges; whether every reply came."""
-    from keju.judging import ask_judges, open_judges
-    from keju.reporting.judging import judging_lines
-
-    summary = ask_judges(
-        folder, open_judges(models, options), questions, policy=policy, console=err
-    )
-    for line in judging_lines(summary):
-        note(line)
-    return summary.complete

@@ -64,6 +64,14 @@ PresetName = Annotated[
         "--preset", metavar="NAME", help="Ask as a paper did: mcs-bench (decoding) or obi-bench."
     ),
 ]
+KeyName = Annotated[
+    str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
+]
+MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")]
+Timeout = Annotated[
+    float, typer.Option(metavar="SECONDS", min=0.001, help="For one attempt at most.")
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed before.")]
 SamplingSeed = Annotated[
     int | None,
     typer.Option("--sampling-seed", metavar="N", help="The server's own seed for sampling."),

@@ -16,6 +16,8 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
 from keju.models import Decoding, ModelOptions, open_model
+from keju.models.base import UNKNOWN_DTYPE
+from keju.models.fields import declared_dtype, parse_extra_body
 from keju.running import Budget, Limits, Policy, ResponseStore
 from keju.running.prices import read_prices
 from keju.running.questions import ask_questions, replies_of
@@ -75,6 +77,21 @@ class DraftSettings(Settings, frozen=True):
     ] = "OPENAI_API_KEY"
     temperature: Annotated[float, Meta(description="Sampling temperature.", ge=0)] = 0.0
     max_tokens: Annotated[int | None, Meta(description="New tokens at most.")] = None
+    sampling_seed: Annotated[
+        int | None, Meta(description="The server's own seed for sampling.")
+    ] = None
+    reasoning_effort: Annotated[
+        str | None, Meta(description="How much the model reasons: none, minimal, low, medium …")
+    ] = None
+    thinking: Annotated[
+        Literal["on", "off"] | None, Meta(description="The thinking switch of a hybrid model.")
+    ] = None
+    extra_body: Annotated[
+        tuple[str, ...], Meta(description="Further fields of every request's body: NAME=JSON.")
+    ] = ()
+    dtype: Annotated[
+        str, Meta(description="The number format in which the server runs the model, as declared.")
+    ] = UNKNOWN_DTYPE
     concurrency: Annotated[int | None, Meta(description="Requests in flight at most.")] = None
     timeout: Annotated[float, Meta(description="Seconds for one attempt.", gt=0)] = 600.0
     per_minute: Annotated[float | None, Meta(description="Requests a minute at most.")] = None
@@ -126,7 +143,15 @@ class Drafting:
         options = ModelOptions(
             base_url=settings.base_url,
             api_key_env=settings.api_key_env,
-            decoding=Decoding(temperature=settings.temperature, max_tokens=settings.max_tokens),
+            decoding=Decoding(
+                temperature=settings.temperature,
+                max_tokens=settings.max_tokens,
+                seed=settings.sampling_seed,
+                reasoning_effort=settings.reasoning_effort,
+                thinking=settings.thinking,
+                extra_body=parse_extra_body(settings.extra_body),
+            ),
+            dtype=declared_dtype(settings.dtype),
             timeout=settings.timeout,
         )
         model = open_model(settings.model, options)

@@ -1,0 +1,39 @@
+"""From options of commands to what models are asked with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from keju.models import Decoding
+
+
+def decoding_of(
+    *,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    top_k: int | None = None,
+    max_tokens: int | None = None,
+    sampling_seed: int | None = None,
+    reasoning_effort: str | None = None,
+    thinking: Literal["on", "off"] | None = None,
+    extra_body: list[str] | None = None,
+) -> Decoding:
+    """The decoding that options ask for.
+
+    Raises:
+        UsageError: an extra field is not spelled NAME=JSON, or may not be set.
+    """
+    from keju.models import Decoding
+    from keju.models.fields import parse_extra_body
+
+    return Decoding(
+        temperature=temperature,
+        top_p=top_p,
+        top_k=top_k,
+        max_tokens=max_tokens,
+        seed=sampling_seed,
+        reasoning_effort=reasoning_effort,
+        thinking=thinking,
+        extra_body=parse_extra_body(extra_body or []),
+    )
