@@ -87,6 +87,16 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
         return ",".join(sorted(kept))
 
     @property
+    def pairs(self) -> str:
+        """The reduced form in which tasks of pairs are asked; empty for the paper's."""
+        return self.settings.get("pairs", "")
+
+    @property
+    def items_key(self) -> str:
+        """What tells items of one id apart: the dataset's hash, and the form of its pairs."""
+        return f"{self.dataset_hash}|{self.pairs}" if self.pairs else self.dataset_hash
+
+    @property
     def rounds(self) -> int:
         """How often each item is asked; 1 where the settings name no number."""
         said = self.settings.get("rounds", "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,6 +24,7 @@ from keju.cli.options import (
     MaxPixels,
     MaxTokens,
     ModelNames,
+    PairFormName,
     PerMinute,
     PresetName,
     PriceFile,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def plan(
+    context: typer.Context,
     dataset: DatasetPath,
     model: ModelNames,
     task: TaskIds = None,
@@ -59,6 +62,7 @@ def plan(
     script: ScriptNames = None,
     boxes: BoxConventions = None,
     item_list: ItemList = None,
+    pairs: PairFormName = None,
     shard: Shard = None,
     base_url: BaseUrl = "",
     sampling_seed: SamplingSeed = None,
@@ -84,15 +88,19 @@ def plan(
     Tokens of images follow the vendors' published rules, those of text a stated one; what is not
     known is said, not guessed. Where images are read first (own-ocr, ocr+llm), that is a row too.
     """
+    from keju.benchmarks.pair_forms import pair_form
     from keju.datasets.store import Dataset
     from keju.models import Fit, ModelOptions, open_models
     from keju.models.fields import declared_dtype, read_system_prompt
     from keju.reporting.asked import unlike_paper
     from keju.reporting.plain import print_json
+    from keju.reporting.planning import forms_notes, forms_table
     from keju.running import Selection, estimate, lend
     from keju.running import preset as asked_as
     from keju.running.conventions import parse_boxes
     from keju.running.item_list import read_item_ids
+    from keju.running.plan import planned_items
+    from keju.running.plan_forms import with_forms
     from keju.running.prices import read_prices
     from keju.runs import RunFolder
 
@@ -128,16 +136,14 @@ def plan(
         rounds=as_in.rounds or 1 if rounds is None else rounds,
         shard=shard,
         items=read_item_ids(item_list) if item_list else None,
+        pairs=None if pairs is None else pair_form(pairs).name,
     )
     there = RunFolder(folder) if folder else None
-    found = estimate(
-        opened,
-        models,
-        selection,
-        folder=there,
-        prices=read_prices(prices) if prices else None,
-        per_minute=per_minute,
-    )
+    costs = read_prices(prices) if prices else None
+    found = estimate(opened, models, selection, folder=there, prices=costs, per_minute=per_minute)
+    if selection.pairs is None:
+        chosen = planned_items(opened, selection)
+        found = with_forms(found, chosen, models, selection, prices=costs, per_minute=per_minute)
     if as_json:
         print_json(found)
         return
@@ -145,8 +151,29 @@ def plan(
     if preset:
         for line in unlike_paper(preset, {each.name: each.identity for each in models}):
             say(line)
+    if found.forms:
+        out.print(forms_table(found))
+        for line in forms_notes(found, _run_command(context)):
+            say(line)
     if there and not there.exists():
         say(f"{folder}: no run is there yet, so nothing is taken off")
+
+
+_OF_PLAN = frozenset({"as_json", "folder", "pairs"})
+"""Options of a plan that its run does not take, or takes otherwise."""
+
+
+def _run_command(context: typer.Context) -> str:
+    """The command that runs what a plan was made of."""
+    words = ["keju", "run"]
+    for each in context.command.params:
+        value = context.params.get(each.name or "")
+        if each.name in _OF_PLAN or value in (None, each.default, []):
+            continue
+        flag = [each.opts[0]] if each.opts[0].startswith("-") else []
+        values = value if isinstance(value, list | tuple) else [value]
+        words += [word for one in values for word in [*flag, str(one)]]
+    return shlex.join(words)
 
 
 def show_plan(found: Plan) -> None:
@@ -178,6 +205,7 @@ def run(
     script: ScriptNames = None,
     boxes: BoxConventions = None,
     item_list: ItemList = None,
+    pairs: PairFormName = None,
     shard: Shard = None,
     base_url: BaseUrl = "",
     api_key_env: KeyName = "OPENAI_API_KEY",
@@ -241,6 +269,7 @@ def run(
     Responses are stored as they come, in OUT/responses. The same command again asks only what has
     no response yet.
     """
+    from keju.benchmarks.pair_forms import pair_form
     from keju.models import Fit, ModelOptions
     from keju.models.fields import declared_dtype, read_system_prompt
     from keju.running import Budget, Limits, Policy, Selection
@@ -267,6 +296,7 @@ def run(
             rounds=as_in.rounds or 1 if rounds is None else rounds,
             shard=shard,
             items=read_item_ids(item_list) if item_list else None,
+            pairs=None if pairs is None else pair_form(pairs).name,
         ),
         options=ModelOptions(
             base_url=base_url,

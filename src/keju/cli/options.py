@@ -157,6 +157,16 @@ ItemList = Annotated[
         help="Only the items that FILE lists: one id a line, or CSV, TSV, JSON with a column id.",
     ),
 ]
+PairFormName = Annotated[
+    str | None,
+    typer.Option(
+        "--pairs",
+        metavar="FORM",
+        help="Ask tasks of pairs in a reduced form: once (one direction of each pair), gallery=N "
+        "(N candidates, all relevant ones among them, drawn by gallery=N,seed=S), edges=N or hog=N "
+        "(the N that a baseline ranks first). Results do not enter the paper's tables.",
+    ),
+]
 BaseUrl = Annotated[
     str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")
 ]

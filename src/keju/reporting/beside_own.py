@@ -9,7 +9,13 @@ from itertools import permutations
 from keju.benchmarks import Task, tasks
 from keju.items import Item, Score
 from keju.published import Column, PrintedTable
-from keju.reporting.galleries import galleries, gallery_notes, other_galleries
+from keju.reporting.galleries import (
+    galleries,
+    gallery_notes,
+    other_galleries,
+    reduced_forms,
+    reduced_notes,
+)
 from keju.reporting.gather import Gathered, sees_image
 from keju.reporting.labels import task_name
 from keju.reporting.leaderboard import Results
@@ -25,9 +31,10 @@ _UNRANKED = {"baseline", "human"}
 
 
 class Own:
-    """What the run has of one benchmark. Items of other galleries than the paper's are not in it.
+    """What the run has of one benchmark.
 
-    `tasks` are those that were asked, in the paper's order.
+    Items of other galleries than the paper's and in a reduced form are not in it. `tasks` are
+    those that were asked, in the paper's order.
     """
 
     def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
@@ -39,7 +46,9 @@ class Own:
             place: item for place, item in gathered.items.items() if item.benchmark == benchmark
         }
         self._others = other_galleries(galleries(gathered)) if benchmark == "OBI-Bench" else {}
-        self._items = {place: item for place, item in every.items() if place not in self._others}
+        self._reduced = reduced_forms(gathered) if benchmark == "OBI-Bench" else {}
+        left_out = {*self._others, *self._reduced}
+        self._items = {place: item for place, item in every.items() if place not in left_out}
         there = {item.task for item in every.values()}
         self.tasks = [each for each in tasks() if each.id in there]
         self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
@@ -52,7 +61,8 @@ class Own:
     def notes(self, table: PrintedTable) -> tuple[str, ...]:
         """What of the run is not in a table, and where it is shown instead."""
         of_table = {column.task for column in table.columns.values()}
-        return tuple(note for task, note in gallery_notes(self._others) if task in of_table)
+        notes = (*gallery_notes(self._others), *reduced_notes(self._reduced))
+        return tuple(note for task, note in notes if task in of_table)
 
     def seeing(self) -> Own:
         """The same of those alone that were shown the image and nothing else (`image`)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from keju.benchmarks.pair_forms import reduction_of
 from keju.datasets.readers import paper_galleries
 from keju.datasets.readers.obi_classes import MIXED
 from keju.items import Item
@@ -22,8 +23,12 @@ class Gallery(NamedTuple):
 
 
 def galleries(gathered: Gathered) -> dict[Place, Gallery]:
-    """The gallery of each item that has one."""
-    asked = {place: item for place, item in gathered.items.items() if item.relevant}
+    """The gallery of each item that has one and of which all pairs were asked."""
+    asked = {
+        place: item
+        for place, item in gathered.items.items()
+        if item.relevant and not reduction_of(item)
+    }
     sources: dict[tuple[str, ...], set[str]] = {}
     for item in asked.values():
         sources.setdefault(_images(item), set()).add(_source(item))
@@ -44,6 +49,26 @@ def other_galleries(found: Mapping[Place, Gallery]) -> dict[Place, Gallery]:
     The paper's sizes are of its sources; of a source of the user's own any of them will do.
     """
     return {place: each for place, each in found.items() if not _as_in_paper(place[0], each)}
+
+
+def reduced_forms(gathered: Gathered) -> dict[Place, str]:
+    """The items of which not all pairs were asked, each with its reduced form."""
+    forms = ((place, reduction_of(item)) for place, item in gathered.items.items())
+    return {place: form for place, form in forms if form}
+
+
+def reduced_notes(found: Mapping[Place, str]) -> Iterator[tuple[str, str]]:
+    """Each task with such items, and a sentence that says where they are shown instead."""
+    by_task: dict[str, set[str]] = {}
+    for (task, _, _), form in found.items():
+        by_task.setdefault(task, set()).add(form)
+    for task, forms in by_task.items():
+        yield (
+            task,
+            f"Queries of {task} that were asked in a reduced form (--pairs "
+            f"{', '.join(sorted(forms))}) are not the paper's experiment and not in this table. "
+            "They are shown in the leaderboard and task by task.",
+        )
 
 
 def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.benchmarks import query_of
+from keju.benchmarks.sharing import SharedAnswers
 from keju.errors import UsageError
 from keju.items import (
     OWN_READING,
@@ -209,23 +210,34 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
         run = Run(_run_name(folder, gathered), folder.path, manifest, pictures)
         gathered.runs.append(run)
         for item in its:
-            key = (manifest.dataset_hash, item.task, item.query, item.id)
-            unique = f"{item.id} · {names[manifest.dataset_hash]}"
+            key = (manifest.items_key, item.task, item.query, item.id)
+            unique = f"{item.id} · {names[manifest.items_key]}"
             named = replace(item, id=unique) if key[1:] in shared else item
             gathered.asked.setdefault(key, Asked(named, run, []))
-        _add_run(gathered, run, folder, spoken)
+        _add_run(gathered, run, folder, spoken, SharedAnswers(its))
     return gathered
 
 
 def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
     """A name for each dataset hash: the dataset's, with as much added as tells it from others."""
-    about = {each.dataset_hash: each for each in manifests}
+    about = {each.items_key: each for each in manifests}
     tries = [
         {key: each.dataset for key, each in about.items()},
         {key: f"{each.dataset} {each.dataset_version}" for key, each in about.items()},
+        {key: _with_pairs(each.dataset, each) for key, each in about.items()},
+        {
+            key: _with_pairs(f"{each.dataset} {each.dataset_version}", each)
+            for key, each in about.items()
+        },
     ]
     unique = (names for names in tries if len(set(names.values())) == len(about))
-    return next(unique, {key: f"{each.dataset} {key[:8]}" for key, each in about.items()})
+    hashes = {key: f"{each.dataset} {key[:8]}" for key, each in about.items()}
+    return next(unique, {key: _with_pairs(hashes[key], each) for key, each in about.items()})
+
+
+def _with_pairs(name: str, manifest: RunManifest) -> str:
+    """A dataset's name with the reduced form in which its pairs were asked."""
+    return f"{name} ({manifest.pairs})" if manifest.pairs else name
 
 
 def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple[str, str, str]]:
@@ -234,7 +246,7 @@ def _shared_ids(runs: Iterable[tuple[RunManifest, Sequence[Item]]]) -> set[tuple
     for manifest, items in runs:
         for item in items:
             place = (item.task, item.query, item.id)
-            datasets.setdefault(place, set()).add(manifest.dataset_hash)
+            datasets.setdefault(place, set()).add(manifest.items_key)
     return {place for place, hashes in datasets.items() if len(hashes) > 1}
 
 
@@ -250,7 +262,9 @@ def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
     return folder.path / manifest.dataset_path if manifest.dataset_path else None
 
 
-def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[str]) -> None:
+def _add_run(
+    gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[str], shared: SharedAnswers
+) -> None:
     scores = _scores_by_response(folder)
     ranked = {(model, item) for model, item, _ in scores}
     variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
@@ -260,15 +274,15 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         if len(variants) < 2:
             variant = next(iter(variants), PromptVariant())
             _voice(gathered, _named(_label(model, run, spoken), variant), model, run, variant)
-    answered = (each for model in run.manifest.models for each in folder.responses(model))
-    for response in answered:
-        key = (run.manifest.dataset_hash, response.task, response.query, response.item)
+    for response, copied in _with_copies(run, folder, shared):
+        key = (run.manifest.items_key, response.task, response.query, response.item)
         if key not in gathered.asked:
             continue
         variant = variant_of(response)
         label = _named(_label(response.model, run, spoken), variant, variants)
         voice = _voice(gathered, label, response.model, run, variant)
-        voice.hear(response, response.benchmark)
+        if not copied:
+            voice.hear(response, response.benchmark)
         found = scores.get((response.model, response.item, response.key), [])
         if response.candidate and not found and (response.model, response.item) in ranked:
             continue
@@ -283,6 +297,17 @@ def _add_run(gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[st
         voice.take(shown.status, response.benchmark)
         gathered.asked[key].answers.append(Answer(label, shown, renamed))
     _hear_readings(gathered, run, folder)
+
+
+def _with_copies(
+    run: Run, folder: RunFolder, shared: SharedAnswers
+) -> Iterator[tuple[Response, bool]]:
+    """Every response, and as a copy once more for each other item that it belongs to."""
+    for model in run.manifest.models:
+        for response in folder.responses(model):
+            yield response, False
+            for copy in shared.copies(response):
+                yield copy, True
 
 
 def _hear_readings(gathered: Gathered, run: Run, folder: RunFolder) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from rich.table import Table
 
+from keju.benchmarks.pair_forms import RANKERS
 from keju.reporting.plain import plain_table
 from keju.running import Plan
 
@@ -48,6 +49,42 @@ def totals_table(plan: Plan) -> Table:
         cells += ["" if total.hours is None else f"{total.hours:,.2f}"] * timed
         table.add_row(*cells)
     return table
+
+
+def forms_table(plan: Plan) -> Table:
+    """Tasks of pairs: the full protocol and the reduced forms, one row a model and form."""
+    columns = ["model", "pairs", "calls", "a round", "tokens in", "tokens out"]
+    timed = any(each.hours is not None for each in plan.forms)
+    columns += [plan.currency] * bool(plan.currency) + ["hours"] * timed
+    table = plain_table(*columns, right=range(2, len(columns)), title="tasks of pairs")
+    for each in plan.forms:
+        cells = [
+            each.model,
+            each.form or "all (the full protocol)",
+            f"{each.calls:,}",
+            f"{each.a_round:,}",
+            _count(each.input_tokens),
+            _count(each.output_tokens),
+        ]
+        cells += [_money(each.money)] * bool(plan.currency)
+        cells += ["" if each.hours is None else f"{each.hours:,.2f}"] * timed
+        table.add_row(*cells)
+    return table
+
+
+def forms_notes(plan: Plan, command: str) -> Iterator[str]:
+    """The command of each form, and what a reduced form's results are not."""
+    for name in dict.fromkeys(each.form for each in plan.forms):
+        yield f"{command}{f' --pairs {name}' if name else ''} --out RUN"
+    if any(each.form.partition("=")[0] in RANKERS for each in plan.forms):
+        yield (
+            "Which candidates a baseline ranks first is worked out here when the run starts; until "
+            "then tokens are those of the first candidates in the dataset's order"
+        )
+    yield (
+        "Results of a reduced form are not the paper's experiment: they do not enter its tables. "
+        "Fewer --rounds make every form cheaper"
+    )
 
 
 def plan_notes(plan: Plan) -> Iterator[str]:

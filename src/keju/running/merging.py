@@ -98,6 +98,11 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                 )
         if part.folder.item_ids() != first.folder.item_ids():
             raise UsageError(f"{where}does not hold the same items as {first.folder.path}")
+        if first.manifest.pairs and part.folder.items() != first.folder.items():
+            raise UsageError(
+                f"{where}asks other pairs than {first.folder.path}, although both were asked with "
+                f"--pairs {first.manifest.pairs}: a reduced form of more items asks other pairs"
+            )
         for name, identity in part.manifest.models.items():
             was = identities.setdefault(name, identity)
             for each in sorted({*was, *identity}):

@@ -9,11 +9,13 @@ from msgspec import field
 from msgspec.structs import replace
 
 from keju.benchmarks import task
+from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
 from keju.items import Item, Record, Request
 from keju.models import Fit, Model
 from keju.running.conventions import check_models
 from keju.running.keys import request_key
+from keju.running.pair_reducing import reduced
 from keju.running.prices import Prices
 from keju.running.reading import Reader, reader_of, reading_requests
 from keju.running.requests import request_count, request_for, requests_for
@@ -83,11 +85,28 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
     counted_by: str
 
 
+class PairPlan(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What one model takes for all tasks of pairs in one form.
+
+    `form` is the value of ``--pairs``, empty for the full protocol; `a_round` are the calls of one
+    round. Tokens, money and hours are as in `PlanTotal`.
+    """
+
+    model: str
+    form: str
+    calls: int
+    a_round: int
+    input_tokens: int | None
+    output_tokens: int
+    money: float | None
+    hours: float | None
+
+
 class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What a run would ask, one row for each model and task, and the sum for each model.
 
     `text_rule` and `output_rule` say how tokens were estimated; `currency` and `prices_seen` are
-    the price file's.
+    the price file's. `forms` are the full protocol of tasks of pairs and its reduced forms.
     """
 
     items: int
@@ -97,6 +116,7 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
     output_rule: str = OUTPUT_RULE
     currency: str = ""
     prices_seen: str = ""
+    forms: tuple[PairPlan, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -133,7 +153,35 @@ def estimate(
         DataError: see `select` and `request_for`.
     """
     check_models(selection.boxes_of, [model.name for model in models])
-    items = in_shard(select(dataset.items(), selection, dataset.path), selection.shard)
+    items = planned_items(dataset, selection)
+    return estimate_items(
+        items, models, selection, folder=folder, prices=prices, per_minute=per_minute
+    )
+
+
+def planned_items(dataset: Dataset, selection: Selection) -> list[Item]:
+    """The items that a run would ask; candidates of a reduced form in the dataset's order.
+
+    Raises:
+        UsageError: see `select` and `reduced`.
+        DataError: see `select`.
+    """
+    chosen = select(dataset.items(), selection, dataset.path)
+    if selection.pairs is not None:
+        chosen = reduced(chosen, pair_form(selection.pairs))
+    return in_shard(chosen, selection.shard)
+
+
+def estimate_items(
+    items: Sequence[Item],
+    models: Sequence[Model],
+    selection: Selection,
+    *,
+    folder: RunFolder | None = None,
+    prices: Prices | None = None,
+    per_minute: float | None = None,
+) -> Plan:
+    """Count what a run of these items would ask; see `estimate`."""
     there = folder if folder is not None and folder.exists() else None
     if there is not None:
         there.check_writable()

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from keju.benchmarks import Query, choices_of, prompt_of, query_of, task
+from keju.benchmarks.pair_forms import STEP as PAIRS_STEP
+from keju.benchmarks.pair_forms import asked_candidates, reduction_of
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, ImageRef, Item, PromptScript, Request
@@ -35,7 +37,7 @@ def to_ask(item: Item, *, transcription: bool) -> Item:
 
     Neither the answer nor what describes it, and the transcription only where it is sent; of T1
     that is its reference, which items of the same images share. Items of the reference split stay
-    whole: they are lent to baselines.
+    whole: they are lent to baselines. What records the reduced form of an item's pairs stays.
     """
     if item.split == "reference":
         return item
@@ -53,12 +55,17 @@ def to_ask(item: Item, *, transcription: bool) -> Item:
         transcription=(reference_text(item) or item.transcription) if transcription else None,
         group=item.group,
         metadata=_NOTHING,
+        provenance=tuple(each for each in item.provenance if each.step == PAIRS_STEP),
     )
 
 
 def candidates_of(item: Item) -> range:
     """`Request.candidate` of each request that an item makes: one, or one for each candidate."""
-    return range(1, max(2, len(item.images))) if task(item.task).of_pairs else range(1)
+    if not task(item.task).of_pairs:
+        return range(1)
+    return range(
+        1, 1 + (asked_candidates(item) if reduction_of(item) else max(1, len(item.images) - 1))
+    )
 
 
 def request_count(item: Item) -> int:
@@ -76,7 +83,7 @@ def requests_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> 
     if not first.candidate:
         yield first
         return
-    for candidate in range(1, len(item.images)):
+    for candidate in range(1, asked_candidates(item) + 1):
         yield replace(first, candidate=candidate, images=_pair(item, candidate))
 
 

@@ -12,15 +12,17 @@ from pathlib import Path
 
 from rich.console import Console
 
+from keju.benchmarks.pair_forms import reduction_of
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.items import TRUE_READING, Record
+from keju.items import TRUE_READING, Item, Record
 from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
 from keju.running.conventions import check_models
 from keju.running.failures import may_change
 from keju.running.lending import lend
+from keju.running.pair_reducing import reduced_for_run
 from keju.running.progress import show
 from keju.running.reading import reader_of
 from keju.running.requests import to_ask
@@ -133,7 +135,14 @@ def run(
     asked = open_models(models, lend(dataset, everything, options))
     check_models(selection.boxes_of, [model.name for model in asked])
     with ResponseStore(_folder(out)) as store:
-        session = Session(dataset, asked, items, selection, store)
+        whole_items = _reduced(dataset, items, selection, store.folder)
+        if whole_items is not None:
+            fewer = {item.id: item for item in whole_items if reduction_of(item)}
+            items = [
+                to_ask(fewer[item.id], transcription=whole) if item.id in fewer else item
+                for item in items
+            ]
+        session = Session(dataset, asked, items, selection, store, whole_items)
         purse = session.purse(policy.budget)
         waiting = 0
         if policy.batch:
@@ -154,6 +163,18 @@ def run(
         cost=purse.spent if prices else None,
         currency=prices.currency if prices else "",
     )
+
+
+def _reduced(
+    dataset: Dataset, items: Sequence[Item], selection: Selection, folder: RunFolder
+) -> list[Item] | None:
+    """The chosen items in a reduced form of pairs, as the run holds them already or from now on."""
+    if selection.pairs is None:
+        return None
+    known: dict[str, Item] = {}
+    if folder.exists() and folder.manifest().pairs == selection.pairs:
+        known = {item.id: item for item in folder.items() if reduction_of(item)}
+    return reduced_for_run(dataset, items, selection.pairs, known)
 
 
 async def _go(

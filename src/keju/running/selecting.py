@@ -12,6 +12,7 @@ from msgspec import field
 from msgspec.structs import asdict
 
 from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
+from keju.benchmarks.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import (
@@ -68,7 +69,8 @@ class Selection(Record, frozen=True, kw_only=True):
     `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
     `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items` are
     the ids of the only items that may be asked (see `listed_items`), None for all; `tasks`,
-    `limit` and `sample` choose among them.
+    `limit` and `sample` choose among them. `pairs` is the name of a reduced form in which tasks of
+    pairs are asked (`PairForm`), None for the paper's.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -82,6 +84,7 @@ class Selection(Record, frozen=True, kw_only=True):
     shard: str | None = None
     boxes_of: dict[str, str] = field(default_factory=dict)
     items: tuple[str, ...] | None = None
+    pairs: str | None = None
 
     @property
     def said(self) -> dict[str, str]:
@@ -192,6 +195,8 @@ def _check(selection: Selection) -> None:
         raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
     _known(selection.settings, _SETTINGS, "setting")
     _known(selection.scripts, _SCRIPTS, "script")
+    if selection.pairs is not None:
+        pair_form(selection.pairs)
     if selection.boxes:
         box_convention(selection.boxes)
     QuestionForms(selection.tasks)

@@ -37,7 +37,7 @@ from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
-_OPTIONS = {"shard": "--shard", "items": "--items"}
+_OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs"}
 """Settings of which a run has one, and the options that set them."""
 
 
@@ -87,6 +87,7 @@ class Session:
         items: the items that were chosen.
         selection: how they were chosen, and in which setting and how often they are asked.
         store: where the run lies; it must be open.
+        whole: the items as the run is to store them, where they differ from the dataset's.
     """
 
     def __init__(
@@ -96,8 +97,10 @@ class Session:
         items: Sequence[Item],
         selection: Selection,
         store: ResponseStore,
+        whole: Sequence[Item] | None = None,
     ) -> None:
         self.dataset = dataset
+        self._whole = whole
         self.models = models
         self.items = items
         self.asked = in_shard(items, selection.shard)
@@ -112,7 +115,7 @@ class Session:
         folder, manifest = self.store.folder, self._manifest()
         chosen = [item.id for item in self.items]
         if not folder.exists():
-            folder.take_items(self.dataset, chosen)
+            self._store_items(chosen)
             folder.write_manifest(manifest)
             return
         earlier = folder.manifest()
@@ -129,7 +132,7 @@ class Session:
                     f"{folder.path}: more items are chosen now, which would divide them otherwise. "
                     "Choose the same items, or other run folders for all shards"
                 )
-            folder.take_items(self.dataset, chosen)
+            self._store_items(chosen)
         folder.write_manifest(
             replace(
                 manifest,
@@ -140,6 +143,13 @@ class Session:
                 not_asked=earlier.not_asked,
             )
         )
+
+    def _store_items(self, chosen: Sequence[str]) -> None:
+        folder = self.store.folder
+        if self._whole is None:
+            folder.take_items(self.dataset, chosen)
+        else:
+            folder.write_items(list(self._whole))
 
     def lane(self, model: Model, policy: Policy) -> Lane:
         """What is to be asked of a model: all that is planned but not stored.

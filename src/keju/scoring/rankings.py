@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from keju.benchmarks import Query, query_of
+from keju.benchmarks.pair_forms import asked_candidates, reduction_of
 from keju.items import AnswerForm, Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import (
@@ -74,6 +75,13 @@ class Gallery:
         return len(self.item.images) - 1
 
     @property
+    def asked(self) -> int:
+        """How many of them the model was to answer; the others rank below (`PairForm`)."""
+        if reduction_of(self.item) == "once":
+            return self.candidates
+        return asked_candidates(self.item)
+
+    @property
     def relevant(self) -> list[int]:
         """The right candidates, numbered from 0."""
         return [place - 1 for place in self.item.relevant]
@@ -95,28 +103,35 @@ class Gallery:
         self._verdicts[case.verdict] += 1
 
     def values(self, protocol: Protocol) -> list[float | None]:
-        """One value for each candidate, in their order.
+        """One value for each candidate that the model was to answer, in their order.
 
         Raises:
             UndefinedMetricError: a candidate has no response yet, or the item is at fault.
         """
         said = self._values[protocol]
-        lacking = self.candidates - len(said)
+        lacking = self.asked - len(said)
         if lacking:
             raise UndefinedMetricError(
-                f"{lacking:,} of {self.candidates:,} candidates have no response yet"
+                f"{lacking:,} of {self.asked:,} candidates have no response yet"
             )
         if any(not 1 <= place <= self.candidates for place in self.item.relevant):
             raise UndefinedMetricError("a relevant candidate is not among the item's images")
-        return [said[place] for place in range(1, self.candidates + 1)]
+        return [said[place] for place in range(1, self.asked + 1)]
 
     def ranking(self, protocol: Protocol) -> Ranking:
         """The candidates by value, ties kept for the expectation over their orders.
 
+        Candidates that a baseline ranked beforehand and that were not asked come last, one after
+        the other in its order; asked ones without an answer come before them.
+
         Raises:
             UndefinedMetricError: see `values`.
         """
-        return rank(self.values(protocol), self.relevant)
+        values, rest = self.values(protocol), self.candidates - self.asked
+        if not rest:
+            return rank(values, self.relevant)
+        shown = [-1.0 if value is None else value for value in values]
+        return rank([*shown, *(-2.0 - place for place in range(rest))], self.relevant)
 
     @property
     def status(self) -> Status:
@@ -136,7 +151,7 @@ class Gallery:
         """How many pairs there are, and how many rank last for want of an answer."""
         failed = sum(self._statuses[status] for status in _WITHOUT_ANSWER)
         silent = sum(value is None for value in self._values["strict"].values())
-        return {"pairs": self.candidates, "failed": failed, "unparsable": silent - failed}
+        return {"pairs": self.asked, "failed": failed, "unparsable": silent - failed}
 
     @property
     def best(self) -> str:
@@ -170,6 +185,7 @@ def _of_ranking(metric: Callable[[Ranking], float]) -> Measure:
 
 def _cut_at_yes(gallery: Gallery, protocol: Protocol) -> float:
     said = [None if value is None else value > 0 for value in gallery.values(protocol)]
+    said += [False] * (gallery.candidates - gallery.asked)
     return average_precision_of_yes(said, gallery.relevant)
 
 
@@ -227,6 +243,8 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         # Where every request failed all candidates tie, which would earn what chance earns.
         measured = mean(0.0 if gallery.status in _WITHOUT_ANSWER else value, **gallery.stats)
         signed = signature(protocol, metric, text_of(protocol, gallery.query.form))
+        if form := reduction_of(item):
+            signed += f"|pairs:{form}"
     except UndefinedMetricError as error:
         reason = str(error)
     strict = protocol == "strict" and not reason
@@ -248,7 +266,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         verdict=gallery.verdict,
         reason=reason,
         extracted=gallery.best if strict else "",
-        extracted_from=f"answers to {gallery.candidates:,} pairs" if strict else "",
+        extracted_from=f"answers to {gallery.asked:,} pairs" if strict else "",
         stats={} if measured is None else measured.stats,
         signature=signed,
     )

@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.benchmarks import query_of
+from keju.benchmarks.sharing import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
@@ -196,6 +197,7 @@ def _within(scores: Iterable[Score], limits: str) -> list[Score]:
 def _cases_of(
     run: RunFolder, model: str, items: Mapping[_Key, Item], strays: dict[str, int]
 ) -> Iterator[Case]:
+    shared = SharedAnswers(items.values())
     for response in run.responses(model):
         item = items.get(_key_of(response))
         if item is None:
@@ -203,6 +205,8 @@ def _cases_of(
             strays[file] = strays.get(file, 0) + 1
         else:
             yield Case(item, response)
+            for copy in shared.copies(response):
+                yield Case(items[_key_of(copy)], copy)
 
 
 def _key(item: Item) -> _Key:

@@ -90,12 +90,17 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         Raises:
             AskError: an image can't be read.
         """
-        likeness = self._likeness(request, images)
+        likeness = self.likeness(request, images)
         if request.form == "probability":
             return Answer(text=f"{likeness:.6f}")
         return Answer(text="Yes" if likeness >= self._threshold else "No")
 
-    def _likeness(self, request: Request, images: Sequence[bytes]) -> float:
+    def likeness(self, request: Request, images: Sequence[bytes]) -> float:
+        """How alike the request's two pictures are, 0 to 1.
+
+        Raises:
+            AskError: an image can't be read.
+        """
         return self._alike.get(
             frozenset(ref.sha256 for ref in request.images),
             lambda: self.compare(
@@ -114,7 +119,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         if options.images_of is None or not same.any() or same.all():
             return None
         alike = np.array(
-            [self._likeness(each.request, options.images_of(each.request.images)) for each in pairs]
+            [self.likeness(each.request, options.images_of(each.request.images)) for each in pairs]
         )
         return best_threshold(alike[same], alike[~same])
 

@@ -1,0 +1,103 @@
+"""Reduced forms of tasks of pairs (``--pairs FORM``): fewer pairs are asked than the paper asks.
+
+OBI-Bench holds each fragment against all others, in five rounds and two question forms: 2,328,060
+requests for rejoining alone. The forms are ours. Results of a reduced form are not the paper's
+experiment: `reduction_of` tells their items, and signatures name the form.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec.structs import replace
+
+from keju.errors import UsageError
+from keju.items import Item, Provenance, Record
+
+STEP = "pairs"
+"""The step of an item's provenance that records the form in which its pairs are asked."""
+
+_GALLERY = re.compile(r"gallery=([1-9][0-9]{0,5})(?:,seed=([0-9]{1,9}))?")
+_RANKED = re.compile(r"([a-z]+)=([1-9][0-9]{0,5})")
+_NOTE = re.compile(r"(?P<form>\S+): (?P<asked>\d+) of (?P<all>\d+) candidates asked")
+
+RANKERS = {"edges": frozenset({"rejoining"}), "hog": frozenset({"classification", "retrieval"})}
+"""The baselines that can rank candidates beforehand, with the tasks whose pictures they compare."""
+
+
+class PairForm(Record, frozen=True, kw_only=True):
+    """A reduced form.
+
+    ``gallery`` asks of each query `size` candidates, all relevant ones among them and the others
+    drawn by `seed` and the query's picture. ``once`` asks of (a, b) and (b, a) only one: the
+    earlier item of the dataset asks, its own picture first, and the answer counts for both.
+    ``ranked`` has a `baseline` rank all candidates beforehand; the first `size` are asked, and the
+    others stay below them in the baseline's order.
+    """
+
+    kind: Literal["gallery", "once", "ranked"]
+    size: int = 0
+    seed: int = 0
+    baseline: str = ""
+
+    @property
+    def name(self) -> str:
+        """The form as it is spelled and recorded."""
+        match self.kind:
+            case "once":
+                return "once"
+            case "gallery":
+                return f"gallery={self.size},seed={self.seed}"
+            case "ranked":
+                return f"{self.baseline}={self.size}"
+
+    def applies(self, item: Item) -> bool:
+        """Whether an item's pairs can be asked in this form."""
+        return self.kind != "ranked" or item.task in RANKERS[self.baseline]
+
+
+def pair_form(name: str) -> PairForm:
+    """The form of that name: ``gallery=N``, ``gallery=N,seed=S``, ``once`` or ``BASELINE=N``.
+
+    Raises:
+        UsageError: it is spelled otherwise.
+    """
+    if name == "once":
+        return PairForm(kind="once")
+    if found := _GALLERY.fullmatch(name):
+        return PairForm(kind="gallery", size=int(found[1]), seed=int(found[2] or 0))
+    found = _RANKED.fullmatch(name)
+    if found and found[1] in RANKERS:
+        return PairForm(kind="ranked", size=int(found[2]), baseline=found[1])
+    raise UsageError(
+        f"--pairs must be gallery=N, gallery=N,seed=S, once, edges=N or hog=N, not {name!r}"
+    )
+
+
+def marked(item: Item, form: PairForm, asked: int) -> Item:
+    """The item with the record that only its first `asked` candidates are asked, in that form.
+
+    For ``gallery`` the number is that of the gallery drawn, and all of it is asked.
+    """
+    note = f"{form.name}: {asked} of {len(item.images) - 1} candidates asked"
+    return replace(item, provenance=(*item.provenance, Provenance(step=STEP, note=note)))
+
+
+def reduction_of(item: Item) -> str:
+    """The reduced form in which an item's pairs are asked; empty where all of them are."""
+    found = _note(item)
+    return found["form"] if found else ""
+
+
+def asked_candidates(item: Item) -> int:
+    """How many of an item's candidates are asked: the first so many."""
+    found = _note(item)
+    return int(found["asked"]) if found else len(item.images) - 1
+
+
+def _note(item: Item) -> re.Match[str] | None:
+    if not item.provenance:
+        return None
+    notes = (_NOTE.fullmatch(each.note) for each in item.provenance if each.step == STEP)
+    return next((found for found in notes if found), None)

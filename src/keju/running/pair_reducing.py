@@ -1,0 +1,163 @@
+"""Items of tasks of pairs in a reduced form: which candidates are asked, and in which order."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from keju.benchmarks import task
+from keju.benchmarks.pair_forms import PairForm, marked, pair_form
+from keju.datasets.store import Dataset
+from keju.errors import UsageError
+from keju.files import sha256_bytes
+from keju.items import Item, Request
+from keju.models import ModelOptions, open_model
+from keju.models.baselines.pairs import PairBaseline
+from keju.running.ask import Images
+
+Likeness = Callable[[Item], Sequence[float]]
+"""How alike an item's first picture and each candidate are, one value a candidate."""
+
+_Pair = tuple[str, str, str, str]
+"""Task, query, and the two pictures in the order in which they are shown."""
+
+
+def reduced(
+    items: Sequence[Item],
+    form: PairForm,
+    likeness: Likeness | None = None,
+    known: Mapping[str, Item] | None = None,
+) -> list[Item]:
+    """The items, those of tasks of pairs in a reduced form and marked so (`reduction_of`).
+
+    Images are put into the order in which they are asked, with what is not asked last; `relevant`
+    follows them. An item that the form does not make smaller stays as it is.
+
+    Args:
+        items: whole items, in the order of the dataset.
+        form: the reduced form.
+        likeness: ranks candidates beforehand; without it they keep their order, as in a plan.
+        known: items that a run holds in this form already, by id; they stay as they are there.
+
+    Raises:
+        UsageError: the form makes no item smaller.
+    """
+    known = known or {}
+    fitting = [item for item in items if task(item.task).of_pairs and form.applies(item)]
+    found = {item.id: known[item.id] for item in fitting if item.id in known}
+    new = [item for item in fitting if item.id not in found]
+    match form.kind:
+        case "gallery":
+            found |= {item.id: _drawn(item, form) for item in new}
+        case "ranked":
+            found |= {item.id: _ranked(item, form, likeness) for item in new}
+        case "once":
+            found |= _once(new, form, found.values())
+    if not any(found.get(item.id, item) is not item for item in items):
+        raise UsageError(
+            f"--pairs {form.name} makes no item smaller: none of these items is of a task of pairs "
+            "that it applies to and has more candidates"
+        )
+    return [found.get(item.id, item) for item in items]
+
+
+def reduced_for_run(
+    dataset: Dataset, items: Sequence[Item], name: str, known: Mapping[str, Item]
+) -> list[Item]:
+    """The chosen items of a run as whole items in a reduced form (see `reduced`).
+
+    Raises:
+        UsageError: there is no such form, or it makes no item smaller.
+        DataError: a picture that is to be ranked cannot be read.
+    """
+    form = pair_form(name)
+    chosen = {item.id for item in items}
+    whole = [item for item in dataset.items() if item.id in chosen]
+    return reduced(whole, form, _likeness(dataset, form), known)
+
+
+def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
+    if form.kind != "ranked":
+        return None
+    # Without images to learn from: only the ranking matters here, and no threshold.
+    baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
+    if not isinstance(baseline, PairBaseline):
+        raise UsageError(f"--pairs: baseline:{form.baseline} does not compare two pictures")
+
+    def of(item: Item) -> list[float]:
+        values = []
+        for place in range(1, len(item.images)):
+            refs = (item.images[0], item.images[place])
+            request = Request(
+                item=item.id, benchmark=item.benchmark, task=item.task, form="probability",
+                prompt="", images=refs, candidate=place,
+            )  # fmt: skip
+            values.append(baseline.likeness(request, Images(dataset, refs)))
+        return values
+
+    return of
+
+
+def _drawn(item: Item, form: PairForm) -> Item:
+    """A gallery of `size` candidates; the same one for every question form of a picture."""
+    places = range(1, len(item.images))
+    others = [place for place in places if place not in item.relevant]
+    missing = max(0, form.size - len(item.relevant))
+    if missing >= len(others):
+        return item
+    seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
+    chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311
+    kept = _in_order(item, [place for place in places if place in chosen])
+    return marked(kept, form, len(kept.images) - 1)
+
+
+def _ranked(item: Item, form: PairForm, likeness: Likeness | None) -> Item:
+    places = list(range(1, len(item.images)))
+    if len(places) <= form.size:
+        return item
+    if likeness is not None:
+        alike = likeness(item)
+        places.sort(key=lambda place: -alike[place - 1])
+    return marked(_in_order(item, places), form, form.size)
+
+
+def _once(items: Sequence[Item], form: PairForm, before: Iterable[Item]) -> dict[str, Item]:
+    """The items, each asking the pairs that no earlier one asks the other way round."""
+    asked: set[_Pair] = set()
+    for item in before:
+        asked |= {_pair(item, place) for place in range(1, len(item.images))}
+    own: dict[str, list[int]] = {}
+    smaller: set[tuple[str, str]] = set()
+    for item in items:
+        places = [p for p in range(1, len(item.images)) if _turned(_pair(item, p)) not in asked]
+        asked |= {_pair(item, place) for place in places}
+        own[item.id] = places
+        if len(places) < len(item.images) - 1:
+            smaller.add((item.task, item.query))
+    found = {}
+    for item in items:
+        if (item.task, item.query) in smaller:
+            rest = [p for p in range(1, len(item.images)) if p not in set(own[item.id])]
+            turned = _in_order(item, [*own[item.id], *rest])
+            found[item.id] = marked(turned, form, len(own[item.id]))
+    return found
+
+
+def _pair(item: Item, place: int) -> _Pair:
+    return item.task, item.query, item.images[0].sha256, item.images[place].sha256
+
+
+def _turned(pair: _Pair) -> _Pair:
+    return *pair[:2], pair[3], pair[2]
+
+
+def _in_order(item: Item, places: Sequence[int]) -> Item:
+    """The item with these candidates alone, in this order."""
+    now = {place: number for number, place in enumerate(places, start=1)}
+    return replace(
+        item,
+        images=(item.images[0], *(item.images[place] for place in places)),
+        relevant=tuple(sorted(now[place] for place in item.relevant if place in now)),
+    )

@@ -1,0 +1,325 @@
+"""Tasks of pairs in a reduced form: what a real server is asked, and what its answers become."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from commanding import keju
+from making import picture
+from serving import Chat
+
+from keju.benchmarks.pair_forms import asked_candidates, pair_form, reduction_of
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import UsageError
+from keju.items import Item
+from keju.models import ModelOptions, open_model
+from keju.reporting import write_report
+from keju.reporting.gather import gather
+from keju.reporting.labels import NOTHING
+from keju.reporting.page import Report
+from keju.running import Policy, Selection, estimate, merge, run
+from keju.running.pair_reducing import reduced
+from keju.running.plan_forms import with_forms
+from keju.running.requests import requests_for
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+MODEL = "openai:served"
+FRAGMENTS = 8
+QUERIES = ("Yes-or-No", "How")
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight fragments, each against all others; 0-1, 2-3, 4-5, 6-7 belong together."""
+    path = tmp_path_factory.mktemp("fragments") / "d"
+    with DatasetWriter(path, name="f", version="1", licence="CC0-1.0", source="tests") as writer:
+        refs = [writer.add_image(picture(seed), f"f{seed}") for seed in range(FRAGMENTS)]
+        for number, ref in enumerate(refs):
+            others = [*refs[:number], *refs[number + 1 :]]
+            mate = others.index(refs[number ^ 1]) + 1
+            for query in QUERIES:
+                writer.add(
+                    Item(id=f"f{number}#{query}", benchmark="OBI-Bench", task="rejoining",
+                         query=query, images=(ref, *others), relevant=(mate,),
+                         metadata={"source": "OBI-rejoin"})
+                )  # fmt: skip
+    return path
+
+
+def go(dataset: Path, out: Path, chat: Chat, **chosen: object) -> RunFolder:
+    summary = run(
+        dataset,
+        [MODEL],
+        out,
+        selection=Selection(**chosen),
+        options=ModelOptions(base_url=chat.url),
+        policy=Policy(concurrency=2, first_wait=0.01),
+    )
+    assert summary.complete
+    return RunFolder.open(out)
+
+
+def pictures_of(dataset: Path) -> dict[str, int]:
+    """The number of each fragment by its image's hash."""
+    return {
+        item.images[0].sha256: int(item.id[1])
+        for item in Dataset.open(dataset).items()
+        if item.query == "How"
+    }
+
+
+def asked_pairs(chat: Chat, dataset: Path) -> Counter[tuple[str, int, int]]:
+    """The form and the two fragments, in their order, of every request that the server saw."""
+    numbers, seen = pictures_of(dataset), chat.stats()
+    found: Counter[tuple[str, int, int]] = Counter()
+    for body, (first, second) in zip(map(json.loads, seen["bodies"]), seen["images"], strict=True):
+        prompt = str(body["messages"][0]["content"])
+        form = "How" if "How much probability" in prompt else "Yes-or-No"
+        pair = [numbers[shown.split()[1]] for shown in (first, second)]
+        found[form, *pair] += 1
+    return found
+
+
+def test_once_asks_each_pair_in_one_direction_the_earlier_item_first(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(images=True, says="Yes")
+    folder = go(dataset, tmp_path / "run", chat, pairs="once")
+    pairs = [(a, b) for a in range(FRAGMENTS) for b in range(a + 1, FRAGMENTS)]
+    assert asked_pairs(chat, dataset) == Counter((q, *pair) for q in QUERIES for pair in pairs)
+    assert folder.manifest().settings["pairs"] == "once"
+    go(dataset, tmp_path / "run", chat, pairs="once")
+    assert chat.stats()["requests"] == 2 * len(pairs)
+
+
+def test_once_counts_the_answer_for_both_fragments(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="0.5")
+    folder = go(dataset, tmp_path / "run", chat, pairs="once", tasks=("rejoining/How",))
+    asked = {item.id: asked_candidates(item) for item in folder.items()}
+    assert asked == {f"f{n}#How": FRAGMENTS - 1 - n for n in range(FRAGMENTS)}
+    lines = [json.loads(line) for line in folder.response_files()[0].read_text().splitlines()]
+    for line in lines:
+        item = next(each for each in folder.items() if each.id == line["item"])
+        right = line["candidate"] in item.relevant
+        line["text"] = "0.9" if right else "0.1"
+    folder.response_files()[0].write_text("".join(json.dumps(line) + "\n" for line in lines))
+    scores = {(s.item, s.metric): s for s in score_run(folder, ("official",))}
+    for item in folder.items():
+        score = scores[item.id, "Acc@1"]
+        assert (score.value, score.stats["pairs"]) == (1.0, FRAGMENTS - 1)
+        assert score.signature.endswith("|pairs:once")
+
+
+def test_a_report_shows_every_item_and_counts_every_response_once(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(says="0.5")
+    folder = go(dataset, tmp_path / "run", chat, pairs="once", tasks=("rejoining/How",))
+    score_run(folder)
+    gathered = gather([folder.path], picture_bytes=0)
+    assert [len(asked.answers) for asked in gathered.asked.values()] == [1] * FRAGMENTS
+    (voice,) = gathered.voices.values()
+    assert (voice.responses, voice.items) == (FRAGMENTS * (FRAGMENTS - 1) // 2, FRAGMENTS)
+
+
+def test_a_gallery_has_all_relevant_candidates_and_is_one_for_all_question_forms(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(images=True, says="0.5")
+    folder = go(dataset, tmp_path / "run", chat, pairs="gallery=3,seed=1")
+    seen = asked_pairs(chat, dataset)
+    galleries: dict[tuple[str, int], set[int]] = {}
+    for form, first, second in seen:
+        galleries.setdefault((form, first), set()).add(second)
+    assert len(galleries) == 2 * FRAGMENTS
+    for number in range(FRAGMENTS):
+        own = galleries["How", number]
+        assert own == galleries["Yes-or-No", number]
+        assert (len(own), number ^ 1 in own) == (3, True)
+    for item in folder.items():
+        assert reduction_of(item) == "gallery=3,seed=1"
+        assert len(item.images) == 4
+        (mate,) = item.relevant
+        numbers = pictures_of(dataset)
+        assert numbers[item.images[mate].sha256] == numbers[item.images[0].sha256] ^ 1
+    (signature,) = {s.signature.split("|pairs:")[1] for s in score_run(folder, ("official",))}
+    assert signature == "gallery=3,seed=1"
+    whole = Dataset.open(dataset).items()
+    draws = {seed: reduced(whole, pair_form(f"gallery=3,seed={seed}")) for seed in (1, 2)}
+    assert draws[1] == folder.items()
+    assert draws[1] != draws[2]
+
+
+def test_a_ranked_form_asks_the_first_and_ranks_the_rest_below(dataset: Path):
+    item = next(each for each in Dataset.open(dataset).items() if each.id == "f2#How")
+    # Candidates of fragment 2 are 0 1 3 4 5 6 7; the baseline likes the last ones.
+    (shown,) = reduced([item], pair_form("edges=2"), lambda each: range(len(each.images) - 1))
+    numbers = pictures_of(dataset)
+    assert [numbers[ref.sha256] for ref in shown.images] == [2, 7, 6, 5, 4, 3, 1, 0]
+    assert (shown.relevant, asked_candidates(shown)) == ((5,), 2)
+    asked = [numbers[request.images[1].sha256] for request in requests_for(shown)]
+    assert asked == [7, 6]
+
+
+def test_edges_rank_the_candidates_before_the_server_is_asked(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(images=True, says="No idea")
+    folder = go(dataset, tmp_path / "run", chat, pairs="edges=2", tasks=("rejoining/How",))
+    assert Counter(first for _, first, _ in asked_pairs(chat, dataset)) == dict.fromkeys(
+        range(8), 2
+    )
+    baseline = run(
+        dataset,
+        ["baseline:edges"],
+        tmp_path / "edges",
+        selection=Selection(tasks=("rejoining/How",)),
+    )
+    assert baseline.complete
+    said = {
+        (response.item, response.candidate): float(response.text)
+        for response in RunFolder.open(tmp_path / "edges").responses()
+    }
+    whole = {item.id: item for item in Dataset.open(dataset).items()}
+    for item in folder.items():
+        places = [whole[item.id].images.index(ref, 1) for ref in item.images[1:]]
+        alike = [said[item.id, place] for place in places]
+        assert alike == sorted(alike, reverse=True)
+    # No answer could be taken: the asked tie, and the rest follow in the baseline's order.
+    scores = {(s.item, s.metric): s.value for s in score_run(folder, ("strict",))}
+    for item in folder.items():
+        (place,) = item.relevant
+        assert scores[item.id, "Acc@1"] == (0.5 if place <= 2 else 0.0)
+        expected = (1 + 1 / 2) / 2 if place <= 2 else 1 / place
+        assert scores[item.id, "AP"] == pytest.approx(expected)
+
+
+def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(says="0.5")
+    out = tmp_path / "run"
+    few = ("f3#How", "f5#How")
+    go(dataset, out, chat, pairs="once", items=few)
+    with pytest.raises(UsageError, match=r"--pairs \(once, now none\)"):
+        go(dataset, out, chat, items=few)
+    with pytest.raises(UsageError, match=r"--pairs \(once, now gallery=2,seed=0\)"):
+        go(dataset, out, chat, pairs="gallery=2,seed=0", items=few)
+    limited = tmp_path / "limited"
+    before = go(dataset, limited, chat, pairs="edges=2", limit=3).items()
+    after = go(dataset, limited, chat, pairs="edges=2", limit=6).items()
+    assert [item for item in after if item.id in {each.id for each in before}] == before
+    assert {asked_candidates(item) for item in after} == {2}
+
+
+def test_shards_of_a_reduced_form_merge_to_the_whole(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="0.5")
+    parts = [tmp_path / f"s{n}" for n in (1, 2)]
+    for number, part in enumerate(parts, 1):
+        go(dataset, part, chat, pairs="once", shard=f"{number}/2")
+    merged = merge(parts, tmp_path / "merged")
+    assert merged.responses == FRAGMENTS * (FRAGMENTS - 1)
+    values = {s.value for s in score_run(RunFolder.open(tmp_path / "merged"), ("official",))}
+    assert None not in values
+
+
+@pytest.fixture(scope="module")
+def as_in_paper(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two fragments, each against 482 others: galleries of the paper's size."""
+    path = tmp_path_factory.mktemp("paper") / "d"
+    with DatasetWriter(path, name="p", version="1", licence="CC0-1.0", source="tests") as writer:
+        refs = [writer.add_image(picture(seed, side=9), f"f{seed}") for seed in range(483)]
+        for number in (0, 1):
+            others = [*refs[:number], *refs[number + 1 :]]
+            writer.add(
+                Item(id=f"f{number}#How", benchmark="OBI-Bench", task="rejoining", query="How",
+                     images=(refs[number], *others), relevant=(1,),
+                     metadata={"source": "OBI-rejoin"})
+            )  # fmt: skip
+    return path
+
+
+def test_results_of_a_reduced_form_stay_out_of_the_papers_tables(
+    chat: Chat, as_in_paper: Path, tmp_path: Path
+):
+    chat.plan(says="0.5")
+    runs = {}
+    for name in ("", "once", "gallery=3,seed=0", "edges=2"):
+        folder = go(as_in_paper, tmp_path / f"run {name}", chat, pairs=name or None)
+        score_run(folder)
+        runs[name] = folder.path
+    counts = {name: sum(1 for _ in RunFolder(path).responses()) for name, path in runs.items()}
+    assert counts == {"": 964, "once": 963, "gallery=3,seed=0": 6, "edges=2": 4}
+    (whole,) = own_values([runs[""]], tmp_path).values()
+    assert len(whole) == 3
+    assert own_values([path for name, path in runs.items() if name], tmp_path) == {}
+    report = write_report(list(runs.values()), tmp_path / "r.html", picture_bytes=0)
+    assert list(values_of(report).values()) == [whole]
+    notes = [note for table in report.beside for note in table.notes]
+    assert any("--pairs edges=2, gallery=3,seed=0, once" in note for note in notes)
+
+
+def own_values(runs: list[Path], tmp_path: Path) -> dict[str, list[str]]:
+    """The values in the paper's tables of each model of the runs that has any."""
+    return values_of(write_report(runs, tmp_path / "r.html", picture_bytes=0))
+
+
+def values_of(report: Report) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for table in report.beside:
+        for row in table.rows:
+            values = [cell.value for cell in row.cells if cell.value not in {"", NOTHING}]
+            if row.model.startswith(MODEL) and values:
+                found.setdefault(row.model, []).extend(values)
+    return found
+
+
+def test_a_plan_shows_the_full_protocol_and_the_reduced_forms(dataset: Path):
+    opened = Dataset.open(dataset)
+    models = [open_model(MODEL, ModelOptions(base_url="http://localhost:1/v1", asking=False))]
+    selection = Selection(rounds=5)
+    plan = with_forms(
+        estimate(opened, models, selection), opened.items(), models, selection, per_minute=60
+    )
+    calls = {each.form: (each.calls, each.a_round, each.hours) for each in plan.forms}
+    assert calls == {
+        "": (560, 112, pytest.approx(560 / 3600)),
+        "once": (280, 56, pytest.approx(280 / 3600)),
+        "gallery=5": (400, 80, pytest.approx(400 / 3600)),
+        "edges=5": (400, 80, pytest.approx(400 / 3600)),
+    }
+    for form in ("once", "gallery=5", "edges=5"):
+        (row,) = estimate(opened, models, Selection(rounds=5, pairs=form)).rows
+        assert row.calls == calls[form][0]
+
+
+def test_the_command_of_each_form_is_printed(dataset: Path):
+    done = keju(
+        "plan", dataset, "--model", MODEL, "--base-url", "http://localhost:1/v1",
+        "--preset", "obi-bench", "--task", "rejoining",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    begin = f"keju run {dataset} --model {MODEL} --task rejoining --preset obi-bench"
+    commands = [line for line in done.stdout.splitlines() if line.startswith("keju run")]
+    assert all(line.startswith(begin) for line in commands)
+    ends = [line.split("/v1")[1] for line in commands]
+    assert ends == [
+        " --out RUN",
+        " --pairs once --out RUN",
+        " --pairs gallery=5 --out RUN",
+        " --pairs edges=5 --out RUN",
+    ]
+
+
+def test_forms_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_path: Path):
+    for name in ("", "twice", "gallery", "gallery=0", "edges=-1", "chance=3", "once,gallery=2"):
+        with pytest.raises(UsageError, match="--pairs must be"):
+            pair_form(name)
+    with pytest.raises(UsageError, match="makes no item smaller"):
+        go(dataset, tmp_path / "a", chat, pairs="gallery=7,seed=0")
+    with pytest.raises(UsageError, match="makes no item smaller"):
+        go(dataset, tmp_path / "b", chat, pairs="hog=2")
