@@ -138,6 +138,12 @@ def _targets(
                 missing[lack] += 1
             else:
                 found.append(target)
+    held = sum(bool(page.tasks & set(completed)) for page in pages)
+    if kind.completes and held and not found and not missing:
+        lacks.append(
+            f"no item waits for {kind.name}; {held} pages have items of such tasks. With task = "
+            "… a draft is added beside them"
+        )
     for lack, count in missing.items():
         hint = _hint(lack, kind, settings)
         lacks.append(
