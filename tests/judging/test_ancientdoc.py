@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 
 import polars as pl
@@ -19,6 +20,7 @@ from keju.datasets.store import DatasetWriter
 from keju.items import Item
 from keju.judging import answers_of, read_rubrics
 from keju.reporting.page import write_report
+from keju.reporting.same_as import read_same_as
 from keju.reporting.spreadsheets import write_csv
 from keju.running import run
 from keju.runs import RunFolder
@@ -78,6 +80,41 @@ def test_all_five_tasks_are_graded_unasked_and_fill_the_papers_columns(
         table = tables[f"ancientdoc-table-{number}"]
         own = table.filter(pl.col("source") == "this run")
         assert own[f"{task}:GPT4oScore"].cast(pl.Float64).to_list() == [7.0], task
+        assert own["judge"].to_list() == [JUDGE], task
+        assert table.filter(pl.col("source") == "paper")["judge"].null_count() == len(table) - 1
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert f"graded by {JUDGE}" in page
+
+
+def test_no_difference_is_taken_between_grades_of_unlike_judges(
+    ancient_run: RunFolder, chat: Chat, tmp_path: Path
+) -> None:
+    chat.plan(says="分数：7")
+    judge("run", "--model", JUDGE, "--base-url", chat.url, "--task", "page_level_ocr")
+    score_run(ancient_run)
+    same = read_same_as(["replay:m.jsonl=GPT-4o"])
+    report = write_report([ancient_run.path], tmp_path / "r.html", published=True, same_as=same)
+    tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}
+    (row,) = tables["ancientdoc-table-8"].filter(pl.col("source") == "difference").to_dicts()
+    assert row["page_level_ocr:GPT4oScore"] is None
+    assert row["page_level_ocr:CER"] is not None
+
+
+def test_grades_by_the_present_rubrics_go_before_older_ones(
+    ancient_run: RunFolder, chat: Chat, tmp_path: Path
+) -> None:
+    text = files("keju.judging").joinpath("rubrics.toml").read_text("utf-8")
+    old = tmp_path / "old.toml"
+    old.write_text(text.replace('name = "keju"', 'name = "zzz"'), "utf-8")
+    told = ["run", "--model", JUDGE, "--base-url", chat.url, "--task", "reasoning_qa"]
+    for says, rubrics in (("分数：7", []), ("分数：2", ["--rubrics", old])):
+        chat.plan(says=says)
+        judge(*told, *rubrics)
+    score_run(ancient_run)
+    report = write_report([ancient_run.path], tmp_path / "r.html", published=True)
+    tables = {path.stem: pl.read_csv(path) for path in write_csv(report, tmp_path / "csv")}
+    own = tables["ancientdoc-table-9"].filter(pl.col("source") == "this run")
+    assert own["reasoning_qa:GPT4oScore"].to_list() == [7.0]
 
 
 def test_the_human_study_draws_fifty_of_each_of_the_five(ancient_run: RunFolder) -> None:

@@ -25,8 +25,12 @@ from keju.scoring.aggregate import task_value
 Given = Mapping[tuple[str, str], Mapping[str, float]]
 """Judges' mean grades by model and task."""
 
-_JUDGED = "GPT4oScore"
+JUDGED = "GPT4oScore"
 """The column of a judge's grades, 0 to 10."""
+_JUDGE_NOTE = (
+    "GPT4oScore: the paper's judge is GPT-4o, and its prompt is not in the paper's text. Own rows "
+    "are graded by the judge that they name, with keju's rubrics, so no difference is shown."
+)
 _UNRANKED = {"baseline", "human"}
 
 
@@ -61,8 +65,17 @@ class Own:
     def notes(self, table: PrintedTable) -> tuple[str, ...]:
         """What of the run is not in a table, and where it is shown instead."""
         of_table = {column.task for column in table.columns.values()}
-        notes = (*gallery_notes(self._others), *reduced_notes(self._reduced))
-        return tuple(note for task, note in notes if task in of_table)
+        theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
+        notes = [note for task, note in theirs if task in of_table]
+        if any(self.judge(model, table) for model in self.voices):
+            notes.append(_JUDGE_NOTE)
+        return tuple(notes)
+
+    def judge(self, model: str, table: PrintedTable) -> str:
+        """Who graded a model's answers for a table's column of grades; empty without a grade."""
+        judged = [each for each in table.columns.values() if each.metric == JUDGED]
+        grades = [self._given.get((model, task_name(c.task, c.query)), {}) for c in judged]
+        return ", ".join(dict.fromkeys(next(iter(each)) for each in grades if len(each) == 1))
 
     def seeing(self) -> Own:
         """The same of those alone that were shown the image and nothing else (`image`)."""
@@ -79,7 +92,7 @@ class Own:
 
     def value(self, model: str, column: Column, subset: str) -> float | None:
         """A model's value of the column's metric over the items of a subset; "" is all."""
-        if column.metric == _JUDGED:
+        if column.metric == JUDGED:
             grades = self._given.get((model, task_name(column.task, column.query)), {})
             return next(iter(grades.values())) / 10 if len(grades) == 1 and not subset else None
         scores = self._scores.get((model, column.task, column.query, column.metric), ())

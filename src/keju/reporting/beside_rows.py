@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from keju.published import PrintedTable, group_of, published_model
-from keju.reporting.beside_own import Own
+from keju.reporting.beside_own import JUDGED, Own
 from keju.reporting.cells import Cell, marks
 from keju.reporting.labels import NOTHING
 from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Who
@@ -69,6 +69,7 @@ def table_of(
                 [each.get(who, Cell(NOTHING)) for each in columns],
                 group_of(table.benchmark, table.name, who.model) if who.source in _THEIRS else "",
                 _tasks(who, parts, over),
+                own.judge(who.model, table) if who.source == "this run" else "",
             )
             for who in kept
         ],
@@ -99,7 +100,7 @@ def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cel
             and who.source in _THEIRS
             and part.over[who] == part.over.get(each.own)
         ]
-        if part.better and mine is not None and theirs:
+        if part.better and mine is not None and theirs and JUDGED not in part.heading.name:
             note = part.cells[each.own].note
             value = f"{mine - theirs[0]:+.{part.digits}f}"
             found[each.who] = Cell(value, note=note)

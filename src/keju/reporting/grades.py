@@ -16,6 +16,7 @@ from keju.judging import (
     graded_answers,
     grades_of,
     judgements_of,
+    read_rubrics,
     stored_rubrics,
 )
 from keju.reporting.cells import Cell, correlation_cell, marks
@@ -78,7 +79,9 @@ def grades(gathered: Gathered) -> Grades:
     found = Grades([], [], {})
     for run in gathered.runs:
         folder = RunFolder.open(run.path)
-        for rubrics in stored_rubrics(folder):
+        # Those that ship come last, so that their means are taken before those of older versions.
+        ours = read_rubrics().id
+        for rubrics in sorted(stored_rubrics(folder), key=lambda each: each.id == ours):
             judgements = _judgements(folder, rubrics)
             if judgements:
                 judged = JudgementFolder(folder, rubrics)

@@ -38,7 +38,8 @@ class BesideRow(NamedTuple):
     """A row: a model of the run or of the paper.
 
     `group` is the paper's title of the rows that it is among, `tasks` over how many of the table's
-    tasks its means are ("4 of 45"), empty where there are none or the paper doesn't say.
+    tasks its means are ("4 of 45"), empty where there are none or the paper doesn't say. `judge`
+    graded a row of the run, where the table has a column of grades.
     """
 
     model: str
@@ -46,12 +47,15 @@ class BesideRow(NamedTuple):
     cells: list[Cell]
     group: str = ""
     tasks: str = ""
+    judge: str = ""
 
     @property
     def label(self) -> str:
         """Whose the row is, in words."""
         if self.source == "recomputed":
             return f"recomputed from the paper's task tables, {self.tasks} tasks"
+        if self.judge:
+            return f"{self.source}, graded by {self.judge}"
         return f"{self.source}, {self.tasks} tasks" if self.tasks else self.source
 
 

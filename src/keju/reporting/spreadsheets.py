@@ -176,8 +176,9 @@ def _beside(table: BesideTable) -> pl.DataFrame:
     """A row a model, whose it is in ``source``; the columns have the data's names.
 
     ``group`` is the paper's title of the rows, ``tasks`` over how many of the table's tasks the
-    row's means are. A column of means of which some lack tasks is followed by one that says over
-    how many of the column's tasks each is.
+    row's means are, ``judge`` who graded an own row, where the table has grades. A column of means
+    of which some lack tasks is followed by one that says over how many of the column's tasks each
+    is.
     """
     rows: list[dict[str, str | None]] = [
         {
@@ -189,6 +190,10 @@ def _beside(table: BesideTable) -> pl.DataFrame:
         for row in table.rows
     ]
     names = ["model", "source", "group", "tasks"]
+    if any(row.judge for row in table.rows):
+        names.append("judge")
+        for cells_of, own in zip(rows, table.rows, strict=True):
+            cells_of["judge"] = own.judge or None
     for place, heading in enumerate(table.headings):
         cells = [row.cells[place] for row in table.rows]
         names.append(heading.name)
