@@ -97,7 +97,10 @@ def results() -> None:
                 rows = tables.setdefault(stem(row["table"]), {})
                 rows.setdefault(row["model"], {})[column(row)] = cell(row)
         for table, rows in tables.items():
-            write(DATA / folder / f"{table}.csv", "model", rows)
+            # The source lists AncientDoc's Tables 2 to 6 from the last printed row to the first.
+            turned = name == "ancientdoc" and table in {f"table-{n}" for n in range(2, 7)}
+            ordered = dict(reversed(rows.items())) if turned else rows
+            write(DATA / folder / f"{table}.csv", "model", ordered)
 
 
 def facts() -> None:

@@ -243,6 +243,38 @@ def test_illustrations_open_questions_are_taken_from_table_28():
     assert mean.recomputed("Human Baseline", four) is None
 
 
+@pytest.mark.parametrize("name", [f"Table {n}" for n in (3, 4, *range(15, 21))])
+def test_a_mean_recomputed_over_all_tasks_is_the_printed_one(name):
+    """Of every mean whose tasks are all printed, for all 37 models, engines and the average."""
+    printed = published_tables("MCS-Bench")
+    compared = 0
+    for mean in mean_columns("MCS-Bench", printed, printed[name]):
+        for row, value in mean.column.values.items() if mean.over <= mean.parts.keys() else ():
+            assert mean.recomputed(row, mean.over) == pytest.approx(value, abs=0.01)
+            compared += 1
+    assert compared >= 2 * 38
+
+
+def test_all_tasks_of_a_mean_need_no_recomputed_row(tmp_path):
+    pages = [
+        Item(id=f"{task}-{n}", benchmark="MCS-Bench", task=task, answer="天地玄黃宇宙洪荒")
+        for task in ("T1", "T8", "T26", "T28", "T30", "T37")
+        for n in range(2)
+    ]
+    folder = answered_run(tmp_path / "run", pages, {"openai:m": 0.4})
+    gathered = gather([folder], picture_bytes=0)
+    same = read_same_as(["openai:m=Qwen2-VL-7B-Instruct"])
+    tables = beside_tables(gathered, gathered.results, published=True, same_as=same)
+    (table,) = (each for each in tables if each.name == "Table 4")
+    assert {row.source for row in table.rows} == {"this run", "difference", "paper"}
+    read = column(table, "OCR:CR")
+    assert not read["this run", "openai:m"].note
+    assert table.rows[0].tasks == "6 of 6"
+    theirs = float(shipped("table-4", "Qwen2-VL-7B-Instruct", "OCR:CR"))
+    difference = read["difference", "openai:m − Qwen2-VL-7B-Instruct"].value
+    assert difference == f"{float(read['this run', 'openai:m'].value) - theirs:+.2f}"
+
+
 def test_table_4_has_overall_groups_and_an_average(tmp_path):
     pages = [
         Item(id=f"{task}-{n}", benchmark="MCS-Bench", task=task, answer="天地玄黃宇宙洪荒")
