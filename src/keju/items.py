@@ -7,7 +7,7 @@ an answer), a model turns that into a `Response`, and scoring turns both into `S
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct, field
 
@@ -63,6 +63,12 @@ class PromptVariant(NamedTuple):
 
     setting: Setting = "image"
     script: PromptScript = "released"
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The sort key: `image` before `own-ocr`, and ``released`` before ``simplified``."""
+        settings, scripts = get_args(Setting), get_args(PromptScript)
+        return settings.index(self.setting), scripts.index(self.script)
 
     def label(self, among: Iterable[PromptVariant] = ()) -> str:
         """The parts that are not the default, or differ from another variant in `among`.

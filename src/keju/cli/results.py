@@ -180,36 +180,53 @@ def ledger(
 
 @app.command()
 def compare(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that has been scored.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN [RUN]", help="One scored run, or two.")
+    ],
     models: Annotated[
         tuple[str, str] | None,
         typer.Option(
-            "--models",
-            metavar="A B",
-            help="Two models, or two settings of one as 'MODEL (own-ocr)'; not needed where the "
-            "run has two.",
+            metavar="A B", help="The two sides' models (default: the run's, if it has two)."
         ),
     ] = None,
+    settings: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="The two sides' settings, such as image own-ocr."),
+    ] = None,
+    scripts: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="The two sides' scripts: simplified traditional."),
+    ] = None,
+    model: Annotated[str, typer.Option(metavar="MODEL", help="The model of both sides.")] = "",
+    setting: Annotated[
+        str, typer.Option(metavar="SETTING", help="The setting of both sides.")
+    ] = "",
+    script: Annotated[str, typer.Option(metavar="SCRIPT", help="The script of both sides.")] = "",
     protocol: Annotated[
         Literal["official", "strict"], typer.Option(help="Whose main metrics are compared.")
     ] = "strict",
     as_json: AsJson = False,
 ) -> None:
-    """Compare two models: which tasks differ, by how much, how surely.
+    """Compare two models, two runs, two settings or two scripts, task by task.
 
-    Both are compared over the items that both answered, with a paired randomisation test and a
-    paired bootstrap, by group, adjusted over the tasks (Holm).
+    Paired by item: a randomisation test and a bootstrap by group (book, plate, bone), adjusted over
+    the tasks (Holm). Two runs may have the same model, asked in different ways.
     """
     from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
     from keju.reporting.plain import print_json
+    from keju.reporting.sides import Wanted
     from keju.runs import RunFolder
 
-    names, found = comparison_of(RunFolder.open(run), models, protocol)
+    wanted = Wanted(
+        models=models, settings=settings, scripts=scripts,
+        model=model, setting=setting, script=script,
+    )  # fmt: skip
+    compared = comparison_of([RunFolder.open(run) for run in runs], protocol, wanted)
     if as_json:
-        print_json({"first": names[0], "second": names[1], "protocol": protocol, "tasks": found})
+        print_json(compared)
         return
-    out.print(comparison_table(names, found, protocol))
-    for line in comparison_lines(found):
+    out.print(comparison_table(compared))
+    for line in comparison_lines(compared):
         say(line)
 
 

@@ -1,4 +1,4 @@
-"""Two models of a run side by side: by how much they differ on each task, and how surely."""
+"""Two sides compared: by how much they differ on each task, and how surely."""
 
 from __future__ import annotations
 
@@ -7,52 +7,91 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from keju.errors import UsageError
-from keju.items import Protocol, Score
+from keju.items import Protocol, Record
 from keju.reporting.labels import NOTHING, metric_label
 from keju.reporting.plain import plain_table
+from keju.reporting.sides import Side, Wanted, choose_sides, names_of, paired_scores
 from keju.reporting.terminal import model_head
-from keju.runs import RunFolder, file_name
-from keju.scoring import TaskComparison, compare_models, read_scores
+from keju.runs import RunFolder
+from keju.scoring import TaskComparison, compare_models
+
+
+class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """Two sides compared task by task.
+
+    `first` and `second` are their names, which say in what they differ. `dropped` counts items of
+    the first side that are not the same in the other run's dataset.
+    """
+
+    first: str
+    second: str
+    sides: tuple[dict[str, str], dict[str, str]]
+    protocol: Protocol
+    tasks: list[TaskComparison]
+    dropped: int = 0
 
 
 def comparison_of(
-    run: RunFolder, names: tuple[str, str] | None, protocol: Protocol
-) -> tuple[tuple[str, str], list[TaskComparison]]:
-    """Compare two models of a run, or two settings of one.
+    runs: Sequence[RunFolder], protocol: Protocol, wanted: Wanted | None = None
+) -> Comparison:
+    """Compare two models, two runs, two settings or two scripts, over the items of both.
 
     Args:
-        run: the run; it must have been scored.
-        names: two models, each as ``MODEL`` or ``MODEL (SETTING)``; None where the run has two.
+        runs: one run or two; they must have been scored.
         protocol: whose main metrics are compared.
-
-    Returns:
-        The two names, and the comparison task by task.
+        wanted: which sides; the runs decide where it names none.
 
     Raises:
-        UsageError: a model is not in the run or has no scores, or it must be said which two.
+        UsageError: the sides cannot be told (see `choose_sides`), or have no item in common.
+        DataError: a run has not been scored.
     """
-    known = list(run.manifest().models)
-    names = names or _only_two(run, known)
-    first, second = (_scores(run, name, known) for name in names)
-    found = compare_models(first, second, protocol)
+    first, second = choose_sides(runs, wanted or Wanted())
+    names = names_of(first, second)
+    one, other, dropped = paired_scores(first, second)
+    found = compare_models(one, other, protocol)
     if not found:
-        raise UsageError(
-            f"{run.path}: no task has an item that {names[0]} and {names[1]} both have a "
-            f"{protocol} score for"
-        )
-    return names, found
+        raise UsageError(_why_nothing(names, first, second, protocol, dropped))
+    return Comparison(
+        first=names[0],
+        second=names[1],
+        sides=(_said(first), _said(second)),
+        protocol=protocol,
+        tasks=found,
+        dropped=dropped,
+    )
 
 
-def comparison_table(
-    names: tuple[str, str], found: Sequence[TaskComparison], protocol: Protocol
-) -> Table:
+def _said(side: Side) -> dict[str, str]:
+    return {"run": str(side.run.path), "model": side.model, **side.variant._asdict()}
+
+
+def _why_nothing(
+    names: tuple[str, str], first: Side, second: Side, protocol: Protocol, dropped: int
+) -> str:
+    tasks = [
+        ", ".join(sorted({each.task for each in side.scores if each.protocol == protocol}))
+        or "none"
+        for side in (first, second)
+    ]
+    why = f"tasks with {protocol} scores: {tasks[0]}; and {tasks[1]}"
+    if dropped:
+        why = f"the runs ask different datasets, and {dropped:,} items are not the same in both"
+    return f"nothing to compare: {names[0]} and {names[1]} have no scored item in common ({why})"
+
+
+def comparison_table(compared: Comparison) -> Table:
     """A row a task: both values in percent, ▲ at the better, the difference, its interval, p."""
     table = plain_table(
-        "task", *map(model_head, names), "difference", "95 % interval", "p", right=[1, 2, 3, 4, 5]
+        "task",
+        *map(model_head, (compared.first, compared.second)),
+        "difference",
+        "95 % interval",
+        "p",
+        right=[1, 2, 3, 4, 5],
     )
     table.columns[0].no_wrap = False
-    for each in found:
-        label = metric_label(each.task, each.query, protocol, each.metric)
+    for each in compared.tasks:
+        label = metric_label(each.task, each.query, compared.protocol, each.metric)
         name = f"{each.task}/{each.query}" if each.query else each.task
         interval = NOTHING
         if each.low is not None and each.high is not None:
@@ -68,12 +107,18 @@ def comparison_table(
     return table
 
 
-def comparison_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
+def comparison_lines(compared: Comparison) -> Iterator[str]:
     """What the table's columns mean, what could be told, and what could not be tested."""
     yield (
         "Over the items that both answered; books, plates and bones are swapped and drawn whole. "
         "p: paired randomisation, adjusted over the tasks (Holm); ▲ where it is .05 or less"
     )
+    found = compared.tasks
+    if compared.dropped:
+        yield (
+            f"{compared.dropped:,} items of {compared.first} are not the same in the other run's "
+            "dataset, and are not compared"
+        )
     told = sorted(each.detectable for each in found if each.detectable is not None)
     if told:
         yield (
@@ -89,34 +134,6 @@ def comparison_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
 
 def _value(value: float, *, better: bool) -> str:
     return f"▲ {100 * value:.1f}" if better else f"{100 * value:.1f}"
-
-
-def _only_two(run: RunFolder, known: Sequence[str]) -> tuple[str, str]:
-    if len(known) == 2:
-        return known[0], known[1]
-    raise UsageError(
-        f"{run.path}: has {len(known)} models; say which two: --models A B ({', '.join(known)})"
-    )
-
-
-def _scores(run: RunFolder, name: str, known: Sequence[str]) -> list[Score]:
-    model, setting = _parted(name, known, run)
-    file = run.scores_dir / f"{file_name(model)}.parquet"
-    scores = [each for each in read_scores(file) if setting in (None, each.setting)]
-    settings = sorted({each.setting for each in scores})
-    if len(settings) > 1:
-        choices = ", ".join(f"'{model} ({each})'" for each in settings)
-        raise UsageError(f"{run.path}: {model} answered in several settings; name one: {choices}")
-    return scores
-
-
-def _parted(name: str, known: Sequence[str], run: RunFolder) -> tuple[str, str | None]:
-    if name in known:
-        return name, None
-    model, _, setting = name.removesuffix(")").rpartition(" (")
-    if model in known and name.endswith(")"):
-        return model, setting
-    raise UsageError(f"{run.path}: no model {name!r}; it has {', '.join(known)}")
 
 
 def _p(value: float | None) -> str:

@@ -190,7 +190,8 @@ def model_head(model: str) -> str:
 
 def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who], list[str]]:
     """Who has a column, and its head, which names the prompt variant unless it is the default."""
-    variants = list(dict.fromkeys(variant for _, variant in spoken)) or [PromptVariant()]
+    found = {variant for _, variant in spoken} or {PromptVariant()}
+    variants = sorted(found, key=lambda variant: variant.rank)
     columns = [
         (model, variant)
         for model in models

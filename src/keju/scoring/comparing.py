@@ -1,4 +1,4 @@
-"""Two models over the items that both answered: per task, by how much they differ, how surely."""
+"""Two sides over the items that both answered: per task, by how much they differ, how surely."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Place = tuple[str, int]
 
 
 class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """One task (or one query of it): the main metric of two models over the same items.
+    """One task (or one query of it): the main metric of two sides over the same items.
 
     `difference` is first - second, with the 95 % interval `low` to `high` of the paired bootstrap
     by group. `p` is of the paired randomisation test, `p_holm` adjusted over all tasks that were
@@ -54,14 +54,14 @@ class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
 def compare_models(
     first: Iterable[Score], second: Iterable[Score], protocol: Protocol, *, resamples: int = 10_000
 ) -> list[TaskComparison]:
-    """Compare two models task by task on their main metrics, in the catalogue's order.
+    """Compare two sides task by task on their main metrics, in the catalogue's order.
 
     Failures count at each metric's worst value, as in every table. An item that one of them has
     no value for is left out of both.
 
     Args:
-        first: scores of one model in one setting.
-        second: scores of another model, or of the same one in another setting.
+        first: scores of one model in one prompt variant.
+        second: scores of another model, prompt variant or run.
         protocol: whose main metrics are compared.
         resamples: of the test and of the interval.
     """

@@ -1,0 +1,181 @@
+"""The two sides of a comparison: a run, a model of it and a prompt variant each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from keju.errors import UsageError
+from keju.items import Item, PromptVariant, Record, Score, variant_of
+from keju.runs import RunFolder, file_name
+from keju.scoring import read_scores
+
+_Key = tuple[str, str, str]
+"""Task, query and id of an item."""
+
+
+class Wanted(Record, frozen=True, kw_only=True):
+    """What the two sides have in common and in what they differ, as the user says it.
+
+    `models`, `settings` and `scripts` are of the first side and the second; `model`, `setting` and
+    `script` of both. Empty means that the runs decide.
+    """
+
+    models: tuple[str, str] | None = None
+    settings: tuple[str, str] | None = None
+    scripts: tuple[str, str] | None = None
+    model: str = ""
+    setting: str = ""
+    script: str = ""
+
+
+class Side(NamedTuple):
+    """One side: the scores of one model of a run in one prompt variant."""
+
+    run: RunFolder
+    model: str
+    variant: PromptVariant
+    scores: list[Score]
+
+
+def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]:
+    """Find the two sides in one run or two.
+
+    Raises:
+        UsageError: a model, setting or script is not there, more than one fits, or both sides are
+            the same.
+        DataError: a run has not been scored.
+    """
+    if not 1 <= len(runs) <= 2:
+        raise UsageError(f"keju compare takes one run or two, not {len(runs)}")
+    pair = (runs[0], runs[-1])
+    if len(runs) == 2 and pair[0].path.resolve() == pair[1].path.resolve():
+        raise UsageError(f"{pair[0].path} is given twice. Give another run, or this one once")
+    models = _models(pair, wanted, several=len(runs) == 2)
+    kept = [
+        _scores(run, model, place, wanted)
+        for place, (run, model) in enumerate(zip(pair, models, strict=True))
+    ]
+    alone = pair[0].path == pair[1].path and models[0] == models[1]
+    if alone and kept[0].keys() == kept[1].keys() and len(kept[0]) == 2:
+        (one, first), (other, second) = kept[0].items()
+        return Side(pair[0], models[0], one, first), Side(pair[1], models[1], other, second)
+    first_side, second_side = (
+        _only(run, model, found) for run, model, found in zip(pair, models, kept, strict=True)
+    )
+    if alone and first_side.variant == second_side.variant:
+        raise UsageError(
+            f"{pair[0].path}: both sides are {models[0]}. Name what differs: a second run, "
+            "--models A B, --settings A B or --scripts A B"
+        )
+    return first_side, second_side
+
+
+def names_of(first: Side, second: Side) -> tuple[str, str]:
+    """The name of each side: its model, and what else differs from the other."""
+    runs = _run_names(first, second)
+    variants = (first.variant, second.variant)
+    one, other = (
+        " · ".join(filter(None, (side.model, run, side.variant.label(variants))))
+        for side, run in zip((first, second), runs, strict=True)
+    )
+    return one, other
+
+
+def paired_scores(first: Side, second: Side) -> tuple[list[Score], list[Score], int]:
+    """The scores of both sides, of items that are the same in both.
+
+    In runs of different datasets an item is the same if its task, query, id, images and reference
+    are. The third value counts the items of the first side that are dropped because they are not.
+    """
+    manifests = [side.run.manifest() for side in (first, second)]
+    if manifests[0].dataset_hash == manifests[1].dataset_hash:
+        return first.scores, second.scores, 0
+    one, other = ({_key(item): _content(item) for item in side.run.items()}
+                  for side in (first, second))  # fmt: skip
+    same = {key for key, content in one.items() if other.get(key) == content}
+    kept = [
+        [score for score in side.scores if (score.task, score.query, score.item) in same]
+        for side in (first, second)
+    ]
+    asked = {(score.task, score.query, score.item) for score in first.scores}
+    return kept[0], kept[1], len(asked - same)
+
+
+def _key(item: Item) -> _Key:
+    return item.task, item.query, item.id
+
+
+def _content(item: Item) -> tuple[object, ...]:
+    images = tuple(ref.sha256 for ref in item.images)
+    return images, item.answer, item.answer_simplified, item.boxes, item.relevant
+
+
+def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool) -> tuple[str, str]:
+    known = [list(run.manifest().models) for run in pair]
+    named = wanted.models or ((wanted.model, wanted.model) if wanted.model else None)
+    if named:
+        for run, name, there in zip(pair, named, known, strict=True):
+            if name not in there:
+                raise UsageError(f"{run.path}: no model {name!r}; it has {', '.join(there)}")
+        return named
+    if not several and not wanted.settings and not wanted.scripts and len(known[0]) == 2:
+        return known[0][0], known[0][1]
+    if len(known[0]) == len(known[1]) == 1:
+        return known[0][0], known[1][0]
+    shared = [name for name in known[0] if name in known[1]]
+    if several and len(shared) == 1:
+        return shared[0], shared[0]
+    raise UsageError(
+        f"{pair[0].path}: name the models with --model M or --models A B. Models: "
+        f"{', '.join(dict.fromkeys(known[0] + known[1]))}"
+    )
+
+
+def _scores(
+    run: RunFolder, model: str, place: int, wanted: Wanted
+) -> dict[PromptVariant, list[Score]]:
+    """The scores that fit one side, by prompt variant."""
+    setting = wanted.settings[place] if wanted.settings else wanted.setting
+    script = wanted.scripts[place] if wanted.scripts else wanted.script
+    found: dict[PromptVariant, list[Score]] = {}
+    scores = read_scores(run.scores_dir / f"{file_name(model)}.parquet")
+    for score in sorted(scores, key=lambda score: variant_of(score).rank):
+        found.setdefault(variant_of(score), []).append(score)
+    kept = {
+        variant: scores
+        for variant, scores in found.items()
+        if setting in ("", variant.setting) and script in ("", variant.script)
+    }
+    if not kept:
+        asked = " and ".join(filter(None, (setting, script)))
+        raise UsageError(f"{run.path}: {model} has no answers in {asked or 'any setting'}. "
+                         f"It has: {_listed(found)}")  # fmt: skip
+    return kept
+
+
+def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -> Side:
+    if len(found) > 1:
+        raise UsageError(
+            f"{run.path}: {model} answered in several prompt variants ({_listed(found)}). Choose "
+            "one with --setting and --script, or two with --settings A B or --scripts A B"
+        )
+    ((variant, scores),) = found.items()
+    return Side(run, model, variant, scores)
+
+
+def _listed(found: dict[PromptVariant, list[Score]]) -> str:
+    return ", ".join(" ".join(variant) for variant in found) or "none"
+
+
+def _run_names(first: Side, second: Side) -> tuple[str, str]:
+    """The runs' folder names, with those above them as far as that tells them apart."""
+    parts = [side.run.path.resolve().parts for side in (first, second)]
+    if parts[0] == parts[1]:
+        return "", ""
+    longest = max(map(len, parts))
+    for count in range(1, longest + 1):
+        one, other = ("/".join(each[-count:]) for each in parts)
+        if one != other:
+            return one, other
+    return str(first.run.path), str(second.run.path)
