@@ -275,6 +275,26 @@ def test_all_tasks_of_a_mean_need_no_recomputed_row(tmp_path):
     assert difference == f"{float(read['this run', 'openai:m'].value) - theirs:+.2f}"
 
 
+def test_a_row_that_was_given_the_true_text_has_no_rank_and_is_not_the_best(tmp_path):
+    pages = [
+        Item(id=f"t{n}", benchmark="MCS-Bench", task="T2", answer="天地玄黃，宇宙洪荒。")
+        for n in range(4)
+    ]
+    both = {"image": 0.0, "gold-text": 0.5}
+    folder = answered_run(tmp_path / "run", pages, {"openai:m": 0.5}, settings=both)
+    table = tables_of(folder, published=True)["Table 3"]
+    names = [row.model for row in table.rows if row.source == "this run"]
+    given = next(name for name in names if "gold-text" in name)
+    seen = next(name for name in names if name != given)
+    overall, ranks = column(table, "OverAll:mean"), column(table, "OverAll:rank")
+    assert float(overall["this run", given].value) > float(overall["this run", seen].value) > 0
+    assert not overall["this run", given].best
+    assert ranks["this run", given].value == "–"
+    printed = [r["T2:BLEU"].strip("*_") for r in lines("table-15") if r["model"] != "Average"]
+    better = sum(float(each) > float(overall["this run", seen].value) for each in printed)
+    assert ranks["this run", seen].value == str(1 + better)
+
+
 def test_table_4_has_overall_groups_and_an_average(tmp_path):
     pages = [
         Item(id=f"{task}-{n}", benchmark="MCS-Bench", task=task, answer="天地玄黃宇宙洪荒")

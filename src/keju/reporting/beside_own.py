@@ -110,8 +110,12 @@ class Own:
         return {(each.task, each.query): each for each in found.tasks} if found else {}
 
     def is_ranked(self, model: str) -> bool:
-        """Whether a model is neither a baseline nor a person."""
-        return self.voices[model].role not in _UNRANKED
+        """Whether a row is of a model that was asked as the paper's were: no baseline, no person.
+
+        Of settings only `image` counts; with a reading or a true text the task is another one.
+        """
+        voice = self.voices[model]
+        return voice.role not in _UNRANKED and voice.setting == "image"
 
 
 def _is_of(item: Item, subset: str) -> bool:

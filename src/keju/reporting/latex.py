@@ -19,7 +19,7 @@ _SPECIAL = {
     "_": r"\_", "%": r"\%", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
     "↑": r"$\uparrow$", "↓": r"$\downarrow$", "→": r"$\rightarrow$", "·": r"$\cdot$",
-    NOTHING: "--",
+    "−": "$-$", NOTHING: "--",
 }  # fmt: skip
 _LIGATURES = re.compile("-(?=-)|[?!](?=`)|[`'](?=[`'])")
 _NEEDS = "% needs \\usepackage{booktabs}; Chinese needs xelatex or lualatex with xeCJK or luatexja"
