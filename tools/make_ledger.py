@@ -37,6 +37,12 @@ scale (an error ↓ counts as 1 - error there). Where a main metric needs an enc
 first beside it that needs none stands in its place, in italics; where there is none, the cells hold
 a dash.
 
+MCS-Bench's `official` scores the content as it was returned, `<think>` included, as the authors'
+script scores its field `Response`. Where a server returns reasoning in a field of its own,
+`official` is of the content alone (our reading); `keju score` shows beside it the value with the
+reasoning before the content, as `<think>REASONING</think>CONTENT`. A run of keju 0.1.0 lacks the
+reasoning that was cut off before storing, and its `official` values say so.
+
 The sections below say where the difference comes from, step by step.
 """
 

@@ -148,6 +148,11 @@ class RunFolder:
         """Where scoring writes its parquet files."""
         return self.path / "scores"
 
+    @property
+    def reasoned_scores_dir(self) -> Path:
+        """Where scoring writes `official` with reasoning that came in a field of its own."""
+        return self.scores_dir / "with-reasoning"
+
     def exists(self) -> bool:
         """Whether a run was begun here."""
         return self.manifest_path.is_file()

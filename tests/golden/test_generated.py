@@ -25,7 +25,7 @@ from keju.items import Score
 from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
-from keju.scoring import official_answer, score_responses, score_run
+from keju.scoring import official_answer, read_scores, score_responses, score_run
 from keju.text import content_of
 
 COUNT = 2_000
@@ -88,6 +88,27 @@ def _row(each: Given) -> dict[str, object]:
         "Answer_Simplified": official_answer(each.item),
     }
     return row if each.content is MISSING else row | {"Response": each.content}
+
+
+def test_with_reasoning_of_a_field_it_is_the_authors_value_of_both_together(
+    scored: Scored,
+) -> None:
+    (file,) = scored.folder.reasoned_scores_dir.glob("*.parquet")
+    found = {(each.item, each.metric): each.value for each in read_scores(file)}
+    compared = 0
+    for each in scored.given:
+        if not each.reasoning or not isinstance(each.content, str):
+            continue
+        item = each.item
+        joined = f"<think>{each.reasoning}</think>{each.content}"
+        expected = authors_rules.values(
+            query_of(item).form, item.task, official_answer(item), joined
+        )
+        for metric, value in expected.items():
+            if not isinstance(value, Exception):
+                assert found[item.id, metric] == pytest.approx(value, abs=1e-12)
+                compared += found[item.id, metric] != scored.run[item.id, metric][0]
+    assert compared > 200
 
 
 def _has_own_value(content: object) -> bool:

@@ -142,3 +142,24 @@ def test_every_task_has_the_authors_chinese_domain():
     assert {task(f"T{number}").domain_zh for number in range(1, 46)} == {
         "古籍文本", "书法", "绘画", "甲骨文", "印鉴", "文物", "插图",
     }  # fmt: skip
+
+
+def test_settings_and_scripts_have_a_file_each(tmp_path):
+    run = RunFolder(made(tmp_path / "run", ["m"]))
+    item = items()[0]
+    with run.responses_path("m", "T1").open("ab") as file:
+        for more in ({"setting": "own-ocr"}, {"script": "traditional"}):
+            line = msgspec.json.encode(response(item, "{0}", "m", **more))
+            file.write(line + b"\n")
+    written = export_responses(run.path, tmp_path / "out")
+    counts = {each.file.name: each.responses for each in written}
+    assert sorted(counts.values()) == [1, 1, 45 * len(SAID)]
+    assert any("own-ocr" in name for name in counts)
+    assert any("traditional" in name for name in counts)
+
+
+def test_an_export_of_a_run_of_0_1_0_says_what_it_lacks(tmp_path):
+    old = Path(__file__).parents[1] / "golden" / "run-0.1.0"
+    done = CliRunner().invoke(app, ["export", "mcs-bench", str(old), "-o", str(tmp_path / "out")])
+    assert done.exit_code == 0, done.output
+    assert "0.1.0" in done.output

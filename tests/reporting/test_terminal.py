@@ -115,6 +115,7 @@ def test_each_setting_has_its_own_column():
                 [score for score in scores if score.model == model and score.metric == "ANLS"],
                 [score for score in variants if score.model == model],
                 {},
+                [],
             )
         )
         for model in "mn"
@@ -144,7 +145,7 @@ def test_what_is_unscored_is_said_once_a_reason_and_names_an_item():
             status="answered", text="天，",
         )  # fmt: skip
         cases.append(Case(item, response, flaw))
-    summary = summarise(ModelScores("m", score_cases(cases), [], {}))
+    summary = summarise(ModelScores("m", score_cases(cases), [], {}, []))
     (line,) = summary_lines([summary])
     assert line == (
         "unscored: F1, Precision, Recall, F1_macro of 2 responses, such as that to T3 i1: no text"

@@ -32,9 +32,15 @@ def mcs_bench(
     `keju score FILE` and the authors' script read the files. A failure has no Response.
     """
     from keju.interop.mcs_responses import export_responses
+    from keju.runs import FORMAT_1, RunFolder
 
     for each in export_responses(run, place):
         say(f"{each.file}: {each.responses:,} responses ({each.failures:,} failures)")
+    if RunFolder(run).manifest().format == FORMAT_1:
+        note(
+            "note: keju 0.1.0 made this run. It cut off reasoning before storing, so Response is "
+            "what was left, not the content as it was returned"
+        )
 
 
 @export_app.command()

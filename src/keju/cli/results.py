@@ -66,7 +66,7 @@ def score(
     from keju.files import write_atomic
     from keju.reporting.asked import unfinished_lines
     from keju.reporting.own_drafts import own_draft_lines
-    from keju.reporting.terminal import scores_tables, summary_lines, variants_table
+    from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
     from keju.scoring import (
         PROTOCOLS,
@@ -108,8 +108,7 @@ def score(
     results = [result for summary in summaries for result in summary.results]
     for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
         out.print(table)
-    if variants or adjudicated:
-        out.print(variants_table(summaries))
+    out.print(*more_tables(summaries, variants=variants or adjudicated is not None))
     of_run = [*unfinished_lines(what), *own_draft_lines(what)] if what.is_dir() else []
     for line in [*of_run, *summary_lines(summaries)]:
         say(line)

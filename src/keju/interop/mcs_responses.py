@@ -15,7 +15,7 @@ from typing import NamedTuple
 from keju.benchmarks import prompt_of, task
 from keju.errors import UsageError
 from keju.files import write_json
-from keju.items import Item, Response
+from keju.items import Item, PromptVariant, Response, variant_of
 from keju.runs import RunFolder, file_name
 from keju.scoring import official_answer
 
@@ -36,7 +36,7 @@ class _Voice(NamedTuple):
     """Whose responses a file has."""
 
     model: str
-    setting: str
+    variant: PromptVariant
     round: int
 
 
@@ -59,7 +59,7 @@ def export_responses(run: Path, out: Path) -> list[Written]:
     for model in folder.manifest().models:
         for response in folder.responses(model):
             if (place := (response.task, response.item)) in items:
-                voice = _Voice(model, response.setting, response.round)
+                voice = _Voice(model, variant_of(response), response.round)
                 found.setdefault(voice, {})[place] = response
     if not found:
         raise UsageError(f"{run}: no responses to tasks of {BENCHMARK}")
@@ -75,8 +75,8 @@ def _files(out: Path, voices: list[_Voice]) -> dict[_Voice, Path]:
     if out.suffix == ".json":
         if len(voices) > 1:
             raise UsageError(
-                f"-o {out}: the run has {len(voices)} sets of responses (models, settings and "
-                "rounds), and a file has one. Give a directory"
+                f"-o {out}: the run has {len(voices)} sets of responses (models, prompt variants "
+                "and rounds), and a file has one. Give a directory"
             )
         return {voices[0]: out}
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -87,11 +87,13 @@ def _files(out: Path, voices: list[_Voice]) -> dict[_Voice, Path]:
 
 
 def _names(voices: list[_Voice]) -> Iterator[str]:
-    """The model's name, with the parts that tell apart what it was asked."""
-    several = [len({voice[place] for voice in voices}) > 1 for place in range(len(_Voice._fields))]
+    """The model's name, with the prompt variant and the round where there are several."""
+    variants = {voice.variant for voice in voices}
+    rounds = {voice.round for voice in voices}
     for voice in voices:
-        more = [str(part) for part, named in zip(voice[1:], several[1:], strict=True) if named]
-        yield " ".join([voice.model, *more])
+        label = voice.variant.label(variants) if len(variants) > 1 else ""
+        number = f"round {voice.round}" if len(rounds) > 1 else ""
+        yield " ".join(filter(None, (voice.model, label, number)))
 
 
 def _write(

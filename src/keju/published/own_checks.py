@@ -13,7 +13,7 @@ from keju.models import drafted_by
 from keju.published.checks.base import EPSILON, Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
 from keju.scoring import BenchmarkResult, Result
-from keju.scoring.aggregate import is_ratio_of_sums
+from keju.scoring.aggregate import CUT_NOTE, is_ratio_of_sums
 from keju.text import answer_part
 
 Places = Iterator[tuple[str, int, list[Mismatch]]]
@@ -287,7 +287,7 @@ def one_sided(seen: Seen) -> Places:
     """Values that one constant answer earns."""
     for result in seen.results:
         for found in result.tasks:
-            notes = [each for each in found.metrics if each.note]
+            notes = [each for each in found.metrics if each.note not in ("", CUT_NOTE)]
             yield (
                 f"{result.model}, {_said(result)}, {result.protocol}, {found.name}",
                 len(found.metrics),

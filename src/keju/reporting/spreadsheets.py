@@ -12,6 +12,7 @@ from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
 from keju.reporting.page import Report
 from keju.reporting.papers_form import BesideTable
+from keju.scoring.reasoned import FORM
 from keju.statistics import Interval
 
 _NUMBER = r"^[+-][0-9]+(\.[0-9]+)?$"
@@ -22,9 +23,10 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 
     Beside them ``parameters.csv`` (how models behind servers were asked), ``effort.csv`` and
     ``surest.csv`` where pages were transcribed, ``undeciphered.csv`` (one row a reading) where
-    undeciphered characters were asked, and a file for each table in a paper's form, in the paper's
-    units. In the others values are fractions. A text that a spreadsheet would take for a formula
-    gets an apostrophe before it.
+    undeciphered characters were asked, ``official-with-reasoning.csv`` where reasoning came in a
+    field of its own, and a file for each table in a paper's form, in the paper's units. In the
+    others values are fractions. A text that a spreadsheet would take for a formula gets an
+    apostrophe before it.
     """
     gathered = report.gathered
     items = pl.DataFrame(
@@ -79,7 +81,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
-    frames |= _parameters(report)
+    frames |= _parameters(report) | _reasoning(report)
     for table in report.beside:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
@@ -122,6 +124,23 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
         for answer in asked.answers
     ]
     return {"undeciphered": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _reasoning(report: Report) -> dict[str, pl.DataFrame]:
+    rows = [
+        {
+            "model": table.model,
+            "task": row.task,
+            "name": row.name,
+            "metric": row.metric,
+            "official_content_alone": row.alone,
+            "official_with_reasoning": row.with_reasoning,
+            "form": FORM,
+        }
+        for table in report.view.reasoning
+        for row in table.rows
+    ]
+    return {"official-with-reasoning": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _buying(report: Report) -> dict[str, pl.DataFrame]:

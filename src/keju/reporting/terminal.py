@@ -17,7 +17,9 @@ from keju.items import PromptVariant, Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.reporting.plain import plain_table, shown
+from keju.reporting.reasoning import reasoning_rows
 from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
+from keju.scoring.reasoned import FORM
 
 
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
@@ -203,6 +205,14 @@ def _columns(models: Sequence[str], spoken: Sequence[_Who]) -> tuple[list[_Who],
     ]
 
 
+def more_tables(summaries: Sequence[Summary], *, variants: bool) -> Iterator[Table]:
+    """What enters no mean: the paper's formulas if asked for, and `official` with reasoning."""
+    if variants:
+        yield variants_table(summaries)
+    if (reasoning := reasoning_table(summaries)) is not None:
+        yield reasoning
+
+
 def variants_table(summaries: Sequence[Summary]) -> Table:
     """The paper's formulas and what people settled, the script's in brackets, in percent."""
     results = [result for summary in summaries for result in summary.results]
@@ -226,6 +236,44 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
             value = found[*who, task, metric].value if (*who, task, metric) in found else None
             cells.append(f"{percent(value)} ({percent(_official(results, who, task, beside))})")
         table.add_row(task, metric, beside, *cells)
+    return table
+
+
+def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
+    """MCS-Bench `official` with reasoning from a field of its own, the content alone in brackets.
+
+    None where no model has such reasoning.
+    """
+    alone = [
+        result
+        for summary in summaries
+        for result in summary.results
+        if result.protocol == "official"
+    ]
+    with_it = {
+        (result.model, result.variant): result for each in summaries for result in each.reasoned
+    }
+    if not with_it:
+        return None
+    spoken = [(each.model, each.variant) for each in alone]
+    columns, heads = _columns([summary.model for summary in summaries], spoken)
+    shown_heads = [head for who, head in zip(columns, heads, strict=True) if who in with_it]
+    table = plain_table(
+        "task", "main metric", *shown_heads, right=range(2, 2 + len(shown_heads)),
+        title=f"official with the reasoning field, as {FORM} (and of the content alone, which is "
+        "official)",
+    )  # fmt: skip
+    by_who = {(each.model, each.variant): reasoning_rows(each, with_it[each.model, each.variant])
+              for each in alone if (each.model, each.variant) in with_it}  # fmt: skip
+    rows = dict.fromkeys((row.task, row.metric) for found in by_who.values() for row in found)
+    for task, metric in rows:
+        cells = []
+        for who in columns:
+            if who in with_it:
+                own = [row for row in by_who[who] if (row.task, row.metric) == (task, metric)]
+                cells.append(f"{percent(own[0].with_reasoning)} ({percent(own[0].alone)})" if own
+                             else NOTHING)  # fmt: skip
+        table.add_row(task, metric, *cells)
     return table
 
 

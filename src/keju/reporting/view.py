@@ -25,6 +25,7 @@ from keju.reporting.other_data import other_data
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows
+from keju.reporting.reasoning import ReasoningTable, reasoning_tables
 from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.same_as import SameAs
 from keju.reporting.steps import StepTable, step_tables
@@ -80,6 +81,7 @@ class View(NamedTuple):
     other_data: list[str]
     steps: list[StepTable]
     tables: list[TaskTable]
+    reasoning: list[ReasoningTable]
     metrics: list[MetricRow]
     errors: list[ErrorRow]
     layers: Sequence[str]
@@ -135,6 +137,7 @@ def build_view(
         other_data=other_data(gathered) if published else [],
         steps=list(step_tables(gathered)),
         tables=task_tables(gathered, results),
+        reasoning=list(reasoning_tables(gathered)),
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results)),
         layers=LAYERS,

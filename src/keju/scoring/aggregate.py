@@ -19,6 +19,7 @@ from keju.items import (
     Status,
     variant_of,
 )
+from keju.scoring.measured import CUT
 from keju.scoring.protocols import binding_of
 from keju.text import LAYERS
 
@@ -186,7 +187,7 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
         unscored=dict(Counter(score.reason for score in scores if score.value is None)),
         layers=_layers(scored),
         signature=next((score.signature for score in scored), ""),
-        note=_one_sided(scored) or _silent_pairs(scored),
+        note="; ".join(filter(None, (_one_sided(scored), _silent_pairs(scored), _cut(scored)))),
     )
 
 
@@ -243,6 +244,16 @@ def _one_sided(scored: Sequence[Score]) -> str:
         return ""
     always = "yes" if classes == {1.0} else "no"
     return f"one-sided: the true answer is always {always}, so saying {always} earns everything"
+
+
+CUT_NOTE = (
+    "stored by keju 0.1.0, which cut off reasoning and the white space around it before storing: "
+    "official is of what was left, not of the content as it was returned"
+)
+
+
+def _cut(scored: Sequence[Score]) -> str:
+    return CUT_NOTE if any(CUT in score.stats for score in scored) else ""
 
 
 _SILENT = {"failed": "have no answer", "unparsable": "have one that could not be taken"}

@@ -11,26 +11,33 @@ import msgspec
 from keju.benchmarks import official_number
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
+from keju.scoring.reasoned import FORM
 from keju.scoring.variants import variant_results
 
 Json = dict[str, object]
 
 
-def to_json(scores: Sequence[Score], variants: Sequence[Score] = ()) -> Json:
+def to_json(
+    scores: Sequence[Score], variants: Sequence[Score] = (), reasoned: Sequence[Score] = ()
+) -> Json:
     """Both protocols' items, tasks, domains and overall, as fractions.
 
     ``{protocol: {"items": [{"id", "task", "metric", "value", "status", …}], "tasks": {task:
     {metric: value}}, "domains": {domain: value}, "overall": value, …}}``; for several models, or
     several settings of one, ``{name: {protocol: …}}``. An item without a value is ``null`` with
     the status ``unscored`` and its reason. Means are taken over what is there; ``missing`` names
-    what is not. Variants stand beside the protocols, under a key of their own.
+    what is not. Variants have a key of their own beside the protocols, and so has `official` with
+    reasoning that came in a field of its own: ``with_reasoning``, in the form of a protocol.
     """
-    named = by_name(scores, aggregate(scores), variants)
+    named = by_name(scores, aggregate(scores), variants, reasoned)
     return next(iter(named.values())) if len(named) == 1 else dict(named)
 
 
 def by_name(
-    scores: Sequence[Score], results: Sequence[Result], variants: Sequence[Score] = ()
+    scores: Sequence[Score],
+    results: Sequence[Result],
+    variants: Sequence[Score] = (),
+    reasoned: Sequence[Score] = (),
 ) -> dict[str, Json]:
     """The same by the models' names, also where there is only one; `results` are the scores'."""
     items: dict[tuple[str, PromptVariant, str], list[Json]] = defaultdict(list)
@@ -46,6 +53,9 @@ def by_name(
         who = (result.model, result.variant)
         if own := [each for each in variants if (each.model, variant_of(each)) == who]:
             named[name]["variants"] = _variants(own)
+        with_it = [each for each in reasoned if (each.model, variant_of(each)) == who]
+        if with_it and result.protocol == "official":
+            named[name]["with_reasoning"] = _reasoned(with_it)
     return named
 
 
@@ -92,6 +102,11 @@ def _item(score: Score) -> Json:
     if score.extracted or score.extracted_from:
         row |= {"extracted": score.extracted, "extracted_from": score.extracted_from}
     return row
+
+
+def _reasoned(scores: Sequence[Score]) -> Json:
+    (result,) = aggregate(scores)
+    return {"form": FORM, "items": list(map(_item, scores))} | _summary(result)
 
 
 def _variants(scores: Sequence[Score]) -> Json:

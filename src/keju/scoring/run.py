@@ -19,9 +19,10 @@ from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
-from keju.runs import RunFolder, file_name
+from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
-from keju.scoring.case import Case
+from keju.scoring.case import Case, Flaw
+from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.responses import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
 from keju.scoring.semantic import semantic_binding
@@ -43,15 +44,17 @@ _Key = tuple[str, str, str]
 class ModelScores(NamedTuple):
     """What the scoring of one model gave.
 
-    `scores` stand in the order of the run's items, `variants` are those of the paper's formulas
+    `scores` are in the order of the run's items, `variants` are those of the paper's formulas
     where they were asked for. `strays` counts, by file, the responses to items that the run does
-    not have; they are left out.
+    not have; they are left out. `reasoned` are the official scores with reasoning that came in a
+    field of its own (`keju.scoring.reasoned`), empty where there is none.
     """
 
     model: str
     scores: list[Score]
     variants: list[Score]
     strays: dict[str, int]
+    reasoned: list[Score]
 
 
 def score_run(
@@ -127,7 +130,7 @@ def score_file(
     """
     cases, beside = read_responses(path), list[Score]()
     scores = score_cases(watched(cases, beside) if variants else cases, protocols, encoders)
-    return ModelScores(path.stem, scores, beside, {})
+    return ModelScores(path.stem, scores, beside, {}, [])
 
 
 class _Task(NamedTuple):
@@ -174,7 +177,9 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     places = {_key(item): place for place, item in enumerate(items)}
     strays: dict[str, int] = {}
     variants: list[Score] = []
-    cases = _cases_of(run, model, {key: items[place] for key, place in places.items()}, strays)
+    noted_cases: list[Case] = []
+    by_key = {key: items[place] for key, place in places.items()}
+    cases = noted(_cases_of(run, model, by_key, strays), noted_cases)
     if task.variants:
         cases = watched(cases, variants)
     if task.decisions:
@@ -185,7 +190,18 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     for found in (scores, variants):
         found.sort(key=lambda score: (places[_key_of(score)], score.round, variant_of(score)))
     write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
-    return ModelScores(model, scores, variants, strays)
+    wanted = noted_cases if "official" in task.protocols else []
+    reasoned = reasoned_scores(wanted, scores, encoders, items)
+    _write_reasoned(run, model, reasoned)
+    return ModelScores(model, scores, variants, strays, reasoned)
+
+
+def _write_reasoned(run: RunFolder, model: str, reasoned: Sequence[Score]) -> None:
+    path = run.reasoned_scores_dir / f"{file_name(model)}.parquet"
+    if reasoned:
+        write_scores(path, reasoned)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _within(scores: Iterable[Score], limits: str) -> list[Score]:
@@ -197,6 +213,7 @@ def _within(scores: Iterable[Score], limits: str) -> list[Score]:
 def _cases_of(
     run: RunFolder, model: str, items: Mapping[_Key, Item], strays: dict[str, int]
 ) -> Iterator[Case]:
+    flaw = Flaw(cut=run.manifest().format == FORMAT_1)
     shared = SharedAnswers(items.values())
     for response in run.responses(model):
         item = items.get(_key_of(response))
@@ -204,9 +221,9 @@ def _cases_of(
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
         else:
-            yield Case(item, response)
+            yield Case(item, response, flaw)
             for copy in shared.copies(response):
-                yield Case(items[_key_of(copy)], copy)
+                yield Case(items[_key_of(copy)], copy, flaw)
 
 
 def _key(item: Item) -> _Key:

@@ -14,15 +14,12 @@ from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.scoring.case import Case, kind_of
-from keju.scoring.measured import Measured
+from keju.scoring.measured import CUT, Measured
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable
 from keju.scoring.rankings import Galleries
 from keju.scoring.semantic import Batch, semantic_binding
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
-
-CUT = "cut"
-"""The statistic of an official score whose response lacks what keju 0.1.0 cut off."""
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
 _LISTED = frozenset({

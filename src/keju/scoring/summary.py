@@ -27,6 +27,7 @@ class Unscored(Record, frozen=True, kw_only=True):
 class Summary(Record, frozen=True, kw_only=True):
     """One model's scores, summed up.
 
+    `reasoned` is `official` with reasoning that came in a field of its own, where there is any.
     `failed` counts responses that are failures, `strays` by file those whose item the run does not
     have. `json` is its part of ``keju score --json``, by name, where that was asked for.
     """
@@ -37,6 +38,7 @@ class Summary(Record, frozen=True, kw_only=True):
     failed: int
     variants: tuple[VariantResult, ...] = ()
     strays: dict[str, int] = field(default_factory=dict)
+    reasoned: tuple[Result, ...] = ()
     json: dict[str, bytes] = field(default_factory=dict)
 
 
@@ -49,13 +51,15 @@ def summarise(found: ModelScores) -> Summary:
         failed=len({score.key for score in found.scores if score.status == "failed"}),
         variants=tuple(variant_results(found.variants)),
         strays=found.strays,
+        reasoned=tuple(aggregate(found.reasoned)),
     )
 
 
 def summarise_with_json(found: ModelScores) -> Summary:
     """Sum up one model's scores, and keep every number as JSON."""
     summary = summarise(found)
-    return replace(summary, json=as_text(by_name(found.scores, summary.results, found.variants)))
+    named = by_name(found.scores, summary.results, found.variants, found.reasoned)
+    return replace(summary, json=as_text(named))
 
 
 def joined(parts: Iterable[Unscored]) -> list[Unscored]:

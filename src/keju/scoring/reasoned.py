@@ -1,0 +1,79 @@
+"""MCS-Bench `official` with reasoning that came in a field of its own, beside the content alone.
+
+The authors' script scores the field ``Response``; it is silent about servers that return reasoning
+apart from the content. `official` scores the content alone (our reading). Here the reasoning is put
+before the content, as a server without a parser for reasoning would return it (`FORM`), so that
+both numbers can be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from keju.encoders import Encoders
+from keju.items import Item, Score, variant_of
+from keju.scoring.case import Case
+from keju.scoring.score import score_cases
+from keju.text import with_reasoning
+
+FORM = "<think>REASONING</think>CONTENT"
+"""How the two are joined; nothing is inserted (our reading)."""
+
+_SIGNED = "|reasoning:<think>+content"
+_BENCHMARK = "MCS-Bench"
+
+
+def noted(cases: Iterable[Case], reasoned: list[Case]) -> Iterator[Case]:
+    """The cases as they come; those with such reasoning are noted in the list, joined with it."""
+    for case in cases:
+        if (joined := _joined(case)) is not None:
+            reasoned.append(joined)
+        yield case
+
+
+def _joined(case: Case) -> Case | None:
+    """The case with its reasoning in the content; None where it has none, or none that is known.
+
+    Of a run of keju 0.1.0 it is not known whether reasoning came in a field or in the content.
+    """
+    response = case.response
+    if case.item.benchmark != _BENCHMARK or not response.thinking or response.not_text:
+        return None
+    if case.flaw.cut or response.status in {"failed", "filtered"}:
+        return None
+    text = with_reasoning(response.text, response.thinking)
+    return Case(case.item, replace(response, text=text, thinking=""), case.flaw)
+
+
+def reasoned_scores(
+    reasoned: Sequence[Case], scores: Iterable[Score], encoders: Encoders, items: Sequence[Item]
+) -> list[Score]:
+    """The official scores of MCS-Bench with the reasoning, in the order of `scores`.
+
+    Responses without such reasoning keep their scores. Only models and prompt variants that have
+    any are there.
+
+    Args:
+        reasoned: what `noted` noted.
+        scores: all scores of the same cases.
+        encoders: those that exist.
+        items: all items, which set the floors.
+    """
+    made = {
+        _place(score): replace(score, signature=score.signature and score.signature + _SIGNED)
+        for score in score_cases(reasoned, ("official",), encoders, items)
+    }
+    voices = {(score.model, variant_of(score)) for score in made.values()}
+    return [
+        made.get(_place(score), score)
+        for score in scores
+        if score.protocol == "official"
+        and score.benchmark == _BENCHMARK
+        and (score.model, variant_of(score)) in voices
+    ]
+
+
+def _place(score: Score) -> tuple[str, ...]:
+    return (score.model, score.task, score.query, score.item, score.key, score.metric)
