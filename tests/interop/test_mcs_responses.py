@@ -163,3 +163,18 @@ def test_an_export_of_a_run_of_0_1_0_says_what_it_lacks(tmp_path):
     done = CliRunner().invoke(app, ["export", "mcs-bench", str(old), "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert "0.1.0" in done.output
+
+
+def test_a_row_has_the_prompt_that_was_asked_and_both_released_wordings(tmp_path):
+    run = RunFolder(made(tmp_path / "run", ["m"]))
+    both = {"simplified": "读？", "traditional": "讀？"}
+    asked = Item(id="w", benchmark="MCS-Bench", task="T1", question="读？", question_in=both,
+                 verbatim=True, answer="天")  # fmt: skip
+    run.write_items([asked])
+    path = run.responses_path("m", "T1")
+    line = msgspec.json.encode(response(asked, "天", "m", script="traditional"))
+    path.write_bytes(line + b"\n")
+    (written,) = export_responses(run.path, tmp_path / "RESPONSES.json")
+    (row,) = json.loads(written.file.read_text("utf-8"))
+    assert row["Question"] == row["Question_Traditional"] == "讀？"
+    assert row["Question_Simplified"] == "读？"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks import prompt_of, task
+from keju.datasets.writers.mcs_bench import wordings
 from keju.errors import UsageError
 from keju.files import write_json
 from keju.items import Item, PromptVariant, Response, variant_of
@@ -111,7 +112,8 @@ def _row(item: Item, response: Response) -> dict[str, object]:
         "Task_ID": int(item.task.removeprefix("T")),
         "Domain": declared.domain_zh,
         "Task_Name": declared.name_zh,
-        "Question": prompt_of(item),
+        "Question": prompt_of(item, script=response.script),
+        **wordings(item),
         "Answer_Simplified": official_answer(item),
         "Answer_Traditional": item.answer,
     }

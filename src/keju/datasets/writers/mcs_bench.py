@@ -46,7 +46,7 @@ def _objection(item: Item) -> str:
     return not_a_question_of(_BENCHMARK, item) or ("" if item.images else "without an image")
 
 
-def _wordings(item: Item) -> dict[str, str]:
+def wordings(item: Item) -> dict[str, str]:
     """The whole prompts in both scripts, of an item that was released in both."""
     return {
         f"Question_{script.capitalize()}": prompt_of(item, script=script)
@@ -64,7 +64,7 @@ def _record(item: Item) -> dict[str, object]:
         "Domain": item.metadata.get("Domain", declared.domain_zh),
         "Task_Name": item.metadata.get("Task_Name", declared.name_zh),
         "Question": prompt_of(item),
-        **_wordings(item),
+        **wordings(item),
         "Image": names if len(names) > 1 else names[0],
         "Answer": item.answer,
         "Answer_Simplified": item.answer_simplified,
