@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from builds import keju
@@ -60,3 +61,16 @@ def test_the_recipe_in_it_is_one(tmp_path):
     (tmp_path / "recipe.toml").write_text(recipe, "utf-8")
     found = read_recipe(tmp_path / "recipe.toml")
     assert [step.step.name for step in found.steps] == ["standardise", "dedup-images", "split"]
+
+
+def test_the_recipe_of_web_pages_in_it_is_one(tmp_path):
+    from keju.building.recipe import read_recipe
+
+    blocks = [block.split("```")[0] for block in DOC.split("```toml\n")[1:]]
+    (recipe,) = (block for block in blocks if "web-drafts/items.csv" in block)
+    copytree(Path(__file__).parents[2] / "examples/web-drafts", tmp_path / "web-drafts")
+    (tmp_path / "anna.csv").write_text("item,decision,seal\n", "utf-8")
+    (tmp_path / "recipe.toml").write_text(recipe, "utf-8")
+    found = read_recipe(tmp_path / "recipe.toml")
+    assert [step.step.name for step in found.steps] == ["draft", "review", "release"]
+    assert set(found.steps[0].settings.kinds) == {"appreciation", "introduction", "description"}

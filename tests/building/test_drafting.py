@@ -125,8 +125,8 @@ def unused(out: Path) -> list[dict[str, str]]:
 def test_templates_hold_together_and_their_examples_pass_their_own_checks() -> None:
     assert set(KINDS) == {
         "translation", "punctuation", "entities", "word-explanation", "comprehension",
-        "appreciation", "introduction", "description", "description-from-image", "reasoning",
-        "knowledge", "variants",
+        "appreciation", "introduction", "description", "description-from-notes",
+        "description-from-image", "reasoning", "knowledge", "variants",
     }  # fmt: skip
     for kind in KINDS.values():
         assert fault_of(kind) == "", kind.name

@@ -200,6 +200,23 @@ def test_a_page_about_its_own_image_becomes_a_draft_about_it(chat: Chat, tmp_pat
     assert chat.stats()["images"] == [[], []]
 
 
+def test_a_description_can_be_taken_from_a_page_too(chat: Chat, tmp_path: Path) -> None:
+    for name, task in (("a", "T25"), ("b", "T38")):
+        save(tmp_path / "saved", f"{name}.html", f"<p>{TEXT}</p>", image=f"{name}.png", task=task)
+        (tmp_path / "saved" / f"{name}.png").write_bytes(picture(ord(name)))
+    chat.plan(says=json.dumps({"items": [{"description": "江面留白。"}]}), images=True)
+    recipe = tmp_path / "recipe.toml"
+    text = WEB.format(keys="", step="", url=chat.url)
+    kinds = '["description-from-notes"]'
+    recipe.write_text(text.replace('["appreciation", "introduction"]', kinds), "utf-8")
+    items = build(recipe).items()
+    assert [(item.task, item.answer) for item in items] == [
+        ("T25", "江面留白。"), ("T38", "江面留白。"),
+    ]  # fmt: skip
+    assert set(sent(chat)) == {"T25", "T38"}
+    assert chat.stats()["images"] == [[], []]
+
+
 def test_the_drafting_model_sees_the_image_where_that_is_asked_for(
     chat: Chat, tmp_path: Path
 ) -> None:

@@ -35,7 +35,8 @@ class DraftSettings(Settings, frozen=True):
         tuple[str, ...],
         Meta(description="What is drafted: ocr, translation, punctuation, entities, "
              "word-explanation, comprehension, appreciation, introduction, description, "
-             "description-from-image, reasoning, knowledge, variants.", min_length=1),
+             "description-from-notes, description-from-image, reasoning, knowledge, variants.",
+             min_length=1),
     ]  # fmt: skip
     benchmark: Annotated[
         Literal["MCS-Bench", "AncientDoc"], Meta(description="Whose tasks the items are of.")
