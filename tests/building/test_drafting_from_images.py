@@ -178,3 +178,17 @@ def test_reasoning_and_white_space_of_a_reply_are_no_part_of_a_draft(
     draft(chat, source, tmp_path / "out", "ocr", "translation", benchmark="AncientDoc")
     answers = {item.task: item.answer for item in Dataset.open(tmp_path / "out").items()}
     assert answers == {"page_level_ocr": TEXTS[0], "vernacular_translation": "譯文"}
+
+
+def test_a_reading_fills_the_item_that_waits_for_it_whichever_stands_first(
+    chat: Chat, tmp_path: Path
+) -> None:
+    with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0", source="s") as writer:
+        ref = writer.add_image(picture(0), "p")
+        for task in ("T9", "T8"):
+            writer.add(Item(id=f"p-{task}", benchmark="MCS-Bench", task=task, images=(ref,),
+                            draft=True))  # fmt: skip
+    chat.plan(says=TEXTS[0])
+    draft(chat, Dataset.open(tmp_path / "d"), tmp_path / "out", "ocr")
+    answers = {item.id: item.answer for item in Dataset.open(tmp_path / "out").items()}
+    assert answers == {"p-T9": "", "p-T8": TEXTS[0]}

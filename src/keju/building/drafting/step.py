@@ -196,7 +196,9 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
     settings = work.settings
     if role_of(settings.model) == "baseline":
         raise UsageError(f"{settings.model} reads nothing. An engine: ppocr")
-    unread = [page for page in pages if page.images and not page.text.strip()]
+    unread = [
+        _to_be_read(page, settings) for page in pages if page.images and not page.text.strip()
+    ]
     names = [_reading_task(page, settings) for page in unread]
     requests = [
         Request(
@@ -220,12 +222,24 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
         yield read_item(page, text, reply.lines, task=name)
 
 
+def _to_be_read(page: Page, settings: DraftSettings) -> Page:
+    """The page as the source of the item that waits for its text, if there is one."""
+    waiting = (
+        item for item in page.waiting if _reads(item.task) and settings.task in {"", item.task}
+    )
+    return next((page.of_item(item) for item in waiting), page)
+
+
+def _reads(task: str) -> bool:
+    return declared(task).queries[0].form == "transcription"
+
+
 def _reading_task(page: Page, settings: DraftSettings) -> str:
     """The task of which a reading is: that for which the page's own item waits, else as is said."""
     own = page.source.task
-    reads = declared(own).queries[0].form == "transcription" and page.waits_for(own)
+    reads = _reads(own) and page.waits_for(own)
     name = settings.task or (own if reads else _READING[settings.benchmark])
-    if declared(name).queries[0].form != "transcription":
+    if not _reads(name):
         raise UsageError(f"{OCR}: task {name} asks for no transcription")
     return name
 
