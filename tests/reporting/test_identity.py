@@ -134,6 +134,30 @@ def test_the_commands_draw_the_sweep_of_several_runs(sweep, tmp_path):
     assert own["value"].to_list() == pytest.approx([accuracy(sweep[n]) for n in (10, 20, 30)])
 
 
+def test_a_reduced_form_is_no_point_of_the_sweep(sweep, tmp_path):
+    folder = tmp_path / "reduced"
+    chosen = Selection(pairs="gallery=5,seed=0")
+    run(sweep[30].parent / "set30", [MODEL], folder, selection=chosen)
+    score_run(RunFolder.open(folder))
+    rows = own_class_rows(gather([sweep[10], folder, sweep[20]], picture_bytes=0))
+    assert [(row["model"], row["classes"]) for row in rows] == [(MODEL, 10), (MODEL, 20)]
+
+
+def test_galleries_of_one_source_are_a_curve_that_names_it(sweep, tmp_path):
+    folders = []
+    for classes in (5, 8):
+        data, folder = tmp_path / f"set{classes}", tmp_path / f"run{classes}"
+        src = sweep[10].parent / "src/HWOBC"
+        imported("obi-classification", src, data, classes=str(classes))
+        run(data, [MODEL], folder)
+        score_run(RunFolder.open(folder))
+        folders.append(folder)
+    rows = own_class_rows(gather([*sweep.values(), *folders], picture_bytes=0))
+    assert {(row["model"], row["classes"]) for row in rows} == {
+        (MODEL, 10), (MODEL, 20), (MODEL, 30), (f"{MODEL} · HWOBC", 5), (f"{MODEL} · HWOBC", 8),
+    }  # fmt: skip
+
+
 def test_two_runs_on_the_same_items_are_two_curves(sweep, tmp_path):
     again = tmp_path / "again"
     run(sweep[10].parent / "set10", [MODEL], again)

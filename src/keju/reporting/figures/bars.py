@@ -9,6 +9,7 @@ from statistics import fmean
 import altair as alt
 
 from keju.benchmarks import task
+from keju.datasets.readers.obi_classes import MIXED
 from keju.items import Score, Setting
 from keju.published import Column, published_tables
 from keju.reporting.difficulty import option_errors
@@ -29,7 +30,7 @@ from keju.reporting.figures.parts import (
     said,
 )
 from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SETTINGS, SHAPES, SOFT
-from keju.reporting.galleries import galleries
+from keju.reporting.galleries import galleries, reduced_forms
 from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.latex import slug
@@ -259,10 +260,16 @@ def _with_places(rows: Sequence[Row]) -> list[Row]:
 def own_class_rows(gathered: Gathered) -> list[Row]:
     """Acc@1 (`official`) of each model by the number of candidates; none of a single number.
 
-    A model that was run on several datasets has one curve through all of them. Galleries of one
-    source and mixed ones have curves of their own.
+    A model that was run on several datasets has one curve through all of them. The paper's
+    galleries are mixed; those of one source have curves that name it. Items that were asked in a
+    reduced form are in none.
     """
-    found = {place: gallery for place, gallery in galleries(gathered).items() if place[0] == _SWEPT}
+    reduced = reduced_forms(gathered)
+    found = {
+        place: gallery
+        for place, gallery in galleries(gathered).items()
+        if place[0] == _SWEPT and place not in reduced
+    }
     scores: dict[tuple[str, str, str], dict[int, list[Score]]] = {}
     names = _curves(gathered)
     for score in gathered.scores:
@@ -273,13 +280,16 @@ def own_class_rows(gathered: Gathered) -> list[Row]:
     curves = {key: by_number for key, by_number in scores.items() if len(by_number) > 1}
     several = len({of for _, _, of in curves}) > 1
     return [
-        _class_row(
-            f"{model} · {of or NOTHING}" if several else model, OWN_SOURCE, query, n, 100 * value
-        )
+        _class_row(_curve_name(model, of, several=several), OWN_SOURCE, query, n, 100 * value)
         for (model, query, of), by_number in sorted(curves.items())
         for n, its in sorted(by_number.items())
         if (value := task_value("Acc@1", [s for s in its if s.value is not None])) is not None
     ]
+
+
+def _curve_name(model: str, of: str, *, several: bool) -> str:
+    named_source = of != MIXED and (of or several)
+    return f"{model} · {of or NOTHING}" if named_source else model
 
 
 def _curves(gathered: Gathered) -> dict[str, str]:
