@@ -27,6 +27,7 @@ from keju.running import Selection, estimate, merge, run
 from keju.running.store import ResponseStore
 from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import score_run
+from keju.web import Hall
 
 STORED = Path(__file__).parent / "golden" / "run-0.1.0"
 MODELS = ["openai:plain", "openai:thinker"]
@@ -104,6 +105,24 @@ def test_nothing_is_added_to_a_run_of_0_1_0(old: Path, tmp_path: Path):
     with pytest.raises(UsageError, match=refused):
         estimate(Dataset.open(mini.path()), models, chosen, folder=RunFolder(old))
     assert {path: path.read_bytes() for path in old.rglob("*") if path.is_file()} == before
+
+
+def test_its_responses_are_replayed_with_the_old_meaning(old: Path, tmp_path: Path):
+    (path,) = (each for each in RunFolder(old).response_files() if "plain" in str(each)
+               and each.stem == "T2")  # fmt: skip
+    chosen = Selection(tasks=("T2",), limit=1, settings=("gold-text", "gold-ocr"))
+    run(mini.path(), [f"replay:{path}"], tmp_path / "again", selection=chosen)
+    found = {each.setting: each for each in RunFolder(tmp_path / "again").responses()}
+    assert found["gold-text"].text.strip() == "天地玄黃，0 images, with text"
+    assert found["gold-ocr"].error.kind == "missing-answer"
+
+
+def test_people_are_not_examined_in_a_run_of_0_1_0(old: Path):
+    hall = Hall(mini.path(), old)
+    try:
+        assert "is read only" in hall.closed["exam"]
+    finally:
+        hall.close()
 
 
 def test_a_run_of_another_format_is_refused(old: Path):

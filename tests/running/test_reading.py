@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from chat_server import asked_for
 from making import make_dataset, picture
 from serving import Chat
+from typer.testing import CliRunner
 
 from keju.benchmarks import prompt_of, task
+from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item
@@ -17,6 +20,7 @@ from keju.models import ModelOptions, open_model
 from keju.reporting.gather import gather
 from keju.running import Policy, Selection, requests, run
 from keju.running.requests import with_source
+from keju.running.selecting import NO_TRANSCRIPTION
 from keju.runs import RunFolder
 from keju.scoring import aggregate, score_run
 
@@ -98,6 +102,62 @@ def test_a_pipeline_asks_a_text_model_about_what_an_engine_read(dataset, tmp_pat
     assert summary.complete
     assert answers(tmp_path / "run") == {"a": "這是a", "b": "這是b", "c": "這是c"}
     assert chat.stats()["requests"] == 3
+
+
+def test_a_pipeline_is_asked_in_one_setting_for_the_others_repeat_its_prompt(
+    dataset, tmp_path, chat
+):
+    shas = {ref.sha256 for item in Dataset.open(dataset).items() for ref in item.images}
+    file = tmp_path / "read.jsonl"
+    file.write_text("".join(f'{{"item": "{sha}", "text": "{READ}"}}\n' for sha in shas))
+    chat.plan(images=True)
+    settings = ("image", "own-ocr", "gold-ocr", "own-text", "gold-text")
+    summary = run(
+        dataset, [f"ocr+llm:replay:{file}+openai:served"], tmp_path / "run",
+        selection=Selection(settings=settings, tasks=("T6",)),
+        options=ModelOptions(base_url=chat.url),
+    )  # fmt: skip
+    assert chat.stats()["requests"] == summary.models[0].planned == 3
+    assert chat.stats()["images"] == [[], [], []]
+    assert summary.models[0].not_asked == {
+        "in a pipeline the engine reads: --setting image asks the same prompt": 6,
+        "the true text replaces the engine's: ask the text model alone with gold-text": 4,
+        NO_TRANSCRIPTION: 2,
+    }
+
+
+def test_gold_ocr_sends_the_image_and_t1s_text_and_skips_what_has_none(dataset, tmp_path, chat):
+    """T1 is not selected; its reference is sent with the questions about the same page."""
+    chat.plan(images=True)
+    summary = run(
+        dataset, ["openai:served"], tmp_path / "run",
+        selection=Selection(settings=("gold-ocr",), tasks=("T6",)),
+        options=ModelOptions(base_url=chat.url),
+    )  # fmt: skip
+    assert summary.complete
+    assert summary.models[0].not_asked == {NO_TRANSCRIPTION: 1}
+    stats = chat.stats()
+    page = Dataset.open(dataset).items()[0].images[0].sha256
+    assert [[image.split()[1] for image in images] for images in stats["images"]] == [[page]] * 2
+    (content,) = {
+        part["text"]
+        for body in stats["bodies"]
+        for part in json.loads(body)["messages"][0]["content"]
+        if part["type"] == "text" and "a：" in part["text"]
+    }
+    assert content == "以下是图中的文字：\n天地\n\n根据图像回答下列问题：a：何謂？"
+    assert {each.setting for each in RunFolder.open(tmp_path / "run").responses()} == {"gold-ocr"}
+
+
+def test_a_run_in_which_every_item_is_skipped_says_so(dataset, tmp_path, chat):
+    command = ["run", str(dataset), "--model", "openai:served", "--base-url", chat.url]
+    chosen = ["--setting", "gold-text", "--task", "T1", "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(app, [*command, *chosen])
+    assert result.exit_code == 1
+    assert "Nothing was asked" in result.stdout
+    assert RunFolder.open(tmp_path / "run").manifest().not_asked == {
+        "openai:served": {"with gold-text the prompt would contain the answer": 1}
+    }
 
 
 def test_going_on_reads_nothing_twice(dataset, tmp_path, chat):

@@ -26,6 +26,7 @@ from keju.models.other_harnesses import (
     row_of,
     tab_separated,
 )
+from keju.runs import FORMAT_1, RunFolder, RunManifest, setting_of_format_1
 from keju.text import content_of
 
 FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
@@ -164,8 +165,22 @@ def _index(files: Iterable[tuple[Path, bytes]]) -> dict[_Slot, _Entry]:
     return found
 
 
+def _run_of(path: Path) -> RunManifest | None:
+    """The manifest of the run whose file of responses this is; None for any other file."""
+    for folder in path.resolve().parents[:3]:
+        run = RunFolder(folder)
+        if run.exists():
+            return run.manifest()
+    return None
+
+
 def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
+    run = _run_of(path)
     for entry in _entries(path, data):
+        if run is not None and run.format == FORMAT_1:
+            # In a run of keju 0.1.0 the settings have another meaning.
+            entry.setting = setting_of_format_1(entry.setting or "image")
+            entry.script = entry.script or run.scripts[0]
         slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.script, entry.round)
         if entry.key:
             # keju leaves defaults out of its lines

@@ -78,12 +78,11 @@ def _place(voice: Voice, same_as: Sequence[SameAs]) -> tuple[str, str] | None:
     """The text model of a voice and what it was given; nothing if it saw the picture."""
     if voice.role == "baseline":
         return None
+    kind, _, rest = voice.model.partition(":")
+    engine, _, model = rest.partition("+") if kind == "ocr+llm" else ("", "", voice.model)
     if voice.setting == "gold-text":
-        return (voice.model, _TRUE)
-    if voice.setting == "image" and voice.model.startswith("ocr+llm:"):
-        engine, _, model = voice.model.removeprefix("ocr+llm:").partition("+")
-        return (model, _column(engine, same_as))
-    return None
+        return (model, _TRUE)
+    return (model, _column(engine, same_as)) if voice.setting == "image" and engine else None
 
 
 def _column(engine: str, same_as: Sequence[SameAs]) -> str:

@@ -138,9 +138,15 @@ def with_source(prompt: str, source: str, script: PromptScript = "released") -> 
 
 
 def _script_of(prompt: str) -> Script:
-    """The script of a prompt as released; simplified where its characters are of both."""
-    simplified = in_script(prompt, "simplified") == prompt
-    return "simplified" if simplified else "traditional"
+    """The script of most of a released prompt's characters; simplified where there is no telling.
+
+    A simplified template may hold a question in traditional characters.
+    """
+    changed = {
+        script: sum(a != b for a, b in zip(prompt, in_script(prompt, script), strict=False))
+        for script in SOURCE_PROMPTS
+    }
+    return "traditional" if changed["simplified"] > changed["traditional"] else "simplified"
 
 
 def _true_text(item: Item) -> str:

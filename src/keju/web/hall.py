@@ -193,6 +193,7 @@ class Hall:
             items = in_shard(self._chosen(), self._selection.shard)
             way = self._selection.ways[0]
         else:
+            self.run.check_writable()
             manifest = self.run.manifest()
             chosen = self.choice.selection
             if chosen is not None and chosen.said != manifest.settings:

@@ -1,0 +1,59 @@
+"""Which settings of a model enter MCS-Bench's Tables 8 and 9, and Figure 5."""
+
+from __future__ import annotations
+
+from answered import answered_run
+
+from keju.items import Item
+from keju.reporting import write_report
+from keju.reporting.beside import beside_tables
+from keju.reporting.beside_inputs import input_table
+from keju.reporting.figures import of_run
+from keju.reporting.gather import gather
+
+SETTINGS = {"image": 0.0, "own-ocr": 0.1, "gold-ocr": 0.2, "own-text": 0.3, "gold-text": 0.4}
+MODEL, PIPELINE = "openai:m", "ocr+llm:ppocr+openai:m"
+ITEMS = [
+    Item(id=f"t{n}", benchmark="MCS-Bench", task="T2", answer="天地玄黃，宇宙洪荒。"[n:])
+    for n in range(4)
+]
+
+
+def own_rows(table):
+    shown = {
+        row.model: [h.title for h, cell in zip(table.headings, row.cells, strict=True)
+                    if cell.value not in ("", "–")]
+        for row in table.rows if row.source == "this run"
+    }  # fmt: skip
+    return {model: titles for model, titles in shown.items() if titles}
+
+
+def test_table_9_has_models_that_see_the_image_alone_and_table_8_texts_alone(tmp_path):
+    skills = {MODEL: 0.4, PIPELINE: 0.4, "baseline:copy": 0.4}
+    path = answered_run(tmp_path / "run", ITEMS, skills, settings=SETTINGS)
+    gathered = gather([path], picture_bytes=0)
+    tables = {
+        (each.benchmark, each.name): each
+        for each in beside_tables(gathered, gathered.results, published=True)
+    }
+    assert set(own_rows(tables["MCS-Bench", "Table 9"])) == {f"{MODEL} · image"}
+    (table,) = input_table(gathered, published=True)
+    assert own_rows(table) == {MODEL: ["T2 · GT", "T2 · PP-OCRv6"]}
+
+
+def test_a_run_of_text_settings_has_no_table_9(tmp_path):
+    path = answered_run(tmp_path / "run", ITEMS, {MODEL: 0.4}, settings={"gold-text": 0.0})
+    gathered = gather([path], picture_bytes=0)
+    assert gathered.models == [f"{MODEL} · gold-text"]
+    names = {each.name for each in beside_tables(gathered, gathered.results, published=True)}
+    assert "Table 9" not in names
+
+
+def test_figure_5_has_the_three_settings_of_the_paper(tmp_path):
+    items = [
+        Item(id=f"q{n}", benchmark="MCS-Bench", task="T5", options=("甲", "乙"), answer="A")
+        for n in range(8)
+    ]
+    path = answered_run(tmp_path / "run", items, {MODEL: 0.4}, settings=SETTINGS)
+    (figure,) = of_run(write_report([path], tmp_path / "r.html", picture_bytes=0), ["settings"])
+    assert [row["setting"] for row in figure.rows] == ["image", "own-ocr", "gold-ocr"]
