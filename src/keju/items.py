@@ -63,6 +63,7 @@ class PromptVariant(NamedTuple):
 
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = "released"
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -197,6 +198,7 @@ class Request(Record, frozen=True, kw_only=True):
     source: str = ""
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = "released"
     round: int = 1
     box_convention: str = ""
     candidate: int = 0
@@ -240,6 +242,7 @@ class Response(Record, frozen=True, kw_only=True):
     query: str = ""
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = "released"
     round: int = 1
     text: str = ""
     not_text: str = ""
@@ -281,6 +284,7 @@ class Score(Record, frozen=True, kw_only=True):
     query: str = ""
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = "released"
     round: int = 1
     group: str = ""
     status: Status = "answered"
@@ -294,4 +298,4 @@ class Score(Record, frozen=True, kw_only=True):
 
 def variant_of(record: Request | Response | Score) -> PromptVariant:
     """The prompt variant of a request, or of what came of it."""
-    return PromptVariant(record.setting, record.script)
+    return PromptVariant(record.setting, record.script, record.wording)

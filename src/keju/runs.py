@@ -72,12 +72,18 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
         return self.settings.get("scripts", "released").split(",")
 
     @property
+    def wordings(self) -> list[str]:
+        """The prompt wordings in which items are asked; the released one where none is named."""
+        return self.settings.get("wordings", "released").split(",")
+
+    @property
     def variants(self) -> list[PromptVariant]:
         """Every prompt variant in which items are asked."""
         return [
-            convert((setting, script), PromptVariant)
+            convert((setting, script, wording), PromptVariant)
             for setting in self.shown
             for script in self.scripts
+            for wording in self.wordings
         ]
 
     def limits(self, model: str) -> str:
@@ -318,6 +324,7 @@ class _Place(Record, frozen=True, kw_only=True):
     query: str = ""
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = "released"
     round: int = 1
     candidate: int = 0
 

@@ -3,7 +3,7 @@
 import pytest
 
 from keju.scoring import extract_boxes
-from keju.scoring.box_lists import MOST
+from keju.scoring.box_lists import MOST, extract_count_beside
 
 ONE, TWO = (1.0, 2.0, 3.0, 4.0), (5.0, 6.0, 7.0, 8.0)
 
@@ -93,3 +93,23 @@ def test_more_boxes_than_any_picture_has_are_no_answer():
 @pytest.mark.parametrize("text", ["[" * 10**5, "[1," * 10**5, f"[{'9' * 400}, 1, 2, 3]", "[\ud800"])
 def test_hostile_text_does_no_harm(text):
     assert extract_boxes(text, "xyxy").rows in {None, ((float("inf"), 1, 2, 3),)}
+
+
+@pytest.mark.parametrize(
+    ("said", "count", "rule"),
+    [
+        ("There are 5 oracle bone characters.\n- [1, 2, 3, 4]\n- [5, 6, 7, 8]", "5", "stated"),
+        ("5\n\n1. [1, 2, 3, 4]\n2. [5, 6, 7, 8]", "5", "stated"),
+        ('I count 3.\n```json\n[{"box_2d": [1, 2, 3, 4], "label": "char 7"}]\n```', "3", "stated"),
+        ("- [1, 2, 3, 4]\n- [5, 6, 7, 8]", "2", "listed"),
+        ('```json\n[{"box_2d": [1, 2, 3, 4], "label": "char 7"}]\n```', "1", "listed"),
+        ("Here are the characters:\n[1, 2, 3, 4], [5, 6, 7, 8], [9, 9, 12, 12]", "3", "listed"),
+        ("[]", "0", "listed"),
+        ("I cannot see any character.", None, ""),
+        ("", None, ""),
+    ],
+)
+def test_a_count_beside_boxes_is_stated_or_the_number_of_boxes(said, count, rule):
+    found = extract_count_beside(said, "yxyx")
+    assert found.answer == count
+    assert (found.rule == "number of boxes listed") == (rule == "listed")

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from string import ascii_uppercase
 
+from msgspec.structs import replace
+
 from keju.benchmarks.catalogue import box_format, task
 from keju.benchmarks.options import MAX_OPTIONS, options_in
 from keju.benchmarks.tasks import Query
+from keju.benchmarks.wordings import RELEASED, worded
 from keju.errors import DataError, UsageError
 from keju.items import Item, PromptScript
 from keju.text import in_script
@@ -34,7 +37,9 @@ def query_of(item: Item) -> Query:
     )
 
 
-def prompt_of(item: Item, boxes: str = "", script: PromptScript = "released") -> str:
+def prompt_of(
+    item: Item, boxes: str = "", script: PromptScript = "released", wording: str = RELEASED
+) -> str:
     """The whole prompt of an item, in a script.
 
     A verbatim question is the prompt. Else the task's template is filled: ``{question}`` from the
@@ -43,13 +48,19 @@ def prompt_of(item: Item, boxes: str = "", script: PromptScript = "released") ->
     filled in counts as a blank.
 
     In a script, the question is the item's wording that was released in it (`Item.question_in`);
-    where there is none, and all around it, OpenCC converts.
+    where there is none, and all around it, OpenCC converts. In a `wording` that has a prompt of its
+    own for the item's question form, that is the template.
 
     Raises:
         UsageError: there is no such convention.
         DataError: a blank has nothing to fill it, or there are more options than letters.
     """
     query = query_of(item)
+    if own := worded(item, wording):
+        query = replace(
+            query, template=own.ask, box_convention=own.box_convention or query.box_convention
+        )
+        boxes = own.box_convention or boxes
     convention = boxes or query.box_convention
     if script == "released":
         return _prompt(item, query, convention)

@@ -1,6 +1,8 @@
 """Answers that serve several items: a response to one of them stands for the others too.
 
 Of a pair that is asked in one direction (`PairForm` ``once``) the answer belongs to both pictures.
+A prompt wording that asks several question forms in one prompt (`WordedPrompt.also`) has one answer
+for the items of all of them that show the same images.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.benchmarks.pair_forms import asked_candidates, reduction_of
+from keju.benchmarks.wordings import RELEASED, wording, wordings
 from keju.items import Item, Response
 
 
@@ -21,6 +24,12 @@ class _Place(NamedTuple):
     candidate: int
 
 
+class _Form(NamedTuple):
+    task: str
+    query: str
+    images: tuple[str, ...]
+
+
 class SharedAnswers:
     """Which items an answer belongs to beside the one that was asked.
 
@@ -29,7 +38,19 @@ class SharedAnswers:
     """
 
     def __init__(self, items: Iterable[Item]) -> None:
+        items = list(items)
         self._others: dict[_Place, list[_Place]] = {}
+        self._forms: dict[_Form, list[_Place]] = {}
+        self._pair(items)
+        joined = {name.partition("/")[0] for each in wordings().values() for name in each.prompts}
+        for item in items:
+            if item.task in joined:
+                place = _Place(item.task, item.query, item.id, 0)
+                self._forms.setdefault(_form(item, item.query), []).append(place)
+        self._images = {(form.task, place.query, place.item): form.images
+                        for form, places in self._forms.items() for place in places}  # fmt: skip
+
+    def _pair(self, items: Iterable[Item]) -> None:
         once = [item for item in items if reduction_of(item) == "once"]
         asked: dict[tuple[str, str, str, str], _Place] = {}
         for item in once:
@@ -45,8 +66,21 @@ class SharedAnswers:
 
     def copies(self, response: Response) -> Iterator[Response]:
         """The response as that of each other item that it belongs to; its key stays."""
+        if response.wording != RELEASED:
+            yield from self._in_other_forms(response)
         if not self._others:
             return
         place = _Place(response.task, response.query, response.item, response.candidate)
         for other in self._others.get(place, ()):
             yield replace(response, item=other.item, query=other.query, candidate=other.candidate)
+
+    def _in_other_forms(self, response: Response) -> Iterator[Response]:
+        prompt = wording(response.wording).prompt(response.task, response.query)
+        images = self._images.get((response.task, response.query, response.item))
+        for query in prompt.also if prompt and images is not None else ():
+            for other in self._forms.get(_Form(response.task, query, images or ()), ()):
+                yield replace(response, item=other.item, query=other.query)
+
+
+def _form(item: Item, query: str) -> _Form:
+    return _Form(item.task, query, tuple(ref.sha256 for ref in item.images))

@@ -41,6 +41,7 @@ from keju.cli.options import (
     TaskIds,
     ThinkingSwitch,
     Timeout,
+    WordingNames,
 )
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def plan(
     preset: PresetName = "",
     setting: SettingNames = None,
     script: ScriptNames = None,
+    wording: WordingNames = None,
     boxes: BoxConventions = None,
     item_list: ItemList = None,
     pairs: PairFormName = None,
@@ -137,6 +139,7 @@ def plan(
         shard=shard,
         items=read_item_ids(item_list) if item_list else None,
         pairs=None if pairs is None else pair_form(pairs).name,
+        wordings=tuple(wording or ["released"]),
     )
     there = RunFolder(folder) if folder else None
     costs = read_prices(prices) if prices else None
@@ -203,6 +206,7 @@ def run(
     preset: PresetName = "",
     setting: SettingNames = None,
     script: ScriptNames = None,
+    wording: WordingNames = None,
     boxes: BoxConventions = None,
     item_list: ItemList = None,
     pairs: PairFormName = None,
@@ -297,6 +301,7 @@ def run(
             shard=shard,
             items=read_item_ids(item_list) if item_list else None,
             pairs=None if pairs is None else pair_form(pairs).name,
+            wordings=tuple(wording or ["released"]),
         ),
         options=ModelOptions(
             base_url=base_url,

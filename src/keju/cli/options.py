@@ -139,6 +139,15 @@ ScriptNames = Annotated[
         "wording where the item has one, else converted with OpenCC. May be given several times.",
     ),
 ]
+WordingNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--wording",
+        metavar="NAME",
+        help="Prompts as released (the default), or in another declared wording: obi-gemini (How "
+        "and Where of recognition in one prompt); may be given several times.",
+    ),
+]
 BoxConventions = Annotated[
     list[str] | None,
     typer.Option(

@@ -53,9 +53,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
     selection = Selection(tasks=chosen, settings=(setting,), scripts=(script,))
     (way,) = selection.ways
     items = [
-        item
-        for item in select(opened.items(), selection, opened.path)
-        if not refusal(item, way.setting)
+        item for item in select(opened.items(), selection, opened.path) if not refusal(item, way)
     ]
     if not items:
         raise UsageError(f"{dataset}: nothing of {', '.join(chosen)} is asked with {setting}")

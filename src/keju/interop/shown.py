@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
+from keju.running.conventions import convention_in
 from keju.running.keys import request_key
 from keju.running.reading import is_prompted, reading_request
 from keju.running.requests import request_for, with_source
@@ -50,7 +51,8 @@ class Shown:
         way = Way(
             setting=response.setting,
             script=response.script,
-            boxes=settings.get("boxes", ""),
+            wording=response.wording,
+            boxes=convention_in(settings, response.model),
             round=response.round,
         )
         if response.setting in TRUE_READING:

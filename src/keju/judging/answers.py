@@ -15,6 +15,9 @@ from keju.judging.rubrics import Rubrics
 from keju.runs import RunFolder
 from keju.scoring import body_of
 
+_ALWAYS = 6
+"""Parts of an answer's id that are always spelled: all but script and wording."""
+
 NO_ANSWER = "the model gave no answer"
 EMPTY = "the answer is empty"
 
@@ -29,14 +32,17 @@ class AnswerId(NamedTuple):
     setting: Setting = "image"
     round: int = 1
     script: PromptScript = "released"
+    wording: str = "released"
 
     @property
     def spelled(self) -> str:
         """The id as a JSON list, from which it can be read back whatever the names contain.
 
-        The script comes last, and only where one was chosen.
+        Script and wording come last, and only where one was chosen.
         """
-        parts = tuple(self) if self.script != "released" else tuple(self)[:-1]
+        parts = list(self)
+        while parts[-1] == "released" and len(parts) > _ALWAYS:
+            parts.pop()
         return msgspec.json.encode(parts).decode()
 
     @classmethod
@@ -45,6 +51,7 @@ class AnswerId(NamedTuple):
         return cls(
             response.model, response.item, response.task,
             response.query, response.setting, response.round, response.script,
+            response.wording,
         )  # fmt: skip
 
 

@@ -68,6 +68,7 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     failed: int = 0
     no_reply: int = 0
     script: str = "released"
+    wording: str = "released"
     seen: tuple[str, ...] = ()
     signature: str = ""
 
@@ -182,7 +183,10 @@ def grades_of(
     by_task: dict[tuple[str, ...], list[Judgement]] = defaultdict(list)
     for each in judgements:
         which = each.judged.id
-        place = (each.judge, which.model, which.task, which.query, which.setting, which.script)
+        place = (
+            each.judge, which.model, which.task, which.query, which.setting, which.script,
+            which.wording,
+        )  # fmt: skip
         by_task[place].append(each)
     signatures = {judge: folder.signature(judge) for judge in {place[0] for place in by_task}}
     return Graded(
@@ -209,7 +213,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
     total = len(values) + no_answer
-    judge, model, task, query, setting, script = place
+    judge, model, task, query, setting, script, wording = place
     return TaskGrade(
         judge=judge,
         model=model,
@@ -217,6 +221,7 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
         query=query,
         setting=setting,
         script=script,
+        wording=wording,
         answers=len(found),
         graded=len(values),
         groups=len(set(groups)),

@@ -48,6 +48,7 @@ class Told(NamedTuple):
     round: int | None = None
     setting: Setting | None = None
     script: PromptScript | None = None
+    wording: str | None = None
     candidate: int = 0
     lines: tuple[Line, ...] = ()
     thinking: str = ""
@@ -254,6 +255,7 @@ def _our_told(text: str, thinking: str, ours: Response) -> Told:
         round=ours.round,
         setting=ours.setting,
         script=ours.script,
+        wording=ours.wording,
         candidate=ours.candidate,
         lines=ours.lines,
         thinking=thinking,

@@ -34,7 +34,7 @@ FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
 models) and lmms-eval (`FAILED_RESPONSE_PREFIX`)."""
 
 _SUFFIXES = frozenset({".eval", ".json", ".jsonl", ".tsv", ".xlsx"})
-_ANY = (None, None, None)
+_ANY = (None, None, None, None)
 
 
 class _Entry(Struct):
@@ -49,6 +49,7 @@ class _Entry(Struct):
     key: str = ""
     setting: str | None = None
     script: str | None = None
+    wording: str | None = None
     round: int | None = None
     candidate: int = 0
     status: Status | None = None
@@ -68,6 +69,7 @@ class _Slot(NamedTuple):
     setting: str | None
     script: str | None
     round: int | None
+    wording: str | None
 
 
 class Replay:
@@ -123,9 +125,10 @@ class Replay:
         """
         del images
         place = (request.item, request.candidate)
-        entry = self._entries.get(_Slot(*place, request.setting, request.script, request.round))
-        entry = entry or self._entries.get(_Slot(*place, request.setting, None, request.round))
-        entry = entry or self._entries.get(_Slot(*place, None, None, request.round))
+        whole = _Slot(*place, request.setting, request.script, request.round, request.wording)
+        entry = self._entries.get(whole)
+        entry = entry or self._entries.get(whole._replace(script=None, wording=None))
+        entry = entry or self._entries.get(_Slot(*place, None, None, request.round, None))
         entry = entry or self._entries.get(_Slot(*place, *_ANY))
         if entry is None:
             raise AskError("missing-answer", "the file has no answer for this item")
@@ -181,12 +184,16 @@ def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
             # In a run of keju 0.1.0 the settings have another meaning.
             entry.setting = setting_of_format_1(entry.setting or "image")
             entry.script = entry.script or run.scripts[0]
-        slot = _Slot(str(entry.item), entry.candidate, entry.setting, entry.script, entry.round)
+        slot = _Slot(
+            str(entry.item), entry.candidate, entry.setting, entry.script, entry.round,
+            entry.wording,
+        )  # fmt: skip
         if entry.key:
             # keju leaves defaults out of its lines
             slot = slot._replace(
                 setting=entry.setting or "image",
                 script=entry.script or "released",
+                wording=entry.wording or "released",
                 round=entry.round or 1,
             )
         earlier = found.get(slot)
@@ -229,6 +236,7 @@ def _entry_of(told: Told) -> _Entry:
         text=told.text,
         setting=told.setting,
         script=told.script,
+        wording=told.wording,
         round=told.round,
         candidate=told.candidate,
         status=told.status,

@@ -315,5 +315,5 @@ def _percent(value: float | None) -> str:
 
 def _said(record: Response | Score | Result) -> str:
     """The prompt variant: the setting, and the script where one was chosen."""
-    script = "" if record.script == "released" else record.script
-    return " · ".join(filter(None, (record.setting, script)))
+    chosen = [each for each in (record.script, record.wording) if each != "released"]
+    return " · ".join([record.setting, *chosen])

@@ -129,7 +129,7 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
 
 def _name(gathered: Gathered, run: Run, grade: TaskGrade) -> str:
     """What the graded model is called in this report; empty where it is not in it."""
-    wanted = (run.name, grade.model, (grade.setting, grade.script))
+    wanted = (run.name, grade.model, (grade.setting, grade.script, grade.wording))
     return next(
         (name for name, v in gathered.voices.items() if (v.run, v.model, v.variant) == wanted), ""
     )

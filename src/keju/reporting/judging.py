@@ -28,7 +28,7 @@ def grades_table(graded: Graded) -> Table:
             (each.no_answer, "not answered"), (each.no_reply, "not asked"),
         )  # fmt: skip
         task = f"{each.task}/{each.query}" if each.query else each.task
-        label = convert((each.setting, each.script), PromptVariant).label()
+        label = convert((each.setting, each.script, each.wording), PromptVariant).label()
         table.add_row(
             each.judge,
             f"{each.model} ({label})" if label else each.model,

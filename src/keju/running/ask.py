@@ -367,6 +367,7 @@ def response_of(
         query=request.query,
         setting=request.setting,
         script=request.script,
+        wording=request.wording,
         round=request.round,
         candidate=request.candidate,
         box_convention=request.box_convention,

@@ -17,10 +17,10 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
     """SHA-256, as 64 hexadecimal digits, over canonical JSON.
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
-    the source text, the box convention, setting, script, query and round, and the model's identity
-    (endpoint, name, decoding, system prompt, declared dtype, engine versions). It does not cover
-    the item's id nor the task, which the model is not shown: two items that ask the very same have
-    the same key.
+    the source text, the box convention, setting, script, wording, query and round, and the model's
+    identity (endpoint, name, decoding, system prompt, declared dtype, engine versions). It does not
+    cover the item's id nor the task, which the model is not shown: two items that ask the very same
+    have the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,
@@ -37,6 +37,8 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
     }
     if request.script != "released":
         decides["script"] = request.script
+    if request.wording != "released":
+        decides["wording"] = request.wording
     return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()
 
 

@@ -178,10 +178,13 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
 def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[Slot, None]:
     """The places of all requests about these items, those that a model declines included."""
     ways = Selection(
-        settings=tuple(manifest.shown), scripts=tuple(manifest.scripts), rounds=manifest.rounds
+        settings=tuple(manifest.shown),
+        scripts=tuple(manifest.scripts),
+        wordings=tuple(manifest.wordings),
+        rounds=manifest.rounds,
     ).ways
     return dict.fromkeys(
-        Slot(item.id, item.query, way.setting, way.script, way.round, candidate)
+        Slot(item.id, item.query, way.setting, way.script, way.round, candidate, way.wording)
         for item in items
         for way in ways
         for candidate in candidates_of(item)

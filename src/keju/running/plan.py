@@ -258,7 +258,7 @@ def _rows(
         count = counts.setdefault(item.task, _Count(model, item.task))
         answer = _answer_tokens(item)
         for way in ways:
-            if why := refusal(item, way.setting):
+            if why := refusal(item, way):
                 count.decline(why, request_count(item))
                 continue
             reads = reader_of(model, way.setting) is not None
@@ -300,7 +300,7 @@ def _reading_rows(
 
 
 def _is_asked(model: Model, item: Item, way: Way) -> bool:
-    return not refusal(item, way.setting) and not model.declines(request_for(item, way))
+    return not refusal(item, way) and not model.declines(request_for(item, way))
 
 
 def _answer_tokens(item: Item) -> int:

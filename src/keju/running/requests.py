@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from keju.benchmarks import Query, choices_of, prompt_of, query_of, task
 from keju.benchmarks.pair_forms import STEP as PAIRS_STEP
 from keju.benchmarks.pair_forms import asked_candidates, reduction_of
+from keju.benchmarks.wordings import worded
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, ImageRef, Item, PromptScript, Request
@@ -123,6 +124,7 @@ def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> R
         source=source,
         setting=way.setting,
         script=way.script,
+        wording=way.wording,
         round=way.round,
         box_convention=_convention(item, query, way),
         candidate=candidate,
@@ -171,16 +173,18 @@ def requests(
     selection = selection or Selection()
     for item in select(dataset.items(), selection, dataset.path):
         for way in selection.ways:
-            if not refusal(item, way.setting):
+            if not refusal(item, way):
                 for request in requests_for(item, way):
                     yield item, request
 
 
 def _convention(item: Item, query: Query, way: Way) -> str:
-    """A question that is asked as released says itself how it wants its boxes."""
+    """A question that is asked as released, or in a wording, says itself how it wants its boxes."""
+    if own := worded(item, way.wording):
+        return own.box_convention or way.boxes or query.box_convention
     turned = query.box_convention and way.boxes and not item.verbatim
     return way.boxes if turned else query.box_convention
 
 
 def _prompt(item: Item, way: Way) -> str:
-    return prompt_of(item, way.boxes, way.script)
+    return prompt_of(item, way.boxes, way.script, way.wording)

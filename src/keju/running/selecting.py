@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
 from keju.benchmarks.pair_forms import pair_form
+from keju.benchmarks.wordings import RELEASED, not_worded, wordings
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import (
@@ -45,13 +46,15 @@ NO_TRANSCRIPTION = "it has no transcription, and no T1 item has its image's: not
 class Way(Record, frozen=True, kw_only=True):
     """One way of asking an item: the prompt variant, the box convention, and the round.
 
-    `script` is that of Chinese prompts; a page's text is sent as it was transcribed.
+    `script` is that of Chinese prompts; a page's text is sent as it was transcribed. `wording` is
+    the name of a prompt wording (`keju.benchmarks.wordings`).
     `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
     benchmark's own.
     """
 
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = RELEASED
     boxes: str = ""
     round: int = 1
 
@@ -64,8 +67,8 @@ class Selection(Record, frozen=True, kw_only=True):
     the number of items of each task, from its first on. `sample` is the number of items in all:
     tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
     sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
-    asked in each of the `settings` and each of the `scripts`, so many `rounds` each; `boxes` is as
-    in `Way`.
+    asked in each of the `settings`, each of the `scripts` and each of the `wordings`, so many
+    `rounds` each; `boxes` is as in `Way`.
     `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
     `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items` are
     the ids of the only items that may be asked (see `listed_items`), None for all; `tasks`,
@@ -85,6 +88,7 @@ class Selection(Record, frozen=True, kw_only=True):
     boxes_of: dict[str, str] = field(default_factory=dict)
     items: tuple[str, ...] | None = None
     pairs: str | None = None
+    wordings: tuple[str, ...] = (RELEASED,)
 
     @property
     def said(self) -> dict[str, str]:
@@ -100,16 +104,17 @@ class Selection(Record, frozen=True, kw_only=True):
 
     @property
     def ways(self) -> list[Way]:
-        """Every way in which each item is asked, by setting, then script, then round."""
+        """Every way in which each item is asked, by setting, script, wording and round."""
         return self.ways_of("")
 
     def ways_of(self, model: str) -> list[Way]:
         """Every way in which one model is asked each item, in its own convention of boxes."""
         boxes = self.boxes_of.get(model, self.boxes)
         return [
-            Way(setting=setting, script=script, boxes=boxes, round=number)
+            Way(setting=setting, script=script, wording=wording, boxes=boxes, round=number)
             for setting in _known(self.settings, _SETTINGS, "setting")
             for script in _known(self.scripts, _SCRIPTS, "script")
+            for wording in _known(self.wordings, (RELEASED, *wordings()), "wording")
             for number in range(1, self.rounds + 1)
         ]
 
@@ -162,8 +167,12 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
     return [item for item in items if places[item.images or item.id] % count == number - 1]
 
 
-def refusal(item: Item, setting: Setting) -> str:
-    """Why an item is not asked of any model in a setting, or an empty string."""
+def refusal(item: Item, way: Way) -> str:
+    """Why an item is not asked of any model in a way, or an empty string."""
+    return not_worded(item, way.wording) or _in_setting(item, way.setting)
+
+
+def _in_setting(item: Item, setting: Setting) -> str:
     if setting == "image":
         return ""
     if task(item.task).of_pairs:
@@ -195,6 +204,7 @@ def _check(selection: Selection) -> None:
         raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
     _known(selection.settings, _SETTINGS, "setting")
     _known(selection.scripts, _SCRIPTS, "script")
+    _known(selection.wordings, (RELEASED, *wordings()), "wording")
     if selection.pairs is not None:
         pair_form(selection.pairs)
     if selection.boxes:

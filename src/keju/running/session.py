@@ -165,7 +165,7 @@ class Session:
         todo: list[_Place] = []
         planned = unread = 0
         for item, way in self._turns(model):
-            if why := refusal(item, way.setting):
+            if why := refusal(item, way):
                 declined[why] += request_count(item)
                 continue
             read = readings[way.setting]
@@ -254,7 +254,7 @@ class Session:
         )
 
     def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
-        return not refusal(item, way.setting) and not model.declines(request_for(item, way))
+        return not refusal(item, way) and not model.declines(request_for(item, way))
 
     def _readings(self, model: Model, setting: Setting) -> Readings | None:
         reader = reader_of(model, setting)
@@ -379,6 +379,7 @@ def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> No
     for option, before_all, now_all in (
         ("--setting", earlier.shown, now.shown),
         ("--script", earlier.scripts, now.scripts),
+        ("--wording", earlier.wordings, now.wordings),
     ):
         if gone := [each for each in before_all if each not in now_all]:
             differing.append(f"{option} ({', '.join(gone)} is not asked now)")

@@ -39,13 +39,15 @@ class Slot(NamedTuple):
     script: PromptScript
     round: int
     candidate: int = 0
+    wording: str = "released"
 
     @classmethod
     def of(cls, record: Request | Response) -> Slot:
         """The place of a request, or of the response to it."""
         return cls(
-            record.item, record.query, record.setting, record.script, record.round, record.candidate
-        )
+            record.item, record.query, record.setting, record.script, record.round,
+            record.candidate, record.wording,
+        )  # fmt: skip
 
 
 class Stored(NamedTuple):
@@ -65,6 +67,7 @@ class _Head(Record, frozen=True, kw_only=True):
     query: str = ""
     setting: Setting = "image"
     script: PromptScript = "released"
+    wording: str = "released"
     round: int = 1
     candidate: int = 0
     error: Failure | None = None
@@ -127,6 +130,7 @@ class ResponseStore:
                     head.script,
                     head.round,
                     head.candidate,
+                    head.wording,
                 )
                 found[slot] = Stored(head.key, head.status, head.error.kind if head.error else "")
         return found

@@ -123,6 +123,7 @@ def _score(case: Case, decisions: Decisions) -> Score:
         query=item.query,
         setting=response.setting,
         script=response.script,
+        wording=response.wording,
         round=response.round,
         group=item.group,
         status=response.status,

@@ -105,6 +105,7 @@ class Result(Record, frozen=True, kw_only=True):
     model: str
     setting: Setting
     script: PromptScript = "released"
+    wording: str = "released"
     protocol: Protocol
     tasks: tuple[TaskResult, ...]
     benchmarks: tuple[BenchmarkResult, ...]
@@ -112,7 +113,7 @@ class Result(Record, frozen=True, kw_only=True):
     @property
     def variant(self) -> PromptVariant:
         """The prompt variant of all its responses."""
-        return PromptVariant(self.setting, self.script)
+        return PromptVariant(self.setting, self.script, self.wording)
 
 
 def aggregate(scores: Iterable[Score]) -> list[Result]:
@@ -147,6 +148,7 @@ def _result(
         model=model,
         setting=variant.setting,
         script=variant.script,
+        wording=variant.wording,
         protocol=protocol,
         tasks=tuple(found),
         benchmarks=tuple(_benchmark(name, protocol, found) for name in named),

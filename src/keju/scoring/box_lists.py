@@ -11,6 +11,7 @@ import msgspec
 
 from keju.metrics.boxes import Axes
 from keju.scoring.answers import Extracted, body_of
+from keju.scoring.stated import extract_count
 from keju.text import narrowed
 
 MOST = 5_000
@@ -87,6 +88,40 @@ def extract_boxes(text: str, axes: Axes) -> BoxList:
         if rows is not None:
             return _checked(rows, rule, body)
     return BoxList(None, Extracted(None, "no box found"))
+
+
+def extract_count_beside(text: str, axes: Axes) -> Extracted:
+    """How many things a response counts that was asked for their boxes in the same prompt.
+
+    The number that its words state, code fences and lines with boxes left out; where they state
+    none, the number of boxes that it lists. Our reading: the authors' script for Gemini asks both
+    at once and reads the boxes alone.
+    """
+    words = "\n".join(
+        line for line in _without_fences(narrowed(body_of(text))).splitlines() if not _has_box(line)
+    )
+    stated = extract_count(words)
+    if stated.answer is not None:
+        return stated
+    rows = extract_boxes(text, axes).rows
+    if rows is None:
+        return extract_count(text) if not words.strip() else stated
+    return Extracted(str(len(rows)), "number of boxes listed", text[:80])
+
+
+def _without_fences(body: str) -> str:
+    """A text without code fences and box tags."""
+    return _TAGGED.sub(" ", _FENCED.sub(" ", body))
+
+
+def _has_box(line: str) -> bool:
+    return bool(
+        _BRACKETED.search(line)
+        or _BARE.match(line)
+        or _IN_TABLE.match(line)
+        or _NAMED.search(line)
+        or (line.strip().startswith(("{", "[", "}", "]")))
+    )
 
 
 def _checked(rows: Sequence[Row], rule: str, body: str) -> BoxList:

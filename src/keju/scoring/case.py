@@ -19,7 +19,7 @@ from keju.metrics import (
 )
 from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.answers import Extracted, body_of, transcription_of
-from keju.scoring.box_lists import BoxList, extract_boxes
+from keju.scoring.box_lists import BoxList, extract_boxes, extract_count_beside
 from keju.scoring.letters import extract_letter
 from keju.scoring.short import entity_set, extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
@@ -211,6 +211,8 @@ class Case:
                 return self.transcription
             case "boxes":
                 return self.box_list.extracted
+            case "number" if self.response.box_convention:
+                return extract_count_beside(self.text, self.box_convention.axes)
         return _EXTRACT.get(self.form, _running_text)(self.text)
 
     @cached_property

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 from keju import __version__
+from keju.benchmarks.wordings import RELEASED
 from keju.items import AnswerForm, Protocol
 from keju.scoring import official, recognition, strict
 from keju.scoring.case import Case
@@ -142,6 +143,11 @@ def signature(
     """
     parts = [metric, label or protocol, f"text:{_preparation(protocol, text)}"]
     return "|".join([*parts, *([f"encoder:{encoder}"] if encoder else []), f"keju:{__version__}"])
+
+
+def wording_part(wording: str) -> str:
+    """What a signature says of a prompt wording; nothing of the released one."""
+    return "" if wording == RELEASED else f"|wording:{wording}"
 
 
 def _preparation(protocol: Protocol, text: str) -> str:

@@ -28,7 +28,7 @@ from keju.metrics.ranking import (
 )
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
-from keju.scoring.protocols import signature
+from keju.scoring.protocols import signature, wording_part
 from keju.scoring.verdicts import Verdict
 from keju.scoring.yes_no import first_yes_no
 
@@ -245,6 +245,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         signed = signature(protocol, metric, text_of(protocol, gallery.query.form))
         if form := reduction_of(item):
             signed += f"|pairs:{form}"
+        signed += wording_part(key.variant.wording)
     except UndefinedMetricError as error:
         reason = str(error)
     strict = protocol == "strict" and not reason
@@ -260,6 +261,7 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         query=item.query,
         setting=key.variant.setting,
         script=key.variant.script,
+        wording=key.variant.wording,
         round=key.round,
         group=item.group,
         status=gallery.status,

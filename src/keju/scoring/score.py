@@ -15,7 +15,7 @@ from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.scoring.case import Case, kind_of
 from keju.scoring.measured import CUT, Measured
-from keju.scoring.protocols import Binding, binding_of, signature, unavailable
+from keju.scoring.protocols import Binding, binding_of, signature, unavailable, wording_part
 from keju.scoring.rankings import Galleries
 from keju.scoring.semantic import Batch, semantic_binding
 
@@ -143,6 +143,7 @@ def _record(
         query=item.query,
         setting=response.setting,
         script=response.script,
+        wording=response.wording,
         round=response.round,
         group=item.group,
         status=response.status,
@@ -152,7 +153,7 @@ def _record(
         extracted_from=case.taken.origin if protocol == "strict" else "",
         stats=({CUT: 1.0} if case.flaw.cut and protocol == "official" else {})
         | ({} if measured is None else measured.stats),
-        signature=signed,
+        signature=signed + wording_part(response.wording) if signed else "",
     )
 
 

@@ -25,6 +25,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "value": pl.Float64,
     "setting": pl.String,
     "script": pl.String,
+    "wording": pl.String,
     "round": pl.Int64,
     "group": pl.String,
     "status": pl.String,

@@ -41,6 +41,7 @@ class VariantResult(Record, frozen=True, kw_only=True):
     task: str
     setting: Setting
     script: PromptScript = "released"
+    wording: str = "released"
     metric: str
     beside: str
     value: float | None
@@ -50,7 +51,7 @@ class VariantResult(Record, frozen=True, kw_only=True):
     @property
     def variant(self) -> PromptVariant:
         """The prompt variant of all its responses."""
-        return PromptVariant(self.setting, self.script)
+        return PromptVariant(self.setting, self.script, self.wording)
 
 
 def _cleaned(case: Case) -> Pair:
@@ -115,6 +116,7 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
                 task=task,
                 setting=variant.setting,
                 script=variant.script,
+                wording=variant.wording,
                 metric=metric,
                 beside=beside[metric],
                 value=fmean(values) if values else None,
@@ -148,6 +150,7 @@ def _score(case: Case, variant: Variant) -> Score:
         query=item.query,
         setting=response.setting,
         script=response.script,
+        wording=response.wording,
         round=response.round,
         group=item.group,
         status=response.status,

@@ -37,6 +37,7 @@ def responses_of(acts: Acts, exam: Exam, person: str) -> list[Response]:
             query=request.query,
             setting=request.setting,
             script=request.script,
+            wording=request.wording,
             round=request.round,
             candidate=request.candidate,
             box_convention=request.box_convention,

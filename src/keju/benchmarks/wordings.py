@@ -1,0 +1,115 @@
+"""Prompt wordings beside the published ones, declared as data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+import msgspec
+
+from keju.benchmarks.catalogue import task
+from keju.benchmarks.forms import question_form
+from keju.errors import DataError, UsageError
+from keju.items import Item
+from keju.metrics.boxes import box_convention
+
+RELEASED = "released"
+"""The name of the benchmark's own wording."""
+
+_FILE = "wordings.toml"
+
+
+class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One prompt of a wording: a template, its box convention, and what else its answer answers.
+
+    `also` are the other question forms of the task that are asked in the same prompt: their items
+    are not asked by themselves, and the one answer is scored for each.
+    """
+
+    ask: str
+    box_convention: str = ""
+    also: tuple[str, ...] = ()
+
+
+class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A wording: what it is, where it is from, and its prompts by question form."""
+
+    what: str
+    source: str
+    prompts: dict[str, WordedPrompt]
+
+    def prompt(self, task_id: str, query: str) -> WordedPrompt | None:
+        """The prompt of a question form, or None where this wording has none of its own."""
+        return self.prompts.get(f"{task_id}/{query}" if query else task_id)
+
+    def asked_with(self, task_id: str, query: str) -> str:
+        """The question form in whose prompt this one is asked too; empty where there is none."""
+        return next(
+            (
+                name
+                for name, prompt in self.prompts.items()
+                if name.partition("/")[0] == task_id and query in prompt.also
+            ),
+            "",
+        )
+
+
+def wording(name: str) -> Wording:
+    """The wording of that name; the released one has no prompts, as the catalogues have them.
+
+    Raises:
+        UsageError: there is none; the message lists those that there are.
+    """
+    if name == RELEASED:
+        return Wording(what="as the benchmark released its prompts", source="", prompts={})
+    found = wordings().get(name)
+    if found is None:
+        known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
+        raise UsageError(f"no wording {name!r}. Wordings: {RELEASED}; {known}")
+    return found
+
+
+def worded(item: Item, name: str) -> WordedPrompt | None:
+    """The prompt in which an item is asked in a wording; None for the released one."""
+    return None if name == RELEASED else wording(name).prompt(item.task, item.query)
+
+
+def not_worded(item: Item, name: str) -> str:
+    """Why an item is not asked in a wording, or an empty string."""
+    if name == RELEASED:
+        return ""
+    chosen = wording(name)
+    if within := chosen.asked_with(item.task, item.query):
+        return f"the wording {name} asks it in the prompt of {within}, whose answer counts for both"
+    if chosen.prompt(item.task, item.query) is None:
+        return f"the wording {name} has no prompt for it"
+    return f"its prompt is asked as released, not in the wording {name}" if item.verbatim else ""
+
+
+@cache
+def wordings() -> Mapping[str, Wording]:
+    """Every declared wording, by name.
+
+    Raises:
+        DataError: the file is not what it must be.
+    """
+    text = files("keju.benchmarks").joinpath("data", _FILE).read_text("utf-8")
+    try:
+        found = msgspec.convert(tomllib.loads(text), dict[str, Wording])
+        for each in found.values():
+            for name, prompt in each.prompts.items():
+                _check(name, prompt)
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError, UsageError) as error:
+        raise DataError(f"not a file of wordings: {error}", file=_FILE) from None
+    return found
+
+
+def _check(name: str, prompt: WordedPrompt) -> None:
+    form = question_form(name)
+    if prompt.box_convention:
+        box_convention(prompt.box_convention)
+    known = {query.name for query in task(form.task).queries}
+    if strange := set(prompt.also) - known:
+        raise UsageError(f"{name}: no question form {min(strange)!r} in task {form.task}")
