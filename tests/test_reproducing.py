@@ -6,6 +6,7 @@ import csv
 import os
 import re
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from paper_page import Block, arguments_of, blocks_of, page_text
@@ -18,6 +19,7 @@ from keju.cli import app
 from keju.reporting.figures.glyphs import missing
 
 pytestmark = [pytest.mark.semantic, pytest.mark.xdist_group("reproducing")]
+EXAMPLES = Path(__file__).parents[1] / "examples"
 BLOCKS = blocks_of(page_text())
 OWN = {"this run", ""}
 DEFAULTS = {"build": "recipe", "judge": "grade"}
@@ -45,6 +47,7 @@ class Reader:
             "ENGINE": f"http-ocr:{server.ocr_url}",
             "KANDIANGUJI_TOKEN": "none",
             "KANDIANGUJI_EMAIL": "none",
+            "WEB_RECIPE": str(web_recipe(place, server)),
             "WWM": encoder,
             "BERT": encoder,
             "ROBERTA": encoder,
@@ -70,6 +73,15 @@ class Reader:
             f"{command}\n{done.output}{done.exception!r}"
         )
         return done.output
+
+
+def web_recipe(place: Path, server: PaperServer) -> Path:
+    """A copy of the example recipe for web pages, with the server's address."""
+    copytree(EXAMPLES / "web-drafts", place / "recipe" / "web-drafts")
+    text = (EXAMPLES / "web-drafts.toml").read_text("utf-8")
+    recipe = place / "recipe" / "web-drafts.toml"
+    recipe.write_text(re.sub('base_url = "[^"]+"', f'base_url = "{server.url}"', text), "utf-8")
+    return recipe
 
 
 def fill_sheets(sheets: list[Path]) -> None:

@@ -29,13 +29,17 @@ _Of = Mapping[Setting, Sequence[Score]]
 
 
 class StepRow(NamedTuple):
-    """One task: its main metric in each setting, and the paired differences between them."""
+    """One task: its main metric in each setting, and the paired differences between them.
+
+    `values` are the metric's values in the settings, 0 to 1, in the order of the columns.
+    """
 
     task: str
     name: str
     metric: str
     items: int
     cells: list[Cell]
+    values: tuple[float | None, ...] = ()
 
 
 class StepTable(NamedTuple):
@@ -114,6 +118,7 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
         metric=metric_label(task_id, query, protocol, metric),
         items=len(shared),
         cells=[*(Cell(percent(values.get(setting))) for setting in found), *steps],
+        values=tuple(values.get(setting) for setting in found),
     )
 
 

@@ -60,7 +60,7 @@ def form_names(items: Sequence[Item]) -> list[str]:
     size = next((size for size in SIZES if size < largest), 0)
     if not size:
         return []
-    there = {item.task for item in items}
+    there = {item.task for item in items if len(item.images) - 1 > size}
     ranked = [f"{name}={size}" for name, tasks in RANKERS.items() if there & tasks]
     once = ["once"] if _asked_both_ways(items) else []
     return [*once, f"gallery={size}", *ranked]

@@ -18,10 +18,11 @@ from keju.published import published_tables
 from keju.reporting.difficulty import option_errors
 from keju.reporting.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run
 from keju.reporting.figures.bars import classes as classes_of
-from keju.reporting.figures.bars import own_class_rows, setting_rows
+from keju.reporting.figures.bars import own_class_rows
 from keju.reporting.figures.costs import cost_rows
 from keju.reporting.figures.datasets import OfDataset
 from keju.reporting.figures.parts import OWN_SOURCE, PAPER_SOURCE, apart
+from keju.reporting.figures.settings import figure_5_rows, setting_rows
 from keju.reporting.figures.specimens import specimen_rows
 from keju.reporting.figures.standings import difference_rows, rank_rows, standing_rows
 from keju.reporting.figures.task_values import (
@@ -33,7 +34,7 @@ from keju.reporting.figures.task_values import (
 )
 from keju.reporting.gather import Answer, Asked, Gathered
 from keju.reporting.labels import percent
-from keju.reporting.steps import step_tables
+from keju.reporting.steps import StepRow, StepTable, step_tables
 from keju.reporting.words import Words
 
 
@@ -159,6 +160,41 @@ def test_setting_bars_are_the_steps_tables_cells(made):
     rows = setting_rows(tables)
     assert [row["label"] for row in rows] == [cell.value for cell in strict.rows[0].cells[:3]]
     assert [row["setting"] for row in rows] == list(settings)
+
+
+def test_figure_5_has_the_papers_metrics_and_their_mean(made):
+    asked = [
+        Item(id=f"{task}-{n}", benchmark="MCS-Bench", task=task, answer=text, group=f"g{n}")
+        for task in ("T2", "T3", "T4")
+        for n, text in enumerate(("天，地。玄黃、宇宙", "日，月。盈昃、辰宿"))
+    ]
+    settings = {"image": -1.0, "own-ocr": 1.0, "gold-ocr": 1.0}
+    source = made(asked, {"openai:m": 0.5}, settings=settings)
+    (official,) = [f for f in of_run(source, ["settings"]) if f.of == "mcs-bench-official"]
+    assert [row["task"] for row in official.rows[::3]] == ["T2 BLEU", "T3 F1", "T4 F1"]
+    assert [row["setting"] for row in official.rows[:3]] == list(settings)
+    # Without T5 and T6 there is no mean of the five.
+    assert not [row for row in official.rows if "mean" in row["task"]]
+
+
+def test_figure_5s_mean_is_that_of_the_five_values():
+    values = {
+        "T2": (0.1, 0.2),
+        "T3": (0.2, 0.3),
+        "T4": (0.3, 0.5),
+        "T5": (0.4, 0.6),
+        "T6": (0.5, 0.9),
+    }
+    rows = [
+        StepRow(task=name, name=name, metric="m", items=2, cells=[], values=pair)
+        for name, pair in values.items()
+    ]
+    table = StepTable("m", "official", ["image", "own-ocr", "image → own-ocr"], rows)
+    means = [row["value"] for row in figure_5_rows([table]) if row["task"] == "T2 to T6, mean"]
+    assert means == pytest.approx([30, 50])
+    rows[4] = rows[4]._replace(values=(0.5, None))
+    means = [row["value"] for row in figure_5_rows([table]) if row["task"] == "T2 to T6, mean"]
+    assert means == pytest.approx([30])
 
 
 def _letters(count=12):

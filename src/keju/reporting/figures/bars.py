@@ -1,4 +1,4 @@
-"""Settings (MCS-Bench Fig. 5), missed options (Fig. 16), numbers of classes (OBI-Bench Fig. 3)."""
+"""Missed options (MCS-Bench Fig. 16) and numbers of classes (OBI-Bench Fig. 3)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from statistics import fmean
 
 import altair as alt
 
-from keju.benchmarks import task
 from keju.datasets.readers.obi_classes import MIXED
-from keju.items import Score, Setting
+from keju.items import Score
 from keju.published import Column, published_tables
 from keju.reporting.difficulty import option_errors
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
@@ -23,19 +22,17 @@ from keju.reporting.figures.parts import (
     cycled,
     data,
     distinct,
-    heading,
     named,
     of_source,
     points,
     said,
 )
-from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SETTINGS, SHAPES, SOFT
+from keju.reporting.figures.theme import FILL, INK, OWN, PAPERS, RULE, SHAPES
 from keju.reporting.galleries import galleries, reduced_forms
 from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.latex import slug
 from keju.reporting.papers_form import Source
-from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.words import Words
 from keju.scoring.aggregate import task_value
 
@@ -43,107 +40,6 @@ _SWEPT = "classification"
 _MOST_OPTIONS = 20
 _LABEL_GAP = 4.5
 """Points of percent between two names at the ends of curves."""
-
-FIGURE_5: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
-"""The settings 1, 2 and 3 of MCS-Bench 4.4."""
-
-
-def settings(source: OfRun) -> Iterator[Drawn]:
-    """Each model in the three settings of MCS-Bench's Figure 5 (`strict`)."""
-    rows = setting_rows(list(step_tables(source.gathered, FIGURE_5)))
-    if not rows:
-        yield Undrawn("settings", "", f"no model answered in two of {', '.join(FIGURE_5)}")
-        return
-    yield Figure(
-        kind="settings",
-        of="",
-        title="The image alone, with the model's own transcription, and with the true text",
-        caption="Main metrics under strict, in percent, over the items that were asked in every "
-        "setting of the model. From image to own-ocr: what reading first is worth; from there to "
-        "gold-ocr: what reading errors cost.",
-        rows=rows,
-        draw=_settings_chart,
-    )
-
-
-def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
-    """A row for each model, task and setting, as the report's table has it."""
-    return [
-        {
-            "model": table.model,
-            "source": OWN_SOURCE,
-            "task": f"{row.task} {row.metric}",
-            "setting": setting,
-            "value": float(cell.value),
-            "items": row.items,
-            "label": cell.value,
-        }
-        for table in tables
-        if table.protocol == "strict"
-        for row in table.rows
-        for setting, cell in zip(table.columns, row.cells, strict=True)
-        if "→" not in setting and cell.value != NOTHING
-    ]
-
-
-def published_settings() -> Iterator[Drawn]:
-    """MCS-Bench's Tables 8 and 9: translation by text models of three readings, and of images."""
-    tables = published_tables("MCS-Bench")
-    shown = {"GT": "true text", "KanDianGuji": "KanDianGuji's reading",
-             "PaddleOCR": "PaddleOCR's reading", "": "image"}  # fmt: skip
-    rows: list[Row] = [
-        {
-            "model": named(model, PAPER_SOURCE),
-            "source": PAPER_SOURCE,
-            "task": f"{column.task} {column.metric}, from {'text' if column.subset else 'images'}",
-            "setting": shown[column.subset],
-            "value": value,
-            "items": task(column.task).count,
-            "label": f"{value:.2f}",
-        }
-        for name in ("Table 8", "Table 9")
-        for column in tables[name].columns.values()
-        for model, value in column.values.items()
-    ]
-    order = list(shown.values())[::-1]
-    rows.sort(key=lambda row: (row["task"], order.index(str(row["setting"]))))
-    yield Figure(
-        kind="settings",
-        of="mcs-bench",
-        title="MCS-Bench T2: translating an image, two engines' readings, and the true text",
-        caption="BLEU in percent as printed in Tables 8 (text models) and 9 (models that see the "
-        "image): no model was tried in both ways.",
-        rows=rows,
-        draw=_settings_chart,
-    )
-
-
-def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
-    found = distinct(rows, "setting")
-    shades = (*SETTINGS, PAPERS)[-len(found) :] if len(found) > len(SETTINGS) else SETTINGS
-    fill = alt.Fill("setting:N", legend=None, sort=found,
-                    scale=alt.Scale(domain=found, range=list(shades[: len(found)])))  # fmt: skip
-
-    def of_task(name: str) -> alt.LayerChart:
-        its = [row for row in rows if row["task"] == name]
-        base = alt.Chart(data(its)).encode(
-            x=alt.X("value:Q", title=words("percent")),
-            y=alt.Y("model:N", title=None, sort=distinct(its, "model"),
-                    scale=alt.Scale(paddingInner=0.25),
-                    axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
-            yOffset=alt.YOffset("setting:N", sort=distinct(its, "setting")),
-        )  # fmt: skip
-        bars = base.mark_bar(stroke=SETTINGS[-1], strokeWidth=0.6).encode(fill=fill)
-        said = base.transform_calculate(said="datum.label + ' · ' + datum.setting")
-        text = said.mark_text(align="left", dx=4, fontSize=8).encode(
-            text="said:N", color=alt.value(SOFT)
-        )
-        return alt.layer(bars, text, title=heading(name, 230)).properties(
-            width=230, height=alt.Step(13)
-        )
-
-    charts = [of_task(str(name)) for name in distinct(rows, "task")]
-    return alt.concat(*charts, columns=3, spacing=30).resolve_scale(yOffset="independent")
 
 
 def options(source: OfRun) -> Iterator[Drawn]:
