@@ -14,7 +14,7 @@ from serving import Chat
 from keju.benchmarks.pair_forms import asked_candidates, pair_form, reduction_of
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
-from keju.items import Item
+from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model
 from keju.reporting import write_report
 from keju.reporting.gather import gather
@@ -22,7 +22,7 @@ from keju.reporting.labels import NOTHING
 from keju.reporting.page import Report
 from keju.running import Policy, Selection, estimate, merge, run
 from keju.running.pair_reducing import reduced
-from keju.running.plan_forms import with_forms
+from keju.running.plan_forms import form_names, with_forms
 from keju.running.requests import requests_for
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -295,6 +295,17 @@ def test_a_plan_shows_the_full_protocol_and_the_reduced_forms(dataset: Path):
     for form in ("once", "gallery=5", "edges=5"):
         (row,) = estimate(opened, models, Selection(rounds=5, pairs=form)).rows
         assert row.calls == calls[form][0]
+
+
+def test_a_ranker_is_planned_only_where_its_own_task_has_more_candidates():
+    many = tuple(
+        ImageRef(path=f"{n}.png", sha256=f"{n:064d}", width=9, height=9, size=9) for n in range(30)
+    )
+    asked = [
+        Item(id=name, benchmark="OBI-Bench", task=name, query="How", images=images, relevant=(1,))
+        for name, images in (("rejoining", many[:9]), ("retrieval", many))
+    ]
+    assert form_names(asked) == ["gallery=20", "hog=20"]
 
 
 def test_the_command_of_each_form_is_printed(dataset: Path):
