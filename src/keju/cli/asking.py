@@ -88,7 +88,8 @@ def plan(
     """Count the calls, images, tokens, money and hours that a run would take. Asks nobody.
 
     Tokens of images follow the vendors' published rules, those of text a stated one; what is not
-    known is said, not guessed. Where images are read first (own-ocr, ocr+llm), that is a row too.
+    known is said, not guessed. Where images are read first (own-ocr, own-text, ocr+llm), that is a
+    row too.
     """
     from keju.benchmarks.pair_forms import pair_form
     from keju.datasets.store import Dataset
