@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from pathlib import Path
 from typing import NamedTuple
 
 import authors_rules
@@ -20,6 +21,7 @@ from serving import Chat
 
 from keju.benchmarks import prompt_of, query_of, task
 from keju.datasets.store import DatasetWriter
+from keju.encoders import Encoders, parse_semantic
 from keju.interop.mcs_responses import export_responses
 from keju.items import Score
 from keju.models import ModelOptions
@@ -42,6 +44,7 @@ class Scored(NamedTuple):
     exported: Values
     file: Values
     folder: RunFolder
+    files: tuple[Path, Path]
 
 
 @pytest.fixture(scope="module")
@@ -78,6 +81,7 @@ def scored(tmp_path_factory: pytest.TempPathFactory, chat: Chat) -> Scored:
         official(score_responses(written.file, ("official",))),
         official(score_responses(place / "RESPONSES.json", ("official",))),
         folder,
+        (written.file, place / "RESPONSES.json"),
     )
 
 
@@ -88,6 +92,20 @@ def _row(each: Given) -> dict[str, object]:
         "Answer_Simplified": official_answer(each.item),
     }
     return row if each.content is MISSING else row | {"Response": each.content}
+
+
+@pytest.mark.semantic
+def test_the_encoders_metrics_are_the_same_too(scored: Scored, shared: Path) -> None:
+    encoders = Encoders(parse_semantic([f"chinese-bert-wwm={shared / 'golden' / 'tinybert'}"]))
+    ways = [
+        official(score_run(scored.folder, ("official",), encoders)),
+        *(official(score_responses(file, ("official",), encoders)) for file in scored.files),
+    ]
+    encoders.close()
+    for metric in ("Avg", "BERTScore"):
+        found = [{key: way[key] for key in way if key[1] == metric} for way in ways]
+        assert found[0] == found[1] == found[2]
+        assert sum(value is not None for value, _ in found[0].values()) > 400
 
 
 def test_with_reasoning_of_a_field_it_is_the_authors_value_of_both_together(

@@ -12,7 +12,10 @@ import pytest
 from lxml import html
 from tests.reporting.conftest import HOSTILE
 
+from keju.items import Response
 from keju.reporting import write_report
+from keju.reporting.browser import _reasoning
+from keju.text import answer_part
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
 QUIET = [
@@ -93,3 +96,31 @@ def test_a_folder_opens_from_the_disk_and_reads_its_items_there(scored_run, tmp_
     assert len(page.xpath("//article[@id='item']//section")) == 2
     assert page.xpath("//article[@id='item']//img/@src") == ["pictures/0.jpg"]
     assert page.xpath("//title/text()") == ["keju · small"]
+
+
+@pytest.mark.parametrize(
+    ("text", "thinking", "shown"),
+    [
+        ("B", "", {"text": "B"}),
+        ("<think>A?</think>B", "", {"text": "B", "content": "<think>A?</think>B"}),
+        ("B", "A?", {"text": "B", "thought": "A?"}),
+        ("<think>A?", "", {"text": "", "content": "<think>A?"}),
+    ],
+)
+def test_the_answer_is_shown_apart_from_its_reasoning(text, thinking, shown):
+    response = Response(
+        key="k", item="i", model="m", benchmark="MCS-Bench", task="T7", status="answered",
+        text=text, thinking=thinking,
+    )  # fmt: skip
+    assert {"text": answer_part(text)} | _reasoning(response) == shown
+
+
+def test_of_long_reasoning_the_beginning_and_the_end_are_shown():
+    response = Response(
+        key="k", item="i", model="m", benchmark="MCS-Bench", task="T7", status="answered",
+        text="B", thinking="甲" * 9_000 + "乙" * 9_000,
+    )  # fmt: skip
+    thought = _reasoning(response)["thought"]
+    assert (thought[0], thought[-1]) == ("甲", "乙")
+    assert "18,000" in thought
+    assert len(thought) < 5_000

@@ -14,8 +14,7 @@ from typing import Any
 from keju.benchmarks import is_undeciphered, options_of, prompt_of, query_of, task
 from keju.benchmarks.undeciphered import REASON
 from keju.errors import KejuError
-from keju.items import ImageRef, Item, Score
-from keju.reporting.answer_text import answer_shown
+from keju.items import ImageRef, Item, Response, Score
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
@@ -24,6 +23,9 @@ from keju.scoring import PROTOCOLS
 from keju.text import answer_part
 
 _LONGEST = 20_000
+_LONGEST_REASONING = 4_000
+"""Characters of reasoning that are shown of one answer; some models write 50,000."""
+
 _MOST_RELEVANT = 12
 _MOST_RANKED = 5
 _DIGITS = 4
@@ -114,10 +116,9 @@ class Browser:
 
     def _answer(self, asked: Asked, truth: str, answer: Answer) -> Json:
         item, response = asked.item, answer.response
-        row: Json = {
-            "m": self._models[answer.model],
-            "text": answer_shown(response.text)[:_LONGEST],
-        }
+        said = answer_part(response.text)
+        row: Json = {"m": self._models[answer.model], "text": said[:_LONGEST]}
+        row |= _reasoning(response)
         row |= _scores(item, answer.scores)
         if response.status != "answered":
             row["status"] = response.status
@@ -127,7 +128,6 @@ class Browser:
             row["error"] = f"{response.error.kind}: {response.error.message}"[:_LONGEST]
         if item.relevant:
             row["ranked"] = self._ranked(asked, response.text)
-        said = answer_part(response.text)
         if query_of(item).form == "transcription" and said:
             parts = differences(truth, said)
             row["diff"] = list(_compact(parts))
@@ -184,6 +184,20 @@ def _kind(name: str, query: str) -> Json:
             for place, metric in enumerate(getattr(asked, protocol))
         ],
     }
+
+
+def _reasoning(response: Response) -> Json:
+    """The content as it was returned where it has reasoning in it, and reasoning from a field."""
+    inside = response.text if answer_part(response.text) != response.text else ""
+    found = {"content": inside, "thought": response.thinking}
+    return {name: _shortened(text) for name, text in found.items() if text}
+
+
+def _shortened(text: str) -> str:
+    if len(text) <= _LONGEST_REASONING:
+        return text
+    half = _LONGEST_REASONING // 2
+    return f"{text[:half]}\n… ({len(text):,}) …\n{text[-half:]}"
 
 
 def _scores(item: Item, scores: Sequence[Score]) -> Json:

@@ -342,6 +342,14 @@
     } else if (answer.text && !answer.ranked) {
       part.append(make("div", "plain", answer.text));
     }
+    const more = (title, text) => {
+      if (!text) return;
+      const details = make("details");
+      details.append(make("summary", "", title), make("div", "plain", text));
+      part.append(details);
+    };
+    more(say("the content as it was returned, which official scores"), answer.content);
+    more(say("reasoning from a field of its own"), answer.thought);
     return part;
   }
 
