@@ -203,14 +203,16 @@ def test_the_whole_way_with_baselines(tmp_path):
     assert (tmp_path / "csv" / "items.csv").is_file()
 
 
-def test_failures_end_with_status_one_and_the_way_to_ask_again(tmp_path):
+def test_failures_end_with_status_one_and_a_hint(tmp_path):
     answers = tmp_path / "some.jsonl"
     answers.write_text('{"item": "no such item", "text": "天"}\n', "utf-8")
     done = keju(
         "run", mini.path(), "--model", f"replay:{answers}", "--task", "T7", "--out", tmp_path / "r"
     )
     assert done.returncode == 1
-    assert "--retry-failed" in done.stdout
+    # The same file has no answer the second time either.
+    assert "--retry-failed" not in done.stdout
+    assert "Add the answers" in done.stdout
 
 
 def test_importing_pages_then_validating_them(tmp_path):

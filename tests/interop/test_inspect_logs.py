@@ -19,7 +19,7 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.interop.inspect_logs import export_inspect
 from keju.items import Item, Line, Score
-from keju.models import ModelOptions
+from keju.models import Decoding, ModelOptions
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder, file_name
 from keju.scoring import score_run
@@ -92,6 +92,27 @@ def test_every_score_comes_back_failures_rounds_and_settings_included(
         for r in RunFolder.open(tmp_path / "again").responses()
     }
     assert not any(KEY.encode() in path.read_bytes() for path in logs.iterdir())
+
+
+def test_a_log_claims_the_parameters_that_were_sent(
+    chat: Chat, dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from inspect_ai.log import read_eval_log
+
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    body = {"error": {"message": "Unrecognized request argument supplied: top_k"}}
+    chat.plan(refusals=[{"has": ["top_k"], "status": 400, "body": body}])
+    decoding = Decoding(temperature=0.5, top_k=50)
+    run(dataset, [MODEL], tmp_path / "r", selection=Selection(tasks=("T6",), limit=3),
+        options=ModelOptions(base_url=chat.url, decoding=decoding))  # fmt: skip
+    score_run(RunFolder.open(tmp_path / "r"))
+    (written,) = export_inspect(tmp_path / "r", tmp_path / "logs")
+    claimed = read_eval_log(str(written.file)).eval.model_generate_config
+    assert (claimed.temperature, claimed.top_k) == (0.5, None)
+    logs = tmp_path / "logs" / file_name(MODEL)
+    back(dataset, logs, tmp_path / "again", Selection(tasks=("T6",), limit=3))
+    for response in RunFolder.open(tmp_path / "again").responses():
+        assert (response.decoding, response.refused) == ({"temperature": "0.5"}, ("top_k",))
 
 
 def test_pairs_and_every_form_of_answer_come_back(tmp_path: Path):

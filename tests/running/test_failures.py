@@ -38,6 +38,7 @@ WORDS = [
      "--system-prompt"),
     ("bad-request", "HTTP 400: Range of top_p should be (0.0, 1.0]", "parameter"),
     ("bad-request", "HTTP 400: told to", "again"),
+    ("missing-answer", "the file has no answer for this item", "--out"),
 ]  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def test_a_hint_names_what_can_be_changed(kind: str, said: str, names: str):
     assert names in hint_of(Failure(kind=kind, message=said))
 
 
-@pytest.mark.parametrize("kind", ["rate", "server", "timeout", "connection", "missing-answer"])
+@pytest.mark.parametrize("kind", ["rate", "server", "timeout", "connection", "refused"])
 def test_failures_that_may_pass_have_no_hint(kind: str):
     assert hint_of(Failure(kind=kind, message="HTTP 500: try later")) == ""
 

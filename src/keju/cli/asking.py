@@ -45,7 +45,7 @@ from keju.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from keju.running import Plan
+    from keju.running import Plan, RunSummary
 
 
 @app.command()
@@ -341,14 +341,27 @@ def run(
         ),
         console=err,
     )
+    _show_run(summary, folder, preset)
+    if summary.waiting:
+        say(f"Submitted in batches and not back yet: {summary.waiting:,} requests")
+    if summary.used_up:
+        say(f"Stopped: {summary.used_up}")
+    if not any(each.planned for each in summary.models):
+        say("Nothing was asked: the column 'not asked' says why")
+        raise typer.Exit(WITH_FAILURES)
+    if not summary.complete:
+        _show_failures(summary, folder)
+        raise typer.Exit(WITH_FAILURES)
+    if shard:
+        say("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN")
+        return
+    say(f"Next: keju score {folder} && keju report {folder} -o report.html")
+
+
+def _show_run(summary: RunSummary, folder: Path, preset: str) -> None:
+    """Print how each model fared, and how it was asked otherwise than was asked for."""
     # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.asked import (
-        failure_lines,
-        halted_lines,
-        run_table,
-        trouble_lines,
-        unlike_paper,
-    )
+    from keju.reporting.asked import not_sent_lines, run_table, unlike_paper
     from keju.runs import RunFolder
 
     out.print(run_table(summary))
@@ -358,6 +371,8 @@ def run(
                 f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
                 f"between attempts {each.waited:,.1f} s were waited in all"
             )
+    for line in not_sent_lines(summary):
+        say(line)
     if preset:
         identities = RunFolder(folder).manifest().models
         dropped = {each.model: each.not_sent for each in summary.models}
@@ -365,24 +380,18 @@ def run(
             say(line)
     if summary.cost is not None:
         say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
-    if summary.waiting:
-        say(f"Submitted in batches and not back yet: {summary.waiting:,} requests")
-    if summary.used_up:
-        say(f"Stopped: {summary.used_up}")
-    if not any(each.planned for each in summary.models):
-        say("Nothing was asked: the column 'not asked' says why")
-        raise typer.Exit(WITH_FAILURES)
-    if not summary.complete:
-        for line in [*failure_lines(folder), *trouble_lines(summary), *halted_lines(summary)]:
+
+
+def _show_failures(summary: RunSummary, folder: Path) -> None:
+    """Print what failed, what the servers said, and what to do about it."""
+    from keju.reporting.asked import failure_lines, halted_lines, trouble_lines
+
+    for lines in (failure_lines(folder, summary), trouble_lines(summary), halted_lines(summary)):
+        for line in lines:
             say(line)
-        counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
-        said = ", ".join(f"{count} {what}" for count, what in counts if count)
-        say(f"{said}. {summary.advice}")
-        raise typer.Exit(WITH_FAILURES)
-    if shard:
-        say("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN")
-        return
-    say(f"Next: keju score {folder} && keju report {folder} -o report.html")
+    counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
+    said = ", ".join(f"{count} {what}" for count, what in counts if count)
+    say(f"{said}. {summary.advice}")
 
 
 @app.command()

@@ -10,7 +10,7 @@ place for stands in each sample's metadata under ``keju``: nothing is lost on th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,6 +24,7 @@ from keju.interop.inspect_samples import reading_of, sample_of
 from keju.interop.inspect_scores import results_of
 from keju.interop.shown import Shown
 from keju.items import Item, PromptVariant, Response, Score, variant_of
+from keju.models.decoding import not_sent
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import read_scores
 
@@ -42,6 +43,7 @@ class Written(NamedTuple):
 
 
 _USUAL = PromptVariant()
+_DECODING = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
 
 
 class _Part(NamedTuple):
@@ -120,7 +122,9 @@ def _task_logs(
         asked = task(part.task)
         about = f"{asked.benchmark}: {asked.name_en} {asked.name_zh}, sent: {part.variant.setting}"
         title = "/".join(filter(None, ("keju", part.task, part.query)))
-        spec = _spec(shown.manifest, model, title, about, part.variant)
+        identity = shown.manifest.models.get(model, {})
+        dropped = {name for each in found for name in not_sent(identity, each.decoding)}
+        spec = _spec(shown.manifest, model, title, about, part.variant, dropped)
         variant = part.variant.label().replace(" · ", "-")
         stem = "-".join(filter(None, (part.task, part.query, variant)))
         yield _write(place / f"{file_name(stem)}.eval", spec, samples, scores.parts.get(part, []))
@@ -167,7 +171,9 @@ def _spec(
     title: str,
     about: str,
     variant: PromptVariant = _USUAL,
+    dropped: Collection[str] = (),
 ) -> EvalSpec:
+    """What a log says of itself; of decoding, what was asked for and always sent."""
     from inspect_ai import __version__ as inspect_version  # noqa: PLC0415
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415
     from inspect_ai.model import GenerateConfig  # noqa: PLC0415
@@ -176,8 +182,9 @@ def _spec(
         f"{manifest.dataset_hash} {model} {title} {variant.label() or variant.setting}".encode()
     )[:22]
     identity = manifest.models.get(model, {})
-    decoding = {each: identity[each] for each in ("temperature", "top_p", "max_tokens", "seed")
-                if each in identity}  # fmt: skip
+    decoding = {
+        name: identity[name] for name in _DECODING if name in identity and name not in dropped
+    }
     return EvalSpec(
         eval_id=name,
         run_id=sha256_bytes(f"{manifest.dataset_hash} {manifest.created}".encode())[:22],

@@ -24,7 +24,9 @@ hold parameters."""
 _NO_PARAMETERS = frozenset({
     "model", "modelId", "messages", "contents", "input", "system", "system_instruction", "stream",
     "stream_options", "tools", "tool_choice", "tool_config", "toolConfig", "safety_settings",
-    "extra_headers", "betas", "store", "include",
+    "extra_headers", "betas", "store", "include", "background", "metadata", "container",
+    "mcp_servers", "diagnostics", "prompt_cache_key", "prompt_cache_options", "safety_identifier",
+    "user",
 })  # fmt: skip
 """Fields of a call that are no parameters of decoding."""
 

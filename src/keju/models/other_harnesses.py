@@ -56,6 +56,8 @@ class Told(NamedTuple):
     usage: Usage = Usage()
     error: Failure | None = None
     not_text: str = ""
+    decoding: dict[str, str] | None = None
+    refused: tuple[str, ...] = ()
 
 
 class _Message(Struct):
@@ -263,6 +265,8 @@ def _our_told(text: str, thinking: str, ours: Response) -> Told:
         usage=ours.usage,
         error=ours.error,
         not_text=ours.not_text,
+        decoding=ours.decoding,
+        refused=ours.refused,
     )
 
 

@@ -246,6 +246,8 @@ def _entry_of(told: Told) -> _Entry:
         error=told.error,
         not_text=told.not_text,
         lines=told.lines,
+        decoding=told.decoding,
+        refused=told.refused,
     )
 
 

@@ -26,7 +26,6 @@ def run_table(summary: RunSummary) -> Table:
     for model in summary.models:
         bad = [f"{n} {status}" for status, n in model.statuses.items() if status != "answered"]
         bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
-        bad += [dropped_words(model, name) for name in model.not_sent]
         declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
         table.add_row(
             model.model,
@@ -36,6 +35,13 @@ def run_table(summary: RunSummary) -> Table:
             declined,
         )
     return table
+
+
+def not_sent_lines(summary: RunSummary) -> Iterator[str]:
+    """Which parameters that were asked for were not sent, and why."""
+    for model in summary.models:
+        for name in model.not_sent:
+            yield f"{model.model}: {dropped_words(model, name)}"
 
 
 def dropped_words(model: ModelSummary, name: str) -> str:
@@ -62,8 +68,12 @@ def unlike_paper(
             yield f"{model}, unlike the paper of --preset {name}: {'; '.join(found)}"
 
 
-def failure_lines(path: Path) -> Iterator[str]:
-    """For each model and kind of failure of a run: how often, what was said first, and a hint."""
+def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
+    """For each model and kind of failure of a run: how often, what was said first, and a hint.
+
+    The hint is left out where the summary's advice gives it.
+    """
+    given = {model.hint for model in summary.models}
     first: dict[tuple[str, str], Failure] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for response in RunFolder.open(path).responses():
@@ -73,7 +83,7 @@ def failure_lines(path: Path) -> Iterator[str]:
             first.setdefault(where, response.error)
     for (model, kind), count in counts.items():
         yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
-        if hint := hint_of(first[model, kind]):
+        if (hint := hint_of(first[model, kind])) and hint not in given:
             yield f"  Hint: {hint}"
 
 
