@@ -14,6 +14,7 @@ from answered import answered_run
 from released import obi_deciphering, picture, put, table
 
 from keju.datasets.readers import import_dataset
+from keju.datasets.stats import stats
 from keju.items import Item
 from keju.published.own import audit_run
 from keju.reporting import write_csv, write_report
@@ -177,6 +178,11 @@ def test_mixed_and_smaller_galleries_do_not_enter_table_4(sweep):
     (note,) = shown.notes
     assert "30 images (mixed)" in note
     assert "HWOBC 100" in note
+
+
+def test_images_of_a_mixed_gallery_are_counted_under_their_own_source(sweep):
+    found = stats(sweep[30].parent / "set30").sources
+    assert dict(found.select("source", "images").iter_rows()) == dict.fromkeys(SOURCES, 50)
 
 
 @pytest.mark.parametrize(("classes", "enters"), [(100, True), (99, False)])

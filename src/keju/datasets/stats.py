@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from keju.benchmarks import prompt_of, task
 from keju.datasets.distributions import distributions
+from keju.datasets.readers.obi_classes import MIXED
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
 from keju.errors import DataError, UsageError
@@ -143,8 +144,15 @@ def _tasks(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _image_rows(items: list[Item], name: str) -> Iterator[dict[str, object]]:
     for item in items:
-        for ref in item.images:
+        for ref in _of_its_source(item):
             yield _image_row(item, ref, name)
+
+
+def _of_its_source(item: Item) -> Sequence[ImageRef]:
+    """An item's images; of a mixed gallery only those of its own class."""
+    if item.metadata.get("gallery") != MIXED:
+        return item.images
+    return (item.images[0], *(item.images[place] for place in item.relevant))
 
 
 def _image_row(item: Item, ref: ImageRef, name: str) -> dict[str, object]:
