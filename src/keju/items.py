@@ -66,10 +66,11 @@ class PromptVariant(NamedTuple):
     wording: str = "released"
 
     @property
-    def rank(self) -> tuple[int, int]:
-        """The sort key: `image` before `own-ocr`, and ``released`` before ``simplified``."""
+    def rank(self) -> tuple[int, int, bool, str]:
+        """The sort key: `image` before `own-ocr`, and ``released`` before all others."""
         settings, scripts = get_args(Setting), get_args(PromptScript)
-        return settings.index(self.setting), scripts.index(self.script)
+        place = settings.index(self.setting), scripts.index(self.script)
+        return *place, self.wording != "released", self.wording
 
     def label(self, among: Iterable[PromptVariant] = ()) -> str:
         """The parts that are not the default, or differ from another variant in `among`.

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
 from keju.files import read_json, read_jsonl, sha256_bytes, write_atomic, write_json
-from keju.items import Item, PromptScript, PromptVariant, Record, Response, Setting
+from keju.items import Item, PromptScript, Record, Response, Setting
 
 FORMAT = "keju-run-2"
 FORMAT_1 = "keju-run-1"
@@ -75,16 +75,6 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     def wordings(self) -> list[str]:
         """The prompt wordings in which items are asked; the released one where none is named."""
         return self.settings.get("wordings", "released").split(",")
-
-    @property
-    def variants(self) -> list[PromptVariant]:
-        """Every prompt variant in which items are asked."""
-        return [
-            convert((setting, script, wording), PromptVariant)
-            for setting in self.shown
-            for script in self.scripts
-            for wording in self.wordings
-        ]
 
     def limits(self, model: str) -> str:
         """The limits within which a model's pictures were made smaller, for the signatures."""

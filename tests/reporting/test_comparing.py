@@ -20,8 +20,8 @@ from keju.scoring import compare_models, score_run
 
 ITEMS = 24
 M, N = "openai:m", "openai:n"
-Asked = tuple[str, str, str]
-"""Model, setting and script."""
+Asked = tuple[str, ...]
+"""Model, setting, script, and a wording other than the released one."""
 
 
 def items(task: str = "T5", answer: str = "A") -> list[Item]:
@@ -42,18 +42,19 @@ def made(
     folder.write_manifest(
         RunManifest(
             keju="0", dataset="d", dataset_version="1", dataset_hash=dataset,
-            models={model: {} for model, _, _ in right},
+            models={model: {} for model, *_ in right},
         )
     )  # fmt: skip
-    for (model, setting, script), count in right.items():
+    for (model, setting, script, *more), count in right.items():
         file = folder.responses_path(model, asked[0].task)
         file.parent.mkdir(parents=True, exist_ok=True)
         with file.open("ab") as stream:
             for n, item in enumerate(asked):
                 response = Response(
-                    key=f"{setting}{script}{n}", item=item.id, model=model, benchmark="MCS-Bench",
+                    key=f"{setting}{script}{more}{n}", item=item.id, model=model,
+                    benchmark="MCS-Bench",
                     task=item.task, status="answered", setting=setting, script=script,
-                    text="A" if n < count else "B",
+                    wording=more[0] if more else "released", text="A" if n < count else "B",
                 )  # fmt: skip
                 stream.write(msgspec.json.encode(response) + b"\n")
     score_run(folder)
@@ -134,6 +135,14 @@ def test_a_run_of_one_model_in_two_variants_needs_no_option(tmp_path):
     assert (found["first"], found["second"]) == (f"{M} · image", f"{M} · gold-ocr")
 
 
+def test_two_wordings_are_compared(tmp_path):
+    right = {(M, "image", "released"): 9, (M, "image", "released", "obi-gemini"): 3}
+    path = made(tmp_path / "r", right)
+    found = compared(path, "--wordings", "obi-gemini", "released")
+    assert (found["first"], found["second"]) == (f"{M} · obi-gemini", f"{M} · released")
+    assert found["tasks"][0]["first"] == 3 / ITEMS
+
+
 def test_runs_of_different_datasets_are_compared_over_the_items_that_are_the_same(tmp_path):
     changed = [msgspec.structs.replace(each, answer="B") if n < 6 else each
                for n, each in enumerate(items())]  # fmt: skip
@@ -161,7 +170,7 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
     [
         (
             Wanted(),
-            r"several prompt variants \(image simplified, .*--settings A B or --scripts A B",
+            r"several prompt variants \(image simplified released, .*--settings A B, --scripts A B",
         ),
         (Wanted(scripts=("simplified", "traditional")), "name the models with --model M"),
         (Wanted(model="openai:x"), "no model 'openai:x'; it has openai:m, openai:n"),

@@ -196,17 +196,24 @@ def compare(
         tuple[str, str] | None,
         typer.Option(metavar="A B", help="The two sides' scripts: simplified traditional."),
     ] = None,
+    wordings: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="A B", help="The two sides' wordings of the prompt."),
+    ] = None,
     model: Annotated[str, typer.Option(metavar="MODEL", help="The model of both sides.")] = "",
     setting: Annotated[
         str, typer.Option(metavar="SETTING", help="The setting of both sides.")
     ] = "",
     script: Annotated[str, typer.Option(metavar="SCRIPT", help="The script of both sides.")] = "",
+    wording: Annotated[
+        str, typer.Option(metavar="WORDING", help="The wording of both sides.")
+    ] = "",
     protocol: Annotated[
         Literal["official", "strict"], typer.Option(help="Whose main metrics are compared.")
     ] = "strict",
     as_json: AsJson = False,
 ) -> None:
-    """Compare two models, two runs, two settings or two scripts, task by task.
+    """Compare two models, runs, settings, scripts or wordings, task by task.
 
     Paired by item: a randomisation test and a bootstrap by group (book, plate, bone), adjusted over
     the tasks (Holm). Two runs may have the same model, asked in different ways.
@@ -217,8 +224,8 @@ def compare(
     from keju.runs import RunFolder
 
     wanted = Wanted(
-        models=models, settings=settings, scripts=scripts,
-        model=model, setting=setting, script=script,
+        models=models, settings=settings, scripts=scripts, wordings=wordings,
+        model=model, setting=setting, script=script, wording=wording,
     )  # fmt: skip
     compared = comparison_of([RunFolder.open(run) for run in runs], protocol, wanted)
     if as_json:

@@ -17,16 +17,27 @@ _Key = tuple[str, str, str]
 class Wanted(Record, frozen=True, kw_only=True):
     """What the two sides have in common and in what they differ, as the user says it.
 
-    `models`, `settings` and `scripts` are of the first side and the second; `model`, `setting` and
-    `script` of both. Empty means that the runs decide.
+    `models`, `settings`, `scripts` and `wordings` are of the first side and the second; `model`,
+    `setting`, `script` and `wording` of both. Empty means that the runs decide.
     """
 
     models: tuple[str, str] | None = None
     settings: tuple[str, str] | None = None
     scripts: tuple[str, str] | None = None
+    wordings: tuple[str, str] | None = None
     model: str = ""
     setting: str = ""
     script: str = ""
+    wording: str = ""
+
+    def variant(self, place: int) -> tuple[str, str, str]:
+        """Setting, script and wording of the first side (0) or the second, as far as given."""
+        pairs = (self.settings, self.scripts, self.wordings)
+        both = (self.setting, self.script, self.wording)
+        one, two, three = (
+            pair[place] if pair else shared for pair, shared in zip(pairs, both, strict=True)
+        )
+        return one, two, three
 
 
 class Side(NamedTuple):
@@ -42,7 +53,7 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
     """Find the two sides in one run or two.
 
     Raises:
-        UsageError: a model, setting or script is not there, more than one fits, or both sides are
+        UsageError: a model or prompt variant is not there, more than one fits, or both sides are
             the same.
         DataError: a run has not been scored.
     """
@@ -66,7 +77,7 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
     if alone and first_side.variant == second_side.variant:
         raise UsageError(
             f"{pair[0].path}: both sides are {models[0]}. Name what differs: a second run, "
-            "--models A B, --settings A B or --scripts A B"
+            "--models A B, --settings A B, --scripts A B or --wordings A B"
         )
     return first_side, second_side
 
@@ -119,7 +130,8 @@ def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool)
             if name not in there:
                 raise UsageError(f"{run.path}: no model {name!r}; it has {', '.join(there)}")
         return named
-    if not several and not wanted.settings and not wanted.scripts and len(known[0]) == 2:
+    in_variants = wanted.settings or wanted.scripts or wanted.wordings
+    if not several and not in_variants and len(known[0]) == 2:
         return known[0][0], known[0][1]
     if len(known[0]) == len(known[1]) == 1:
         return known[0][0], known[1][0]
@@ -136,8 +148,7 @@ def _scores(
     run: RunFolder, model: str, place: int, wanted: Wanted
 ) -> dict[PromptVariant, list[Score]]:
     """The scores that fit one side, by prompt variant."""
-    setting = wanted.settings[place] if wanted.settings else wanted.setting
-    script = wanted.scripts[place] if wanted.scripts else wanted.script
+    given = wanted.variant(place)
     found: dict[PromptVariant, list[Score]] = {}
     scores = read_scores(run.scores_dir / f"{file_name(model)}.parquet")
     for score in sorted(scores, key=lambda score: variant_of(score).rank):
@@ -145,10 +156,10 @@ def _scores(
     kept = {
         variant: scores
         for variant, scores in found.items()
-        if setting in ("", variant.setting) and script in ("", variant.script)
+        if all(want in ("", part) for want, part in zip(given, variant, strict=True))
     }
     if not kept:
-        asked = " and ".join(filter(None, (setting, script)))
+        asked = " and ".join(filter(None, given))
         raise UsageError(f"{run.path}: {model} has no answers in {asked or 'any setting'}. "
                          f"It has: {_listed(found)}")  # fmt: skip
     return kept
@@ -158,7 +169,8 @@ def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -
     if len(found) > 1:
         raise UsageError(
             f"{run.path}: {model} answered in several prompt variants ({_listed(found)}). Choose "
-            "one with --setting and --script, or two with --settings A B or --scripts A B"
+            "one with --setting, --script and --wording, or two with --settings A B, --scripts A B "
+            "or --wordings A B"
         )
     ((variant, scores),) = found.items()
     return Side(run, model, variant, scores)
