@@ -11,6 +11,7 @@ from shutil import copytree
 import pytest
 from paper_page import Block, arguments_of, blocks_of, page_text
 from paper_server import PaperServer
+from PIL import Image, ImageDraw
 from typer import Context
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -47,6 +48,7 @@ class Reader:
             "ENGINE": f"http-ocr:{server.ocr_url}",
             "KANDIANGUJI_TOKEN": "none",
             "KANDIANGUJI_EMAIL": "none",
+            "CLASSES": str(class_folders(place / "classes")),
             "WEB_RECIPE": str(web_recipe(place, server)),
             "WWM": encoder,
             "BERT": encoder,
@@ -73,6 +75,21 @@ class Reader:
             f"{command}\n{done.output}{done.exception!r}"
         )
         return done.output
+
+
+def class_folders(place: Path) -> Path:
+    """Twelve classes of each of OBI-Bench's three sources, five crops each: digits, and a mark."""
+    for number, source in enumerate(("HWOBC", "Oracle-50K", "OBI125")):
+        for name in range(12):
+            folder = place / source / f"{number}{name:02d}"
+            folder.mkdir(parents=True)
+            for crop in range(5):
+                image = Image.new("L", (32, 32), 255)
+                drawn = ImageDraw.Draw(image)
+                drawn.text((2, 2), folder.name, fill=0)
+                drawn.line((2 + 6 * crop, 20, 2 + 6 * crop, 30), fill=90)
+                image.save(folder / f"{crop}.png")
+    return place
 
 
 def web_recipe(place: Path, server: PaperServer) -> Path:
