@@ -83,9 +83,9 @@ def run(tmp_path_factory) -> Path:
         (["--model", M, "--setting", "image", "--scripts", "simplified", "traditional"],
          (f"{M} · simplified", f"{M} · traditional"), (12, 4)),
         (["--model", M, "--script", "simplified", "--settings", "image", "gold-ocr"],
-         (f"{M} · image · simplified", f"{M} · gold-ocr · simplified"), (12, 24)),
+         (f"{M} · image", f"{M} · gold-ocr"), (12, 24)),
         (["--model", M, "--settings", "own-ocr", "gold-ocr"],
-         (f"{M} · own-ocr · simplified", f"{M} · gold-ocr · simplified"), (18, 24)),
+         (f"{M} · own-ocr", f"{M} · gold-ocr"), (18, 24)),
         (["--models", N, M, "--setting", "image", "--scripts", "released", "traditional"],
          (f"{N} · released", f"{M} · traditional"), (20, 4)),
     ],
@@ -93,6 +93,7 @@ def run(tmp_path_factory) -> Path:
 def test_two_scripts_or_settings_of_a_model_are_compared(run, options, names, values):
     found = compared(run, *options)
     assert (found["first"], found["second"]) == names
+    assert found["shared"] == ("simplified" if "--settings" in options else "")
     (task,) = found["tasks"]
     assert (task["task"], task["items"], task["groups"]) == ("T5", ITEMS, ITEMS // 2)
     assert [task["first"], task["second"]] == [value / ITEMS for value in values]
@@ -170,7 +171,7 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
     [
         (
             Wanted(),
-            r"several prompt variants \(image simplified released, .*--settings A B, --scripts A B",
+            r"several prompt variants \(image simplified, .*--settings A B, --scripts A B",
         ),
         (Wanted(scripts=("simplified", "traditional")), "name the models with --model M"),
         (Wanted(model="openai:x"), "no model 'openai:x'; it has openai:m, openai:n"),

@@ -10,7 +10,14 @@ from keju.errors import UsageError
 from keju.items import Protocol, Record
 from keju.reporting.labels import NOTHING, metric_label
 from keju.reporting.plain import plain_table
-from keju.reporting.sides import Side, Wanted, choose_sides, names_of, paired_scores
+from keju.reporting.sides import (
+    Side,
+    Wanted,
+    choose_sides,
+    names_of,
+    paired_scores,
+    shared_variant,
+)
 from keju.reporting.terminal import model_head
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_models
@@ -19,12 +26,14 @@ from keju.scoring import TaskComparison, compare_models
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     """Two sides compared task by task.
 
-    `first` and `second` are their names, which say in what they differ. `dropped` counts items of
+    `first` and `second` are their names, which say in what they differ; `shared` is the part of the
+    prompt variant that is the same and not the default. `dropped` counts items of
     the first side that are not the same in the other run's dataset.
     """
 
     first: str
     second: str
+    shared: str
     sides: tuple[dict[str, str], dict[str, str]]
     protocol: Protocol
     tasks: list[TaskComparison]
@@ -54,6 +63,7 @@ def comparison_of(
     return Comparison(
         first=names[0],
         second=names[1],
+        shared=shared_variant(first, second),
         sides=(_said(first), _said(second)),
         protocol=protocol,
         tasks=found,
@@ -114,6 +124,8 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
         "p: paired randomisation, adjusted over the tasks (Holm); ▲ where it is .05 or less"
     )
     found = compared.tasks
+    if compared.shared:
+        yield f"Both sides: {compared.shared}"
     if compared.dropped:
         yield (
             f"{compared.dropped:,} items of {compared.first} are not the same in the other run's "

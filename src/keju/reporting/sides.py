@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from msgspec import convert
+
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Record, Score, variant_of
 from keju.runs import RunFolder, file_name
@@ -84,13 +86,22 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
 
 def names_of(first: Side, second: Side) -> tuple[str, str]:
     """The name of each side: its model, and what else differs from the other."""
-    runs = _run_names(first, second)
-    variants = (first.variant, second.variant)
-    one, other = (
-        " · ".join(filter(None, (side.model, run, side.variant.label(variants))))
-        for side, run in zip((first, second), runs, strict=True)
+    one, other = ((run, *side.variant) for run, side in
+                  zip(_run_names(first, second), (first, second), strict=True))  # fmt: skip
+    parts = [pair for pair in zip(one, other, strict=True) if pair[0] != pair[1]]
+    return (
+        " · ".join([first.model, *(pair[0] for pair in parts)]),
+        " · ".join([second.model, *(pair[1] for pair in parts)]),
     )
-    return one, other
+
+
+def shared_variant(first: Side, second: Side) -> str:
+    """The parts of the prompt variant that both sides share, unless they are the default."""
+    shared = (
+        one if one == other else usual
+        for one, other, usual in zip(first.variant, second.variant, PromptVariant(), strict=True)
+    )
+    return convert(tuple(shared), PromptVariant).label()
 
 
 def paired_scores(first: Side, second: Side) -> tuple[list[Score], list[Score], int]:
@@ -177,7 +188,8 @@ def _only(run: RunFolder, model: str, found: dict[PromptVariant, list[Score]]) -
 
 
 def _listed(found: dict[PromptVariant, list[Score]]) -> str:
-    return ", ".join(" ".join(variant) for variant in found) or "none"
+    labels = (variant.label(found).replace(" · ", " ") or variant.setting for variant in found)
+    return ", ".join(labels) or "none"
 
 
 def _run_names(first: Side, second: Side) -> tuple[str, str]:
