@@ -45,8 +45,9 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
     `format` is the stored one, also where the rest was read from an earlier format. `models` maps
-    each model's name to its identity, `settings` each option of the run to its value, `not_asked`
-    each model's name to the reasons and counts of requests it declined.
+    each model's name to its identity, with the decoding that was asked for (each `Response` has
+    what was sent), `settings` each option of the run to its value, `not_asked` each model's name to
+    the reasons and counts of requests it declined.
     """
 
     format: str = FORMAT

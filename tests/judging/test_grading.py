@@ -254,3 +254,15 @@ def test_an_answer_that_orders_its_grade_gets_the_judges(bench, answers):
     bench.ask(asked, "openai:other")
     other = judgements_of(judged, bench.folder, judges=["openai:other"])
     assert {each.grade for each in other} == {None}
+
+
+def test_grades_of_a_judge_of_0_1_0_are_not_asked_for_again(bench, answers):
+    """Its judges.json has no dtype, which is the same as an undeclared one."""
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    bench.rule(asked, says)
+    assert bench.ask(asked).complete
+    path = bench.folder.manifest_path
+    stored = json.loads(path.read_text("utf-8"))
+    del stored["judges"][JUDGE]["dtype"]
+    path.write_text(json.dumps(stored), "utf-8")
+    assert bench.ask(asked).models[0].asked == 0

@@ -58,3 +58,9 @@ def test_what_the_model_is_not_shown_leaves_the_key():
 def test_the_order_of_the_identity_does_not_matter():
     turned = dict(reversed(IDENTITY.items()))
     assert request_key(REQUEST, turned) == request_key(REQUEST, IDENTITY)
+
+
+def test_only_a_declared_dtype_is_part_of_a_key():
+    key = request_key(REQUEST, IDENTITY)
+    assert request_key(REQUEST, {**IDENTITY, "dtype": "unknown"}) == key
+    assert request_key(REQUEST, {**IDENTITY, "dtype": "bf16"}) != key
