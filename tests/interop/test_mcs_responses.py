@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from keju.benchmarks import task, tasks
@@ -112,6 +113,21 @@ def test_a_row_has_the_authors_fields_and_the_content_as_it_was_returned(tmp_pat
         assert ("Response" in row) == answered
         if answered and not stored[name].not_text:
             assert row["Response"] == stored[name].text
+
+
+def test_strict_takes_the_same_letters_from_the_file(tmp_path):
+    run = RunFolder(made(tmp_path / "run", ["m"]))
+    options = ("甲", "乙", "丙", "丁")
+    run.write_items([replace(item, options=options) for item in items() if item.task == "T5"])
+    (written,) = export_responses(run.path, tmp_path / "RESPONSES.json")
+    ways = score_run(run, ("strict",)), score_responses(written.file, ("strict",))
+    first, second = (
+        {(each.item, each.metric): each.value for each in scores if each.item.startswith("T5-")}
+        for scores in ways
+    )
+    assert first == second
+    assert {metric for _, metric in first} == {"Acc", "Acc_chance_corrected"}
+    assert None not in first.values()
 
 
 def test_several_models_and_rounds_have_a_file_each(tmp_path):

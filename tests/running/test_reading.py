@@ -91,6 +91,31 @@ def test_each_page_is_read_once_and_asked_about(dataset, tmp_path, chat, setting
     assert {score.setting for score in score_run(folder)} == {setting}
 
 
+@pytest.mark.parametrize("setting", ["own-ocr", "own-text"])
+@pytest.mark.parametrize("reading", [f"<think>是序？</think>\n\n{READ}\n", f"是序？</think>{READ}"])
+def test_what_is_passed_on_is_the_reading_without_its_reasoning(
+    dataset, tmp_path, chat, setting, reading
+):
+    pages = [picture(seed) for seed in range(2)]
+    replies = rules(dataset) | {asked_for(T1, [page]): reading for page in pages}
+    chat.plan(replies=replies)
+    summary = go(dataset, tmp_path / "run", chat, "openai:served", setting)
+    # The server has no rule for a prompt that holds the reasoning.
+    assert summary.complete
+    assert answers(tmp_path / "run") == {"a": "這是a", "b": "這是b", "c": "這是c"}
+    stored = list(RunFolder.open(tmp_path / "run").readings("openai:served"))
+    assert [each.text for each in stored] == [reading, reading]
+
+
+def test_a_pipeline_passes_on_a_reading_without_its_reasoning(dataset, tmp_path, chat):
+    pages = [picture(seed) for seed in range(2)]
+    replies = {asked_for(T1, [page]): f"<think>是序？</think>{READ}" for page in pages}
+    chat.plan(replies=rules(dataset) | replies)
+    summary = go(dataset, tmp_path / "run", chat, "ocr+llm:openai:reader+openai:served")
+    assert summary.complete
+    assert answers(tmp_path / "run") == {"a": "這是a", "b": "這是b", "c": "這是c"}
+
+
 def test_a_pipeline_asks_a_text_model_about_what_an_engine_read(dataset, tmp_path, chat):
     opened = Dataset.open(dataset)
     file = tmp_path / "read.jsonl"

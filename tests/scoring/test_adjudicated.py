@@ -36,7 +36,7 @@ def write(path, *rows) -> None:
     ("text", "status", "unclear"),
     [("A、B", "answered", True), ("不知道", "answered", True), ("B", "answered", False),
      ("答案是B", "answered", False), ("", "empty", False), ("A、B", "failed", False),
-     ("A、B", "truncated", True)],
+     ("A、B", "truncated", True), ("<think>A、B", "answered", False)],
 )  # fmt: skip
 def test_what_is_unclear(text, status, unclear):
     assert is_unclear(ITEM, said(text, status=status)) == unclear

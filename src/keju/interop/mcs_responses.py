@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks import prompt_of, task
+from keju.benchmarks import options_of, prompt_of, task
 from keju.datasets.writers.mcs_bench import wordings
 from keju.errors import UsageError
 from keju.files import write_json
@@ -117,6 +117,8 @@ def _row(item: Item, response: Response) -> dict[str, object]:
         "Answer_Simplified": official_answer(item),
         "Answer_Traditional": item.answer,
     }
+    if options := options_of(item):
+        row["Options"] = list(options)
     if response.status not in _WITHOUT_ANSWER:
         row["Response"] = json.loads(response.not_text) if response.not_text else response.text
     return row

@@ -30,8 +30,9 @@ def read_responses(path: Path) -> list[Case]:
     Each object has ``ID`` and ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
     ``Question`` (whose options help to take a letter; also ``Question_Simplified`` or
     ``Question_Traditional``) and ``Answer`` or ``Answer_Traditional`` (which `strict` prefers) are
-    read where they exist. An object without ``Response`` is a failure,
-    as in a run, and a null one is empty text (our reading: the authors' script stops at both).
+    read where they exist, ``Options`` as a list too. An object without ``Response`` is a failure,
+    as in a run, and a null one is empty text. Both are our reading: the authors' script stops, but
+    for AR, CR and Edit_Distance of an object without ``Response``, which it reads as empty text.
     An item whose answer is not text, or whose answer or response has half a character, is unscored;
     one whose response is not text is unscored where the authors' script stops at it. IDs may be
     whole floats, which pandas makes of numbers.
@@ -122,6 +123,7 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
         task=task.id,
         question=question,
         verbatim=bool(question),
+        options=_options(row) if task.queries[0].form == "letter" else (),
         answer=_first(row, _ANSWERS) if answer else "",
         answer_simplified=_optional(row, "Answer_Simplified"),
     )
@@ -175,6 +177,15 @@ def _optional(row: Mapping[str, object], key: str) -> str:
 
 def _first(row: Mapping[str, object], keys: Sequence[str]) -> str:
     return next(filter(None, (_optional(row, key) for key in keys)), "")
+
+
+def _options(row: Mapping[str, object]) -> tuple[str, ...]:
+    """The options as `keju export mcs-bench` writes them; none in any other form."""
+    value = row.get("Options")
+    if not isinstance(value, list):
+        return ()
+    texts = [text for text in value if isinstance(text, str) and not _HALF.search(text)]
+    return tuple(texts) if len(texts) == len(value) else ()
 
 
 def _flaw(row: Mapping[str, object], key: str) -> str:
