@@ -125,7 +125,9 @@ def test_both_wordings_are_asked_in_one_run_and_shown_apart(
     assert len(shown) == 2
     assert {wording for _, wording in shown} == {"released", GEMINI}
     assert any(GEMINI in model for model, _ in shown)
-    assert GEMINI in (tmp_path / "r.html").read_text("utf-8")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    assert PROMPT in page
+    assert "gemini15pro.py" in page
 
 
 def test_a_run_resumes_and_merges_with_its_wording(chat: Chat, dataset: Path, tmp_path: Path):

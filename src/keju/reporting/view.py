@@ -22,6 +22,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
+from keju.reporting.otherwise import asked_otherwise
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows
@@ -75,6 +76,7 @@ class View(NamedTuple):
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
+    asked_otherwise: list[str]
     boards: list[Leaderboard]
     missing: list[str]
     beside: list[BesideTable]
@@ -129,6 +131,7 @@ def build_view(
         names=gathered.models,
         models=[_model_row(gathered, model) for model in gathered.models],
         parameters=parameters(gathered),
+        asked_otherwise=asked_otherwise(gathered),
         boards=leaderboards(gathered, results, prices),
         missing=list(_missing_lines(results)),
         beside=papers_tables(gathered, results, judged.means, published=True, same_as=same_as)

@@ -1,0 +1,41 @@
+"""What a reader must know of how a run was asked: its prompt wordings, reduced forms, item list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from keju.benchmarks.wordings import RELEASED, wording
+from keju.reporting.gather import Gathered
+from keju.running.conventions import OF_MODEL
+from keju.runs import RunManifest
+
+
+def asked_otherwise(gathered: Gathered) -> list[str]:
+    """One line for each thing in which a run's questions differ from the benchmark's own.
+
+    A line begins with the run's name where the report has several runs.
+    """
+    several = len(gathered.runs) > 1
+    return [
+        f"{run.name}: {line}" if several else line
+        for run in gathered.runs
+        for line in _lines(run.manifest)
+    ]
+
+
+def _lines(manifest: RunManifest) -> Iterator[str]:
+    for name in manifest.wordings:
+        if name != RELEASED:
+            found = wording(name)
+            yield f"Wording {name}: {found.what}. Source: {found.source}"
+            for form, prompt in found.prompts.items():
+                yield f"Wording {name}, {form}: {prompt.ask}"
+    if manifest.pairs:
+        yield f"Tasks of pairs were asked in a reduced form: --pairs {manifest.pairs}"
+    if boxes := manifest.settings.get("boxes"):
+        yield f"Boxes were asked for as {boxes}"
+    for name, value in manifest.settings.items():
+        if name.startswith(OF_MODEL):
+            yield f"Boxes were asked of {name.removeprefix(OF_MODEL)} as {value}"
+    if items := manifest.settings.get("items"):
+        yield f"Only listed items were asked: {items}"
