@@ -17,6 +17,7 @@ from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
+from keju.reporting import write_report
 from keju.running import Policy, Selection, merge, run
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -128,6 +129,20 @@ def test_both_wordings_are_asked_in_one_run_and_shown_apart(
     page = (tmp_path / "r.html").read_text("utf-8")
     assert PROMPT in page
     assert "gemini15pro.py" in page
+
+
+def test_another_wording_stays_out_of_the_papers_tables(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says=SAID)
+    out = tmp_path / "run"
+    both = ("--wording", "released", "--wording", GEMINI)
+    assert keju(*command(dataset, out, chat, *both)).returncode == 0
+    score_run(RunFolder.open(out))
+    report = write_report([out], tmp_path / "r.html", picture_bytes=0)
+    tables = [table for table in report.beside if table.name == "Table 2"]
+    assert tables
+    rows = [row.model for table in tables for row in table.rows if row.source == "this run"]
+    assert rows == ["openai:served · released"]
+    assert any(GEMINI in note for table in tables for note in table.notes)
 
 
 def test_a_run_resumes_and_merges_with_its_wording(chat: Chat, dataset: Path, tmp_path: Path):

@@ -7,6 +7,7 @@ from copy import copy
 from itertools import permutations
 
 from keju.benchmarks import Task, tasks
+from keju.benchmarks.wordings import RELEASED
 from keju.items import Item, Score
 from keju.published import Column, PrintedTable
 from keju.reporting.galleries import (
@@ -38,13 +39,19 @@ class Own:
     """What the run has of one benchmark.
 
     Items of other galleries than the paper's and in a reduced form are not in it. `tasks` are
-    those that were asked, in the paper's order.
+    those that were asked, in the paper's order. Answers in another wording than the released one
+    are left out too.
     """
 
     def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
         self._given = given
         self._results = results
-        self.voices = gathered.voices
+        self.voices = {
+            name: voice
+            for name, voice in gathered.voices.items()
+            if voice.variant.wording == RELEASED
+        }
+        self._reworded = [name for name in gathered.voices if name not in self.voices]
         self.benchmark = benchmark
         every = {
             place: item for place, item in gathered.items.items() if item.benchmark == benchmark
@@ -58,6 +65,7 @@ class Own:
         self._scores: dict[tuple[str, str, str, str], list[Score]] = {}
         for score in gathered.scores if self.tasks else ():
             kept = (score.task, score.query, score.item) in self._items
+            kept = kept and score.model in self.voices
             if score.protocol == "official" and score.value is not None and kept:
                 key = (score.model, score.task, score.query, score.metric)
                 self._scores.setdefault(key, []).append(score)
@@ -67,6 +75,11 @@ class Own:
         of_table = {column.task for column in table.columns.values()}
         theirs = (*gallery_notes(self._others), *reduced_notes(self._reduced))
         notes = [note for task, note in theirs if task in of_table]
+        if self._reworded:
+            notes.append(
+                f"Asked in another wording than the released one and not in this table: "
+                f"{', '.join(self._reworded)}. They are shown in the leaderboard and task by task."
+            )
         if any(self.judge(model, table) for model in self.voices):
             notes.append(_JUDGE_NOTE)
         return tuple(notes)
