@@ -96,7 +96,7 @@ class _Form:
         }
 
     def parts(self) -> Iterator[Part]:
-        """The columns, in the paper's order; those of which the run has nothing stay away."""
+        """The columns, in the paper's order, without those of which the run has nothing."""
         asked = {each.id for each in self._own.tasks}
         columns = [each for each in self._table.columns.values() if each.task in asked]
         unmatched: dict[tuple[str, str, str], Column] = {}
