@@ -15,8 +15,9 @@ from keju.cli import app
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
 from keju.interop.shown import Shown
-from keju.judging.answers import AnswerId
+from keju.judging.answers import AnswerId, Chosen, answers_of, code_of
 from keju.judging.folder import JudgementFolder
 from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
@@ -26,8 +27,9 @@ from keju.reporting.gather import gather
 from keju.running import Selection, estimate, merge, run
 from keju.running.store import ResponseStore
 from keju.runs import FORMAT_1, RunFolder
-from keju.scoring import score_run
+from keju.scoring import answer_code, score_run
 from keju.web import Hall
+from keju.web.adjudication import Adjudication
 
 STORED = Path(__file__).parent / "golden" / "run-0.1.0"
 MODELS = ["openai:plain", "openai:thinker"]
@@ -158,6 +160,32 @@ def test_judgements_of_0_1_0_belong_to_the_answers_they_graded(old: Path):
     (path.parents[2] / "judges.json").write_text('{"judges": {"judge": {}}, "keju": "0.1.0"}')
     assert [reply.item for reply in folder.responses("judge")] == [now]
     assert [slot.item for slot in ResponseStore(folder).known("judge")] == [now]
+
+
+def code_in_0_1_0(*spelled: object, text: str = "") -> str:
+    """The codes of keju 0.1.0: of a judged answer, whose text follows; and of an unclear one."""
+    data = json.dumps(spelled, ensure_ascii=False, separators=(",", ":"))
+    return sha256_bytes((f"{data}\0{text}" if text else data).encode())[:16]
+
+
+def test_codes_that_people_were_given_by_0_1_0_still_name_their_answers(old: Path):
+    folder = RunFolder.open(old)
+    judged = answers_of(folder, read_rubrics(None), Chosen(tasks=("T2",))).judged
+    found = {(each.id.model, each.id.setting): code_of(each) for each in judged}
+    assert found == {
+        (model, now): code_in_0_1_0(
+            model, "lienv-t2", "T2", "", before, 1,
+            text=f"天地玄黃，{int(now == 'image')} images, with{'out' * (now == 'image')} text",
+        )
+        for model in MODELS
+        for now, before in OLD_NAMES.items()
+    }  # fmt: skip
+    response = next(r for r in folder.responses("openai:plain", ["T7"]) if r.setting == "gold-text")
+    code = code_in_0_1_0(
+        "openai:plain", response.key, response.item, "T7", "", "gold-ocr", 1, response.text
+    )
+    assert answer_code(response, of_0_1_0=True) == code
+    assert code in Adjudication(folder).subjects("")
 
 
 def test_figure_5_has_nothing_of_a_run_that_sent_text_alone(old: Path, tmp_path: Path):

@@ -277,6 +277,12 @@ def setting_of_format_1(setting: str) -> Setting:
     return now
 
 
+def setting_in_format_1(setting: Setting) -> Setting:
+    """The name that a setting has in a run of keju 0.1.0 and in codes of its answers."""
+    old: dict[Setting, Setting] = {"own-text": "own-ocr", "gold-text": "gold-ocr"}
+    return old.get(setting, setting)
+
+
 def manifest_of_format_1(manifest: RunManifest) -> RunManifest:
     """A manifest of keju 0.1.0 with the settings of format 2, and its `format` as stored."""
     settings = dict(manifest.settings)

@@ -58,7 +58,7 @@ def shards(dataset: Path, tmp_path: Path, chat: Chat, count: int, *models: str, 
 
 def texts(path: Path) -> dict[tuple[object, ...], str]:
     return {
-        (r.model, r.task, r.item, r.setting, r.round): f"{r.key} {r.status} {r.text}"
+        (r.model, r.task, r.item, r.setting, r.script, r.round): f"{r.key} {r.status} {r.text}"
         for r in RunFolder.open(path).responses()
     }
 
@@ -84,7 +84,9 @@ def test_merged_shards_are_the_run_that_one_machine_would_have_made(
 ):
     chat.plan()
     models = (MODEL, "baseline:chance")
-    how = {"settings": ("image", "own-ocr"), "rounds": 2}
+    how = {
+        "settings": ("image", "own-ocr"), "scripts": ("simplified", "traditional"), "rounds": 2,
+    }  # fmt: skip
     go(dataset, tmp_path / "whole", chat, *models, **how)
     asked = chat.stats()["requests"]
     chat.plan()

@@ -12,7 +12,7 @@ from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting
 from keju.judging.rubrics import Rubrics
-from keju.runs import RunFolder
+from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring import body_of
 
 _ALWAYS = 6
@@ -59,13 +59,15 @@ class Judged(NamedTuple):
     """An answer that can be graded, with the item it answers.
 
     `text` is the answer without the model's reasoning; it may be empty. `answered` is false where
-    the call failed or was refused, so that there is nothing to grade.
+    the call failed or was refused, so that there is nothing to grade. `coded` is the spelled id
+    that its code covers, where that is not `id`'s: in a run of keju 0.1.0.
     """
 
     id: AnswerId
     item: Item
     text: str
     answered: bool = True
+    coded: str = ""
 
     @property
     def group(self) -> str:
@@ -108,6 +110,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     if gone := [name for name in chosen.models or () if name not in known]:
         raise UsageError(f"{run.path}: no model {gone[0]!r}; it has {', '.join(known)}")
     wanted = _wanted(run, rubrics, chosen)
+    old = run.manifest().format == FORMAT_1
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
     found: list[Judged] = []
     for name in chosen.models or known:
@@ -117,7 +120,10 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
                 continue
             text = body_of(response.text).strip()
             answered = response.status not in {"failed", "filtered"}
-            judged = Judged(AnswerId.of(response), item, text, answered)
+            judged = Judged(which := AnswerId.of(response), item, text, answered)
+            if old:
+                before = which._replace(setting=setting_in_format_1(which.setting))
+                judged = judged._replace(coded=before.spelled)
             if chosen.only is None or code_of(judged) in chosen.only:
                 found.append(judged)
     if not found:
@@ -166,4 +172,6 @@ def code_of(judged: Judged) -> str:
 
     It covers the text too: an answer that was asked for anew since is another one.
     """
-    return sha256_bytes(f"{judged.id.spelled}\0{judged.text}".encode("utf-8", "replace"))[:16]
+    return sha256_bytes(
+        f"{judged.coded or judged.id.spelled}\0{judged.text}".encode("utf-8", "replace")
+    )[:16]

@@ -18,6 +18,7 @@ import msgspec
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, Response, Score
+from keju.runs import setting_in_format_1
 from keju.scoring.answers import body_of
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
@@ -46,8 +47,11 @@ def is_unclear(item: Item, response: Response) -> bool:
     return case.form == "letter" and case.taken.answer is None
 
 
-def answer_code(response: Response) -> str:
-    """What names an answer and changes with its text, but does not tell who gave it."""
+def answer_code(response: Response, *, of_0_1_0: bool = False) -> str:
+    """What names an answer and changes with its text, but does not tell who gave it.
+
+    An answer in a run of keju 0.1.0 keeps the code that it had, by the setting's old name.
+    """
     spelled = msgspec.json.encode(
         (
             response.model,
@@ -55,7 +59,7 @@ def answer_code(response: Response) -> str:
             response.item,
             response.task,
             response.query,
-            response.setting,
+            setting_in_format_1(response.setting) if of_0_1_0 else response.setting,
             response.round,
             response.text,
         )
@@ -109,7 +113,7 @@ def adjudicated(cases: Iterable[Case], decisions: Decisions, scores: list[Score]
 
 def _score(case: Case, decisions: Decisions) -> Score:
     response, item = case.response, case.item
-    letter = decisions.letters.get(answer_code(response), case.taken.answer)
+    letter = decisions.letters.get(answer_code(response, of_0_1_0=case.flaw.cut), case.taken.answer)
     value = float(letter == case.truth.strip().upper())
     return Score(
         key=response.key,

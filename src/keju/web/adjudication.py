@@ -15,7 +15,7 @@ import msgspec
 from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task
 from keju.files import cell_text
 from keju.items import Item, Record, Response
-from keju.runs import RunFolder
+from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import answer_code, is_unclear
 from keju.scoring.adjudicated import CODE, LETTER, NONE
 from keju.text import answer_part
@@ -41,8 +41,10 @@ class Adjudication:
     name = "adjudication"
 
     def __init__(self, run: RunFolder) -> None:
+        old = run.manifest().format == FORMAT_1
         self._answers = {
-            answer_code(response): (item, response) for item, response in _unclear(run)
+            answer_code(response, of_0_1_0=old): (item, response)
+            for item, response in _unclear(run)
         }
 
     def subjects(self, person: str) -> Sequence[str]:
