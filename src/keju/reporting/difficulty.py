@@ -9,7 +9,7 @@ from string import ascii_uppercase
 from typing import Any, NamedTuple
 
 from keju.benchmarks import options_of
-from keju.items import Item
+from keju.items import Item, Protocol, Score
 from keju.reporting.gather import Gathered, main_metric
 from keju.reporting.labels import percent, task_name
 
@@ -101,11 +101,12 @@ def _hard(mean: float, name: str, tried: _Tried) -> HardItem:
     )
 
 
-def option_errors(gathered: Gathered) -> list[Json]:
+def option_errors(gathered: Gathered, protocol: Protocol = "strict") -> list[Json]:
     """Per task with letters: how often each option is missed where it is true (MCS-Bench Fig. 16).
 
     A row is ``[option, times true, [error rate of each model], taken instead, times wrongly
-    taken]``. Options that are true only once are left out, and tasks that have no others.
+    taken]``; the last two are known under `strict` alone, which takes one option from a response.
+    Options that are true only once are left out, and tasks that have no others.
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for asked in gathered.asked.values():
@@ -115,13 +116,20 @@ def option_errors(gathered: Gathered) -> list[Json]:
             name = task_name(asked.item.task, asked.item.query)
             taken = found.setdefault(name, {}).setdefault(true, [])
             taken += [
-                (answer.model, _text(texts, score.extracted) if score.value is not None else "")
+                (answer.model, _taken(score, texts, true))
                 for answer in asked.answers
                 for score in answer.scores
-                if score.protocol == "strict" and score.metric == "Acc"
+                if score.protocol == protocol and score.metric == "Acc"
             ]
     tables = [_option_table(gathered, name, by_true) for name, by_true in found.items()]
     return [table for table in tables if table["rows"]]
+
+
+def _taken(score: Score, options: tuple[str, ...], true: str) -> str:
+    """The option taken; under `official`, which takes none, the true one where it is right."""
+    if score.protocol == "official":
+        return true if score.value == 1 else ""
+    return _text(options, score.extracted) if score.value is not None else ""
 
 
 def _text(options: tuple[str, ...], letter: str) -> str:

@@ -220,6 +220,21 @@ def test_option_errors_stand_with_how_often_the_option_is_true(source):
     }
 
 
+def test_the_papers_error_rate_of_an_option_is_that_of_official(source):
+    (figure,) = (f for f in of_run(source, ["options"]) if f.of == "t7")
+    wrong = {}
+    for asked in source.gathered.asked.values():
+        if asked.item.task == "T7":
+            option = asked.item.options["ABCD".index(asked.item.answer)]
+            for answer in asked.answers:
+                for score in answer.scores:
+                    if (score.protocol, score.metric) == ("official", "Acc"):
+                        wrong.setdefault((option, answer.model), []).append(1 - score.value)
+    for row in figure.rows:
+        values = wrong[row["option"], row["model"]]
+        assert row["official_error_rate"] == round(100 * sum(values) / len(values), 2)
+
+
 def test_an_option_that_one_model_was_not_asked_keeps_its_count_and_mean(source):
     (figure,) = (f for f in of_run(source, ["options"]) if f.of == "t7")
     drawn = figure.draw(figure.rows[1:], Words("en")).to_dict()

@@ -8,6 +8,7 @@ from statistics import fmean
 
 import altair as alt
 
+from keju.benchmarks import options_of
 from keju.datasets.readers.obi_classes import MIXED
 from keju.items import Score
 from keju.published import Column, published_tables
@@ -45,12 +46,14 @@ _LABEL_GAP = 4.5
 def options(source: OfRun) -> Iterator[Drawn]:
     """How often each option is missed, beside how often it is true, a figure a task."""
     tables = option_errors(source.gathered)
+    official = {each["task"]: each for each in option_errors(source.gathered, "official")}
     if not tables:
         yield Undrawn("options", "", "no task with letters has an option that is true twice")
+    yield from _untold_options(source, {str(table["task"]) for table in tables})
     real = [n for n, v in source.gathered.voices.items() if v.role != "baseline"]
     for table in tables:
         of = str(table["task"]).lower().replace("/", "-")
-        rows = option_rows(table, source.gathered.models, real)
+        rows = option_rows(table, source.gathered.models, real, official.get(table["task"]))
         if not rows:
             yield Undrawn("options", of, "only baselines answered")
             continue
@@ -67,10 +70,21 @@ def options(source: OfRun) -> Iterator[Drawn]:
 
 
 def option_rows(
-    table: Mapping[str, object], models: Sequence[str], real: Sequence[str]
+    table: Mapping[str, object],
+    models: Sequence[str],
+    real: Sequence[str],
+    official: Mapping[str, object] | None = None,
 ) -> list[Row]:
-    """A row for each option and model of a table of `option_errors`; `mean` is over the models."""
+    """A row for each option and model of a table of `option_errors`; `mean` is over the models.
+
+    `official_error_rate` is the paper's: an answer is right where the letter occurs in it.
+    """
     found: list[Row] = []
+    printed = {
+        (row[0], model): rate
+        for row in (official or {}).get("rows", ())  # type: ignore[attr-defined]
+        for model, rate in zip(models, row[2], strict=True)
+    }
     for true, asked, rates, _, taken in list(table["rows"])[:_MOST_OPTIONS]:  # type: ignore[call-overload]
         known = {m: rate for m, rate in zip(models, rates, strict=True) if m in real}
         there = {model: rate for model, rate in known.items() if rate is not None}
@@ -82,11 +96,23 @@ def option_rows(
                 "times_wrongly_taken": taken,
                 "model": model,
                 "error_rate": points(rate),
+                "official_error_rate": points(printed.get((true, model))),
                 "mean": points(fmean(there.values())),
             }
             for model, rate in there.items()
         ]
     return found
+
+
+def _untold_options(source: OfRun, told: set[str]) -> Iterator[Undrawn]:
+    """The tasks with letters of which each option is true only once."""
+    asked = {
+        task_name(each.item.task, each.item.query)
+        for each in source.gathered.asked.values()
+        if options_of(each.item)
+    }
+    for name in sorted(asked - told) if told else ():
+        yield Undrawn("options", name.lower().replace("/", "-"), "each option is true only once")
 
 
 def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
