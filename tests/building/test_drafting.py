@@ -583,3 +583,19 @@ def test_templates_of_the_users_are_checked(tmp_path: Path) -> None:
     path.write_text("version = 1")
     with pytest.raises(UsageError, match=r"own\.toml: no templates"):
         read_templates(path)
+
+
+def test_a_drafter_that_refuses_everything_alike_is_stopped_with_a_hint(
+    chat: Chat, tmp_path: Path
+) -> None:
+    with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0", source="s") as writer:
+        for number in range(9):
+            ref = writer.add_image(picture(number), "p")
+            text = f"第{number}章天地玄黃"
+            writer.add(page_item(f"p{number}", images=(ref,), answer=text, transcription=text))
+    body = {"error": {"message": "The model `drafter` does not exist"}}
+    chat.plan(refusals=[{"has": ["messages"], "status": 404, "body": body}])
+    with pytest.raises(DataError, match="BASE_URL/models") as caught:
+        done(Dataset.open(tmp_path / "d"), tmp_path / "out", settings(chat, "translation"))
+    assert "does not exist" in str(caught.value)
+    assert chat.stats()["requests"] == 5

@@ -23,6 +23,7 @@ from keju.judging import (
 )
 from keju.judging.answers import AnswerId
 from keju.models import Decoding, ModelOptions
+from keju.reporting.judging import judging_lines
 from keju.running.prices import Price, Prices
 
 GRADES = {"t0": 9, "t1": 8, "t2": 10, "t3": 9, "q0": 7, "q1": 9, "q2": 8, "q3": 8}
@@ -266,3 +267,16 @@ def test_grades_of_a_judge_of_0_1_0_are_not_asked_for_again(bench, answers):
     del stored["judges"][JUDGE]["dtype"]
     path.write_text(json.dumps(stored), "utf-8")
     assert bench.ask(asked).models[0].asked == 0
+
+
+@pytest.mark.parametrize(
+    ("plan", "named"),
+    [({"modes": ["401"], "times": -1}, "--retry-failed"), ({"modes": ["404"], "times": -1}, "/v1")],
+)
+def test_a_judge_that_fails_alike_is_stopped_with_a_hint(bench, answers, chat, plan, named):
+    chat.plan(**plan)
+    summary = bench.ask(list(grading_requests(answers.judged, bench.folder, 1)))
+    assert chat.stats()["requests"] == 5
+    lines = list(judging_lines(summary))
+    assert any(named in line for line in lines)
+    assert not any("--out" in line for line in lines)

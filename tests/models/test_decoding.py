@@ -127,6 +127,15 @@ def test_a_request_that_is_refused_for_another_reason_keeps_its_parameters(chat:
     assert len(sent(chat)) == 1
 
 
+@pytest.mark.parametrize("spec", BOTH)
+def test_a_server_that_breaks_on_a_parameter_is_asked_without_it(chat: Chat, spec: str):
+    body = {"error": {"message": "create() got an unexpected keyword argument 'seed'"}}
+    chat.plan(images=True, refusals=[{"has": ["seed"], "status": 500, "body": body}])
+    (answer,) = ask(chat, spec, decoding=Decoding(temperature=0.5, seed=3))
+    assert (answer.decoding, answer.refused) == ({"temperature": "0.5"}, ("seed",))
+    assert ["seed" in each for each in sent(chat)] == [True, False]
+
+
 def test_no_tools_are_sent(chat: Chat):
     chat.plan(images=True)
     ask(chat, OPENAI, decoding=PAPER)

@@ -17,6 +17,9 @@ from keju.models.refusals import refusal_in
 
 OLD_LIMIT, NEW_LIMIT = "max_tokens", "max_completion_tokens"
 
+MAY_REFUSE = frozenset({"bad-request", "server"})
+"""Kinds of failure in which a server may refuse a parameter; some answer 500 to an unknown one."""
+
 ASKED_FOR = (
     "temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort", "thinking",
 )  # fmt: skip

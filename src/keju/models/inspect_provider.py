@@ -18,7 +18,7 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
-from keju.models.decoding import Parameters
+from keju.models.decoding import MAY_REFUSE, Parameters
 from keju.models.fields import check_no_secret, fields_of
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import Workers, batch_config, check_provider, work_in
@@ -111,9 +111,7 @@ class InspectModel:
             failure = error_of_provider(error)
         else:
             return replace(answer, text=hidden(answer.text), thinking=hidden(answer.thinking))
-        if failure.kind == "bad-request" and (
-            changed := self._parameters.after(failure.said, tried)
-        ):
+        if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
         raise AskError(

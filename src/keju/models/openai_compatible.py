@@ -25,7 +25,7 @@ from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
-from keju.models.decoding import Parameters, as_texts
+from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
 from keju.models.endpoints import checked_url
 from keju.models.fields import check_no_secret, fields_of
 from keju.models.openai_answers import answer_of
@@ -117,9 +117,7 @@ class OpenAICompatible:
             failure = error
         except (aiohttp.ClientError, OSError) as error:
             failure = error_of_exception(error)
-        if failure.kind == "bad-request" and (
-            changed := self._parameters.after(failure.said, tried)
-        ):
+        if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
         raise AskError(

@@ -83,8 +83,9 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
             first.setdefault(where, response.error)
     for (model, kind), count in counts.items():
         yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
-        if (hint := hint_of(first[model, kind])) and hint not in given:
-            yield f"  Hint: {hint}"
+        hint = hint_of(first[model, kind])
+        if hint.what and hint.what not in given:
+            yield f"  Hint: {hint.whole}"
 
 
 def halted_lines(summary: RunSummary) -> Iterator[str]:

@@ -13,6 +13,7 @@ from keju.reporting.asked import dropped_words
 from keju.reporting.labels import NOTHING
 from keju.reporting.plain import plain_table
 from keju.running import RunSummary
+from keju.running.failures import Hint
 
 
 def grades_table(graded: Graded) -> Table:
@@ -81,14 +82,18 @@ def judging_lines(summary: RunSummary) -> Iterator[str]:
         for kind, count in judge.failures.items():
             yield f"{judge.model}: {count} calls failed: {kind}"
         if judge.halted:
-            yield f"{judge.model} was given up: {judge.halted}"
+            yield f"{judge.model} was stopped: {judge.halted}"
+        if judge.hint:
+            # Another --out is not for judges: they are stored beside the run.
+            then = judge.then if "--retry-failed" in judge.then else ""
+            yield f"{judge.model}: {Hint(judge.hint, then).whole}"
         for name in judge.not_sent:
             yield f"{judge.model}: {dropped_words(judge, name)}"
     if summary.cost is not None:
         yield f"The replies under these rubrics cost {summary.cost:,.4f} {summary.currency}"
     if summary.used_up:
         yield f"Stopped: {summary.used_up}"
-    if summary.advice:
+    if summary.advice and not any(judge.hint for judge in summary.models):
         yield summary.advice
 
 

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from functools import cache
 from importlib.resources import files
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -59,20 +60,40 @@ class FailureWatch:
         return ""
 
 
-class _Hint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Hint(NamedTuple):
+    """What a user can do about a failure, and how a run then goes on, if that is to be said."""
+
+    what: str = ""
+    then: str = ""
+
+    @property
+    def whole(self) -> str:
+        """Both, for a run."""
+        return ". ".join(filter(None, (self.what, self.then)))
+
+
+class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What to do about failures of some kinds, where the server's words fit."""
 
     kinds: tuple[str, ...]
     hint: str
     says: str = ""
+    then: Literal["", "retry", "out"] = ""
 
 
-def hint_of(failure: Failure) -> str:
+_THEN = {
+    "": "",
+    "retry": "Then run the same command with --retry-failed",
+    "out": "Then use another --out: a changed command makes another run",
+}
+
+
+def hint_of(failure: Failure) -> Hint:
     """What a user can do about a failure; empty where asking again may help by itself."""
     for each, pattern in _hints():
         if failure.kind in each.kinds and pattern.search(failure.message):
-            return each.hint
-    return ""
+            return Hint(each.hint, _THEN[each.then])
+    return Hint()
 
 
 def may_change(kind: str) -> bool:
@@ -81,7 +102,7 @@ def may_change(kind: str) -> bool:
 
 
 @cache
-def _hints() -> tuple[tuple[_Hint, re.Pattern[str]], ...]:
+def _hints() -> tuple[tuple[_Declared, re.Pattern[str]], ...]:
     text = files("keju.running").joinpath("hints.toml").read_text("utf-8")
-    hints = msgspec.convert(tomllib.loads(text)["hints"], tuple[_Hint, ...])
+    hints = msgspec.convert(tomllib.loads(text)["hints"], tuple[_Declared, ...])
     return tuple((each, re.compile(each.says, re.IGNORECASE)) for each in hints)

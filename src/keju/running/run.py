@@ -20,7 +20,7 @@ from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Purse
 from keju.running.conventions import check_models
-from keju.running.failures import may_change
+from keju.running.failures import Hint, may_change
 from keju.running.lending import lend
 from keju.running.pair_reducing import reduced_for_run
 from keju.running.progress import show
@@ -71,7 +71,11 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     @property
     def advice(self) -> str:
         """What to do about failures and about what is left, one line; empty if nothing."""
-        hints = [f"{model.model}: {model.hint}" for model in self.models if model.hint]
+        hints = [
+            f"{model.model}: {Hint(model.hint, model.then).whole}"
+            for model in self.models
+            if model.hint
+        ]
         halted = sum(model.left for model in self.models if model.hint)
         if self.left > halted:
             more = " with --retry-failed added, to ask the failed ones again too"

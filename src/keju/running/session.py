@@ -21,7 +21,7 @@ from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.conventions import OF_MODEL, changed_conventions
-from keju.running.failures import hint_of
+from keju.running.failures import Hint, hint_of
 from keju.running.keys import request_key
 from keju.running.reading import (
     NO_READING,
@@ -55,11 +55,11 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     `statuses` and `failures` (by kind) count what now stands in the run for the requests that were
     planned, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` what has no
-    response yet. `halted` says why the model was stopped, and `hint` what to do about it where
-    its requests would fail again. `refused` are the decoding parameters
-    that its server does not take, `not_sent` those and others that were asked for and that a
-    request answered now did not have. `trouble` is what was said, by kind of failure, of requests
-    that were waiting to be sent again when the run stopped.
+    response yet. `halted` says why the model was stopped, `hint` what to do about it where its
+    requests would fail again, and `then` how the run goes on after that. `refused` are the decoding
+    parameters that its server does not take, `not_sent` those and others that were asked for and
+    that a request answered now did not have. `trouble` is what was said, by kind of failure, of
+    requests that were waiting to be sent again when the run stopped.
     """
 
     model: str
@@ -73,6 +73,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     not_asked: dict[str, int] = field(default_factory=dict)
     halted: str = ""
     hint: str = ""
+    then: str = ""
     refused: tuple[str, ...] = ()
     not_sent: tuple[str, ...] = ()
     trouble: dict[str, str] = field(default_factory=dict)
@@ -333,6 +334,7 @@ def summary_of(
         planned: how many requests there are in all.
         not_asked: what was declined, by reason.
     """
+    hint = hint_of(lane.halted_by) if lane.halted_by else Hint()
     statuses = Counter(stored.status for stored in standing)
     kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
     return ModelSummary(
@@ -346,7 +348,8 @@ def summary_of(
         failures=dict(sorted((kinds + lane.failures).items())),
         not_asked=dict(not_asked or {}),
         halted=lane.halted,
-        hint=hint_of(lane.halted_by) if lane.halted_by else "",
+        hint=hint.what,
+        then=hint.then,
         refused=tuple(sorted(lane.refused)),
         not_sent=tuple(sorted(lane.not_sent)),
         trouble=dict(sorted(lane.trouble.items())),

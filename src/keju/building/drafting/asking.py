@@ -180,7 +180,8 @@ class Drafting:
             raise DataError(
                 f"{done.left} of {len(requests)} requests have no reply yet"
                 f"{f': {why}' if why else ''}",
-                mend="What was answered is kept: run the same again to go on",
+                mend=next((each.hint for each in done.models if each.hint), "")
+                or "What was answered is kept: run the same again to go on",
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
         return [replies.to(request) for request in requests]
