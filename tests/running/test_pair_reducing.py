@@ -216,6 +216,24 @@ def test_a_run_resumes_only_in_the_same_form_and_keeps_its_pairs(
     assert {asked_candidates(item) for item in after} == {2}
 
 
+def test_answers_are_replayed_in_their_own_form_alone(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="0.5")
+    whole = go(dataset, tmp_path / "whole", chat).path / "responses"
+    few = go(dataset, tmp_path / "few", chat, pairs="edges=2").path / "responses"
+    loose = tmp_path / "loose.jsonl"
+    loose.write_text(json.dumps({"item": "f0#How", "candidate": 1, "text": "0.5"}))
+    for number, (file, form) in enumerate(
+        [(whole, "edges=2"), (few, None), (few, "edges=3"), (loose, "edges=2")]
+    ):
+        with pytest.raises(UsageError, match="candidates are numbered otherwise"):
+            run(dataset, [f"replay:{file}"], tmp_path / str(number),
+                selection=Selection(pairs=form))  # fmt: skip
+    summary = run(
+        dataset, [f"replay:{few}"], tmp_path / "again", selection=Selection(pairs="edges=2")
+    )
+    assert summary.complete
+
+
 def test_shards_of_a_reduced_form_merge_to_the_whole(chat: Chat, dataset: Path, tmp_path: Path):
     chat.plan(says="0.5")
     parts = [tmp_path / f"s{n}" for n in (1, 2)]

@@ -95,6 +95,9 @@ class Replay:
         hashes = [sha256_bytes(data) for data in contents]
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
         self._entries = _index(zip(paths, contents, strict=True))
+        runs = [run for path in paths if (run := _run_of(path)) is not None]
+        self.pairs = frozenset(run.pairs for run in runs)
+        """The forms of pairs (`PairForm`) of the runs whose files these are, the full one empty."""
 
     @property
     def name(self) -> str:

@@ -13,8 +13,9 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Request
-from keju.models import ModelOptions, open_model
+from keju.models import Model, ModelOptions, open_model
 from keju.models.baselines.pairs import PairBaseline
+from keju.models.replay import Replay
 from keju.running.ask import Images
 
 Likeness = Callable[[Item], Sequence[float]]
@@ -76,6 +77,26 @@ def reduced_for_run(
     chosen = {item.id for item in items}
     whole = [item for item in dataset.items() if item.id in chosen]
     return reduced(whole, form, _likeness(dataset, form), known)
+
+
+def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
+    """Check that stored answers to pairs are of the form in which the pairs are asked now.
+
+    In another form the same number is another candidate.
+
+    Raises:
+        UsageError: they are of a run in another form, or of no run while a reduced form is asked.
+    """
+    for model in models:
+        if not isinstance(model, Replay):
+            continue
+        asked = {pairs or ""}
+        if (model.pairs or {""}) != asked:
+            forms = ", ".join(form or "all pairs" for form in sorted(model.pairs)) or "no run"
+            raise UsageError(
+                f"{model.name}: its answers are of {forms}, but --pairs is {pairs or 'not given'}: "
+                "candidates are numbered otherwise. Use the form in which they were asked"
+            )
 
 
 def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:

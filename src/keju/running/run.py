@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from keju.benchmarks.pair_forms import reduction_of
+from keju.benchmarks.pair_forms import pair_form, reduction_of
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Record
@@ -22,7 +22,7 @@ from keju.running.budget import Purse
 from keju.running.conventions import check_models
 from keju.running.failures import Hint, may_change
 from keju.running.lending import lend
-from keju.running.pair_reducing import reduced_for_run
+from keju.running.pair_reducing import check_replayed, reduced_for_run
 from keju.running.progress import show
 from keju.running.reading import reader_of
 from keju.running.requests import to_ask
@@ -138,8 +138,9 @@ def run(
     items = select(everything, selection, dataset.path)
     asked = open_models(models, lend(dataset, everything, options))
     check_models(selection.boxes_of, [model.name for model in asked])
+    check_replayed(asked, selection.pairs)
     with ResponseStore(_folder(out)) as store:
-        whole_items = _reduced(dataset, items, selection, store.folder)
+        whole_items = _reduced(dataset, items, selection, store.folder, console)
         if whole_items is not None:
             fewer = {item.id: item for item in whole_items if reduction_of(item)}
             items = [
@@ -170,7 +171,11 @@ def run(
 
 
 def _reduced(
-    dataset: Dataset, items: Sequence[Item], selection: Selection, folder: RunFolder
+    dataset: Dataset,
+    items: Sequence[Item],
+    selection: Selection,
+    folder: RunFolder,
+    console: Console | None,
 ) -> list[Item] | None:
     """The chosen items in a reduced form of pairs, as the run holds them already or from now on."""
     if selection.pairs is None:
@@ -178,6 +183,12 @@ def _reduced(
     known: dict[str, Item] = {}
     if folder.exists() and folder.manifest().pairs == selection.pairs:
         known = {item.id: item for item in folder.items() if reduction_of(item)}
+    form = pair_form(selection.pairs)
+    if console and form.kind == "ranked" and len(known) < len(items):
+        console.print(
+            f"Ranking the candidates by baseline:{form.baseline}; nothing is asked until then",
+            highlight=False,
+        )
     return reduced_for_run(dataset, items, selection.pairs, known)
 
 
