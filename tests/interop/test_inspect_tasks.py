@@ -112,6 +112,19 @@ def test_a_failure_has_no_score_and_the_eval_is_no_success(
     assert all(sample.error is not None and not sample.scores for sample in log.samples)
 
 
+@pytest.mark.parametrize(("setting", "images"), [("image", 1), ("gold-ocr", 1), ("gold-text", 0)])
+def test_a_setting_sends_what_keju_run_sends(setting: str, images: int):
+    from keju.interop.inspect_tasks import mcs_bench
+
+    made = mcs_bench(task="T2", setting=setting, script="traditional")
+    for sample in made.dataset:
+        (message,) = sample.input
+        kinds = [part.type for part in message.content]
+        assert kinds == ["image"] * images + ["text"]
+        with_text = message.content[-1].text.startswith("以下是圖中的文字：")
+        assert with_text is (setting != "image")
+
+
 @pytest.mark.parametrize(
     ("task", "more", "words"),
     [

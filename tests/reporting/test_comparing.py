@@ -155,6 +155,16 @@ def test_runs_of_different_datasets_are_compared_over_the_items_that_are_the_sam
     assert (task["items"], task["first"], task["second"]) == (18, 1.0, 6 / 18)
 
 
+def test_datasets_in_two_scripts_have_the_same_items(tmp_path):
+    runs = [
+        made(tmp_path / text, {(M, "image", "released"): 3}, dataset=text, asked=[
+            msgspec.structs.replace(each, task="T2", options=(), answer=text) for each in items()
+        ])
+        for text in ("何謂学问", "何謂學問")
+    ]  # fmt: skip
+    assert compared(*runs, "--protocol", "official")["dropped"] == 0
+
+
 def test_where_nothing_matches_the_reason_is_given(tmp_path):
     first = made(tmp_path / "one", {(M, "image", "released"): 24})
     other = made(tmp_path / "two", {(M, "image", "released"): 12}, asked=items("T7"))
@@ -182,6 +192,14 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
 def test_sides_that_are_not_there_or_not_two_are_refused(run, wanted: Wanted, words: str):
     with pytest.raises(UsageError, match=words):
         comparison_of([RunFolder(run)], "strict", wanted)
+
+
+def test_a_main_metric_that_is_unscored_is_the_reason(tmp_path):
+    asked = [msgspec.structs.replace(each, task="T6", options=()) for each in items()]
+    right = {(M, "image", "released"): 4, (N, "image", "released"): 9}
+    path = made(tmp_path / "r", right, asked=asked)
+    with pytest.raises(UsageError, match=r"T6; and T6; unscored: .*bert"):
+        comparison_of([RunFolder(path)], "official")
 
 
 def test_one_run_or_two_are_taken(run):

@@ -179,9 +179,7 @@ def ledger(
 
 @app.command()
 def compare(
-    runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN [RUN]", help="One scored run, or two.")
-    ],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One scored run, or two.")],
     models: Annotated[
         tuple[str, str] | None,
         typer.Option(

@@ -84,6 +84,9 @@ def _why_nothing(
         for side in (first, second)
     ]
     why = f"tasks with {protocol} scores: {tasks[0]}; and {tasks[1]}"
+    unscored = {each.reason for each in first.scores if each.value is None} - {""}
+    if unscored:
+        why = f"{why}; unscored: {'; '.join(sorted(unscored)[:3])}"
     if dropped:
         why = f"the runs ask different datasets, and {dropped:,} items are not the same in both"
     return f"nothing to compare: {names[0]} and {names[1]} have no scored item in common ({why})"

@@ -11,6 +11,7 @@ from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Record, Score, variant_of
 from keju.runs import RunFolder, file_name
 from keju.scoring import read_scores
+from keju.text import in_script
 
 _Key = tuple[str, str, str]
 """Task, query and id of an item."""
@@ -108,7 +109,8 @@ def paired_scores(first: Side, second: Side) -> tuple[list[Score], list[Score], 
     """The scores of both sides, of items that are the same in both.
 
     In runs of different datasets an item is the same if its task, query, id, images and reference
-    are. The third value counts the items of the first side that are dropped because they are not.
+    are; the reference may be in another script. The third value counts the items of the first side
+    that are dropped because they are not the same.
     """
     manifests = [side.run.manifest() for side in (first, second)]
     if manifests[0].dataset_hash == manifests[1].dataset_hash:
@@ -130,7 +132,7 @@ def _key(item: Item) -> _Key:
 
 def _content(item: Item) -> tuple[object, ...]:
     images = tuple(ref.sha256 for ref in item.images)
-    return images, item.answer, item.answer_simplified, item.boxes, item.relevant
+    return images, in_script(item.answer, "simplified"), item.boxes, item.relevant
 
 
 def _models(pair: tuple[RunFolder, RunFolder], wanted: Wanted, *, several: bool) -> tuple[str, str]:
