@@ -14,6 +14,7 @@ from keju.interop.inspect_scores import scores_of
 from keju.interop.shown import Shown
 from keju.items import Item, Request, Response, Score
 from keju.models.data_urls import mime_of
+from keju.runs import FORMAT
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample
@@ -87,7 +88,7 @@ def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:
         target="",
         messages=[*asked, *(choice.message for choice in output.choices)],
         output=output,
-        metadata={"keju": kept},
+        metadata={"keju": kept, "keju_run_format": FORMAT},
         model_usage={response.model: output.usage} if output.usage else {},
         total_time=response.seconds,
         uuid=_name(response, "sample"),

@@ -23,6 +23,7 @@ from msgspec import Struct, field
 
 from keju.errors import DataError
 from keju.items import Failure, Line, PromptScript, Response, Setting, Status, Usage
+from keju.runs import FORMAT_1, setting_of_format_1
 
 LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts what is longer, so that a cell of this length is cut short."""
@@ -86,7 +87,10 @@ class _Error(Struct):
 
 
 class _Metadata(Struct):
+    """What keju exports of a response; 0.1.0 named no format."""
+
     keju: Response | None = None
+    keju_run_format: str = FORMAT_1
 
 
 class _Sample(Struct):
@@ -248,14 +252,15 @@ def _inspect_told(samples: list[_Sample]) -> list[Told]:
     return [_sample_told(sample, several) for sample in samples]
 
 
-def _our_told(text: str, thinking: str, ours: Response) -> Told:
+def _our_told(text: str, thinking: str, ours: Response, run_format: str) -> Told:
     """A response that keju exported itself: all but its words stands in the metadata."""
+    old = run_format == FORMAT_1
     return Told(
         item=ours.item,
         text=text,
         status=ours.status,
         round=ours.round,
-        setting=ours.setting,
+        setting=setting_of_format_1(ours.setting) if old else ours.setting,
         script=ours.script,
         wording=ours.wording,
         candidate=ours.candidate,
@@ -277,7 +282,9 @@ def _sample_told(sample: _Sample, several: bool) -> Told:
     texts = [_said(sample, part, "text") for part in parts if part.get("type") == "text"]
     thoughts = [_said(sample, p, "reasoning") for p in parts if p.get("type") == "reasoning"]
     if ours := sample.metadata.keju:
-        return _our_told("\n".join(texts), "\n".join(thoughts), ours)
+        return _our_told(
+            "\n".join(texts), "\n".join(thoughts), ours, sample.metadata.keju_run_format
+        )
     wrong = sample.error.message if sample.error else sample.output.error or ""
     if not wrong and not sample.output.choices:
         wrong = "the sample has no output"
