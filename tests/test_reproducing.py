@@ -196,12 +196,21 @@ def test_a_block_ends_well_and_gives_what_it_promises(block, reader):
             path = path.with_suffix(".csv")
         if path.suffix == ".csv":
             assert sources_of(path) & OWN, name
+            assert "-table-" not in name or numbers_of_own_rows(path), name
 
 
 def sources_of(path: Path) -> set[str]:
     """Whose rows a table has: the paper's, this run's; "this run" where it names nobody."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return {row.get("source", "this run") for row in csv.DictReader(file)}
+
+
+def numbers_of_own_rows(path: Path) -> list[float]:
+    """What a paper's table has in the rows of this run."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        own = [row for row in csv.DictReader(file) if row.get("source", "this run") in OWN]
+    cells = [cell for row in own for cell in row.values()]
+    return [float(cell) for cell in cells if re.fullmatch(r"-?\d+(\.\d+)?", cell or "")]
 
 
 def files_near(path: Path) -> list[str]:
