@@ -80,8 +80,9 @@ class BatchServer(ChatServer):
             self.requests += 1
             self.asked[item] += 1
             if self.mode_of(item) == "fine":
-                self.note(json.dumps(asked["body"], ensure_ascii=False).encode())
-                reply = {"status_code": 200, "body": json.loads(self.reply(item, line).body)}
+                sent = json.dumps(asked["body"], ensure_ascii=False).encode()
+                self.note(sent)
+                reply = {"status_code": 200, "body": json.loads(self.reply(item, sent).body)}
                 good.append({**result, "response": reply, "error": None})
             else:
                 body = {"error": {"message": "told to answer 400"}}
