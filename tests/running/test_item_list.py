@@ -98,7 +98,7 @@ def test_unknown_ids_are_named_and_nothing_is_asked(chat: Chat, dataset: Path, t
     file.write_text(json.dumps(["i0001", "nobody", "i9999"]))
     done = keju(*command(dataset, chat, out, file))
     assert done.returncode == 2
-    assert "2 items that are not in its test split: nobody, i9999" in done.stderr
+    assert "2 of the 3 ids of --items are not in its test split: nobody, i9999" in done.stderr
     assert chat.stats()["requests"] == 0
     assert not out.exists()
 

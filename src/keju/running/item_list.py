@@ -51,8 +51,8 @@ def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> li
     known = {name for item in chosen for name in _names_of(item)}
     if unknown := [each for each in ids if each not in known]:
         raise UsageError(
-            f"{dataset}: --items names {len(unknown):,} items that are not in its test split: "
-            f"{_some(unknown)}. See the ids with: keju data export"
+            f"{dataset}: {len(unknown):,} of the {len(ids):,} ids of --items are not in its test "
+            f"split: {_some(unknown)}. See the ids with: keju data export"
         )
     return chosen
 
