@@ -9,6 +9,7 @@ from judged import GOOD, JUDGE, POOR
 
 from keju.benchmarks import tasks
 from keju.errors import DataError, UsageError
+from keju.items import Item, Response
 from keju.judging import (
     Chosen,
     JudgementFolder,
@@ -25,6 +26,8 @@ from keju.judging.answers import AnswerId
 from keju.models import Decoding, ModelOptions
 from keju.reporting.judging import judging_lines
 from keju.running.prices import Price, Prices
+from keju.running.store import ResponseStore
+from keju.runs import RunFolder, RunManifest
 
 GRADES = {"t0": 9, "t1": 8, "t2": 10, "t3": 9, "q0": 7, "q1": 9, "q2": 8, "q3": 8}
 
@@ -192,6 +195,26 @@ def test_a_plan_asks_nobody_and_takes_off_what_is_stored(bench, answers, chat):
     bench.ask(asked[:12])
     later = plan_judging(bench.folder, judges, lambda _: asked, answers=16)
     assert (later.calls, sum(row.stored for row in later.rows)) == (30, 12)
+
+
+def test_one_question_form_can_be_graded(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    about = {"benchmark": "OBI-Bench", "task": "deciphering", "answer": "king"}
+    run.write_items([Item(id=query, query=query, **about) for query in ("What", "How")])
+    run.write_manifest(
+        RunManifest(keju="0", dataset="d", dataset_version="1", dataset_hash="h", models={"m": {}})
+    )
+    with ResponseStore(run) as store:
+        for query in ("What", "How"):
+            store.append(
+                Response(key=query, item=query, model="m", benchmark="OBI-Bench",
+                         task="deciphering", query=query, status="answered", text="a king")
+            )  # fmt: skip
+    rubrics = read_rubrics()
+    found = answers_of(run, rubrics, Chosen(tasks=("deciphering/What",)))
+    assert [each.id.query for each in found.judged] == ["What"]
+    with pytest.raises(UsageError, match="none for recognition/Where"):
+        answers_of(run, rubrics, Chosen(tasks=("recognition/Where",)))
 
 
 def test_only_open_tasks_unless_others_are_named(bench, judged_run):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
 
+from keju.benchmarks import QuestionForms
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting
@@ -114,7 +115,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     items, left_out = _items(run, rubrics, wanted, chosen.limit)
     found: list[Judged] = []
     for name in chosen.models or known:
-        for response in run.responses(name, wanted):
+        for response in run.responses(name, {each.partition("/")[0] for each in wanted}):
             item = items.get((response.task, response.query, response.item))
             if item is None:
                 continue
@@ -150,13 +151,14 @@ def _wanted(run: RunFolder, rubrics: Rubrics, chosen: Chosen) -> tuple[str, ...]
 
 
 def _items(
-    run: RunFolder, rubrics: Rubrics, wanted: Container[str], limit: int | None
+    run: RunFolder, rubrics: Rubrics, wanted: Iterable[str], limit: int | None
 ) -> tuple[dict[tuple[str, str, str], Item], Counter[str]]:
     items: dict[tuple[str, str, str], Item] = {}
     left_out: Counter[str] = Counter()
     seen: Counter[str] = Counter()
+    forms = QuestionForms(wanted)
     for item in run.items():
-        if item.task not in wanted or rubrics.rubric(item.task, item.query) is None:
+        if not forms.take(item) or rubrics.rubric(item.task, item.query) is None:
             continue
         if not item.answer.strip():
             left_out["items without a reference answer"] += 1

@@ -61,13 +61,13 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return tuple(dict.fromkeys(named))
 
     def checked(self, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        """The tasks that were asked for.
+        """The tasks that were asked for, or their question forms such as ``deciphering/What``.
 
         Raises:
             UsageError: one of them has no rubric.
         """
         known = {name.partition("/")[0] for name in self.queries}
-        if without := [each for each in chosen if each not in known]:
+        if without := [each for each in chosen if each not in {*known, *self.queries}]:
             raise UsageError(
                 f"the rubrics {self.id} have none for {', '.join(without)}. "
                 f"They have some for {', '.join(sorted(known))}; give your own with --rubrics"
