@@ -19,6 +19,7 @@ from keju.files import sha256_bytes
 from keju.interop.shown import Shown
 from keju.judging.answers import AnswerId, Chosen, answers_of, code_of
 from keju.judging.folder import JudgementFolder
+from keju.judging.ratings import read_ratings
 from keju.judging.rubrics import read_rubrics
 from keju.models import ModelOptions, open_models
 from keju.reporting import write_report
@@ -186,6 +187,16 @@ def test_codes_that_people_were_given_by_0_1_0_still_name_their_answers(old: Pat
     )
     assert answer_code(response, of_0_1_0=True) == code
     assert code in Adjudication(folder).subjects("")
+
+
+def test_ratings_by_name_are_of_the_answers_that_0_1_0_called_so(old: Path, tmp_path: Path):
+    judged = answers_of(RunFolder.open(old), read_rubrics(None), Chosen(tasks=("T2",))).judged
+    sheet = tmp_path / "ratings.csv"
+    sheet.write_text(
+        "item,task,model,setting,rater,score\nlienv-t2,T2,openai:plain,gold-ocr,Li,7\n"
+    )
+    (rated,) = read_ratings([sheet], {code_of(each): each for each in judged}).rated
+    assert (rated.which.setting, rated.raters) == ("gold-text", {"Li": 7})
 
 
 def test_figure_5_has_nothing_of_a_run_that_sent_text_alone(old: Path, tmp_path: Path):

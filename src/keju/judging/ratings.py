@@ -52,6 +52,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
             `round` and `group` where they matter; ``judge:NAME`` for judges' grades. A sheet made
             by ``keju judge sample`` has `answer_code` in place of the first three.
         known: the answers of the run, by code (`code_of`), where there is one. They say the group.
+            Rows about a run of keju 0.1.0 name its settings as it did.
 
     Raises:
         UsageError: there is no such file.
@@ -60,6 +61,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
     """
     by_answer: dict[AnswerId, Rated] = {}
     by_id = {judged.id: judged for judged in (known or {}).values()}
+    coded = {judged.coded: judged.id for judged in by_id.values() if judged.coded}
     blank = 0
     for path in paths:
         columns: set[str] = set()
@@ -69,6 +71,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
                 _check_columns(path, columns)
             place = f"line {line}"
             which = _which(path, place, row, known)
+            which = coded.get(which.spelled, which)
             judged = by_id.get(which)
             group = judged.group if judged else row.get("group") or which.item
             rated = by_answer.setdefault(which, Rated(which, group, {}, {}))
