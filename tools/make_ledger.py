@@ -41,7 +41,7 @@ MCS-Bench's `official` scores the content as it was returned, `<think>` included
 script scores its field `Response`. Where a server returns reasoning in a field of its own,
 `official` is of the content alone (our reading); `keju score` shows beside it the value with the
 reasoning before the content, as `<think>REASONING</think>CONTENT`. A run of keju 0.1.0 lacks the
-reasoning that was cut off before storing, and its `official` values say so.
+reasoning, which was removed before storing; its `official` values have a note about it.
 
 The sections below say where the difference comes from, step by step.
 """
