@@ -134,6 +134,38 @@ def facts() -> None:
     write(obi / "table-1.csv", "source", sources)
 
 
+def model_tables() -> None:
+    """The papers' tables of the models: MCS-Bench's Table 6 and OBI-Bench's Table 9."""
+    columns = {
+        "Open-Source": "open_source", "# Params": "params", "Vision Encoder": "vision_encoder",
+        "Base LLM": "base_llm", "Institution": "institution", "Deployment": "deployment",
+        "Domain": "domain",
+    }  # fmt: skip
+    write_models("mcs-bench-table-6", "model", columns, read("mcs_models.json"))
+    columns = {
+        "Name": "table9_name", "Release": "released", "Vision Encoder": "vision_encoder",
+        "Input Size": "input_size", "Alignment": "alignment", "Base LLM": "base_llm",
+        "LLM Type": "llm_type",
+    }  # fmt: skip
+    described = [row for row in read("obi_models.json") if "table9_name" in row]
+    write_models("obi-bench-table-9", "results_name", columns, described)
+
+
+def write_models(
+    table: str, name: str, columns: Mapping[str, str], models: Iterable[Mapping[str, object]]
+) -> None:
+    """One table of models; an empty cell is a dash in the paper."""
+    words = {True: "Yes", False: "No", None: ""}
+    rows = {
+        str(row[name]): {
+            column: words[value] if isinstance(value, bool | None) else str(value)
+            for column, value in ((column, row.get(key)) for column, key in columns.items())
+        }
+        for row in models
+    }
+    write(DATA / "models" / f"{table}.csv", "model", rows)
+
+
 def plain(row: Mapping[str, object]) -> dict[str, str]:
     """Numbers without a trailing .0, and without the row's own name."""
     return {
@@ -160,3 +192,4 @@ def write(path: Path, kind: str, rows: Mapping[str, Mapping[str, str]]) -> None:
 if __name__ == "__main__":
     results()
     facts()
+    model_tables()

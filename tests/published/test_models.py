@@ -77,3 +77,27 @@ def test_kinds_and_sizes_are_the_transcriptions(shared, benchmark) -> None:
             assert found.size_b == row["params_b"]
         elif row.get("params"):
             assert found.size_b == float(row["params"].split("B")[0])
+
+
+def test_details_are_the_rows_of_the_papers_table_6(shared) -> None:
+    text = (shared / "papers" / "mcs-bench.txt").read_text("utf-8")
+    header = "Model\tOpen-Source\t# Params\t"
+    start = text.index(header)
+    heads, *rows = (line.split("\t") for line in text[start:].split("\n\n")[0].splitlines())
+    printed = {row[0].rpartition(" (")[0]: row[1:] for row in rows}
+    ours = {
+        each.name: [each.details[head] or "-" for head in heads[1:]]
+        for each in published_models()
+        if each.benchmark == "MCS-Bench" and each.role == "evaluated"
+    }
+    assert len(ours) == 37
+    assert ours == printed
+
+
+def test_obi_bench_describes_its_17_open_models() -> None:
+    described = [each for each in published_models() if each.benchmark == "OBI-Bench"]
+    open_models = {each.name for each in described if each.kind == "open-mllm"}
+    assert {each.name for each in described if each.details} == open_models
+    found = published_model("OBI-Bench", "DeepSeek-VL (DeepSeek-LLM-7B)")
+    assert found is not None
+    assert found.details["Input Size"] == "1024&384"

@@ -3,7 +3,14 @@
 from keju.published.audit import Audit, Finding, Held, audit_published
 from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
-from keju.published.models import Kind, PublishedModel, Role, published_model, published_models
+from keju.published.models import (
+    DETAILS,
+    Kind,
+    PublishedModel,
+    Role,
+    published_model,
+    published_models,
+)
 from keju.published.own import OF_A_RUN, audit_run
 from keju.published.rebuild import Rebuilt, rebuild
 from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
@@ -11,6 +18,7 @@ from keju.published.values import PublishedValue, published_values
 
 __all__ = [
     "AVERAGE",
+    "DETAILS",
     "OF_A_RUN",
     "Audit",
     "Cell",

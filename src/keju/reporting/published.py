@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.published import OF_A_RUN, Audit, Finding, PublishedModel, Rebuilt
+from keju.published import DETAILS, OF_A_RUN, Audit, Finding, PublishedModel, Rebuilt
 from keju.reporting.plain import plain_table
 
 _SHOWN = 2
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:
-    """The models of each paper, as its tables name them, one table a paper."""
+    """The models of each paper, as its tables of results name them, and its own table of models."""
     for benchmark in dict.fromkeys(each.benchmark for each in models):
         table = plain_table(
             "model", "vendor", "kind", "10^9 parameters", "role", "also printed as",
@@ -26,6 +26,18 @@ def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]
                     each.name, each.vendor, each.kind, size, each.role, each.also_printed_as
                 )
         yield table
+        if benchmark in DETAILS:
+            yield _details_table(benchmark, models)
+
+
+def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
+    described = [each for each in models if each.benchmark == benchmark and each.details]
+    columns = list(described[0].details)
+    title = f"{benchmark}, {DETAILS[benchmark]}"
+    table = plain_table("model", *columns, right=[], title=title)
+    for each in described:
+        table.add_row(each.name, *(each.details[column] for column in columns))
+    return table
 
 
 def audit_tables(audit: Audit) -> Iterator[Table]:
