@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from keju.reporting.sides import Wanted
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import compare_models, score_run
 
+OLD_RUN = Path(__file__).parents[1] / "golden" / "run-0.1.0"
 ITEMS = 24
 M, N = "openai:m", "openai:n"
 Asked = tuple[str, ...]
@@ -46,10 +48,10 @@ def made(
         )
     )  # fmt: skip
     for (model, setting, script, *more), count in right.items():
-        file = folder.responses_path(model, asked[0].task)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("ab") as stream:
-            for n, item in enumerate(asked):
+        for n, item in enumerate(asked):
+            file = folder.responses_path(model, item.task)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with file.open("ab") as stream:
                 response = Response(
                     key=f"{setting}{script}{more}{n}", item=item.id, model=model,
                     benchmark="MCS-Bench",
@@ -187,6 +189,11 @@ def test_where_nothing_matches_the_reason_is_given(tmp_path):
         (Wanted(model="openai:x"), "no model 'openai:x'; it has openai:m, openai:n"),
         (Wanted(model=M, settings=("image", "gold-text")), "has no answers in gold-text"),
         (Wanted(model=N), "both sides are openai:n"),
+        (
+            Wanted(model=M, setting="image", settings=("image", "own-ocr")),
+            "--setting and --settings",
+        ),
+        (Wanted(model=M, models=(M, N)), "--model and --models"),
     ],
 )
 def test_sides_that_are_not_there_or_not_two_are_refused(run, wanted: Wanted, words: str):
@@ -200,6 +207,32 @@ def test_a_main_metric_that_is_unscored_is_the_reason(tmp_path):
     path = made(tmp_path / "r", right, asked=asked)
     with pytest.raises(UsageError, match=r"T6; and T6; unscored: .*bert"):
         comparison_of([RunFolder(path)], "official")
+
+
+def test_tasks_that_are_unscored_are_named_beside_those_that_are_compared(tmp_path):
+    asked = items()
+    opened = [
+        msgspec.structs.replace(each, id=f"o{each.id}", task="T6", options=())
+        for each in items()[:3]
+    ]
+    right = {(M, "image", "released"): 4, (N, "image", "released"): 9}
+    path = made(tmp_path / "r", right, asked=[*asked, *opened])
+    found = compared(path)
+    assert [each["task"] for each in found["tasks"]] == ["T5"]
+    (lacking,) = found["unscored"]
+    assert (lacking["task"], lacking["metric"], lacking["items"]) == ("T6", "BERTScore_floor", 3)
+    assert "--semantic" in lacking["reason"]
+    assert "T6: 3 not compared" in CliRunner().invoke(app, ["compare", str(path)]).stdout
+
+
+def test_official_scores_of_a_run_of_0_1_0_are_noted(tmp_path):
+    shutil.copytree(OLD_RUN, tmp_path / "old")
+    settings = ["--model", "openai:thinker", "--settings", "image", "own-text"]
+    score_run(RunFolder(tmp_path / "old"))
+    assert compared(tmp_path / "old", *settings)["notes"] == {}
+    noted = compared(tmp_path / "old", *settings, "--protocol", "official")["notes"]
+    assert noted
+    assert all("0.1.0" in note for note in noted.values())
 
 
 def test_one_run_or_two_are_taken(run):

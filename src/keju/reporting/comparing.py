@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import msgspec
 from rich.table import Table
 
+from keju.benchmarks import tasks
 from keju.errors import UsageError
-from keju.items import Protocol, Record
+from keju.items import Protocol, Record, Score
 from keju.reporting.labels import NOTHING, metric_label
 from keju.reporting.plain import plain_table
 from keju.reporting.sides import (
@@ -20,7 +22,17 @@ from keju.reporting.sides import (
 )
 from keju.reporting.terminal import model_head
 from keju.runs import RunFolder
-from keju.scoring import TaskComparison, compare_models
+from keju.scoring import TaskComparison, compare_models, cut_note
+
+
+class Unscored(Record, frozen=True, kw_only=True):
+    """A task (or one query of it) whose main metric is lacking: on how many items, and why."""
+
+    task: str
+    query: str
+    metric: str
+    items: int
+    reason: str
 
 
 class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -28,7 +40,9 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `first` and `second` are their names, which say in what they differ; `shared` is the part of the
     prompt variant that is the same and not the default. `dropped` counts items of
-    the first side that are not the same in the other run's dataset.
+    the first side that are not the same in the other run's dataset. `unscored` are tasks of both
+    sides with items that one of them has no value for, and which are therefore left out. `notes`
+    has what to know about the scores of a side, by its name.
     """
 
     first: str
@@ -38,6 +52,8 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     protocol: Protocol
     tasks: list[TaskComparison]
     dropped: int = 0
+    unscored: list[Unscored] = msgspec.field(default_factory=list)
+    notes: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 def comparison_of(
@@ -68,7 +84,50 @@ def comparison_of(
         protocol=protocol,
         tasks=found,
         dropped=dropped,
+        unscored=_unscored(one, other, protocol),
+        notes=_notes(names, one, other, protocol),
     )
+
+
+def _notes(
+    names: tuple[str, str], first: list[Score], second: list[Score], protocol: Protocol
+) -> dict[str, str]:
+    ours = ([score for score in side if score.protocol == protocol] for side in (first, second))
+    return {name: note for name, side in zip(names, ours, strict=True) if (note := cut_note(side))}
+
+
+def _unscored(first: list[Score], second: list[Score], protocol: Protocol) -> list[Unscored]:
+    """The tasks of both sides in which the main metric of some item has no value."""
+    found = []
+    for task in tasks():
+        for query in task.queries:
+            metric = next(iter(getattr(query, protocol)), "")
+            key = (task.id, query.name, metric, protocol)
+            one, two = (
+                {
+                    (score.item, score.round): score
+                    for score in scores
+                    if (score.task, score.query, score.metric, score.protocol) == key
+                }
+                for scores in (first, second)
+            )
+            lacking = [
+                score
+                for place in one.keys() & two.keys()
+                for score in (one[place], two[place])
+                if score.value is None
+            ]
+            if lacking:
+                found.append(
+                    Unscored(
+                        task=task.id,
+                        query=query.name,
+                        metric=metric,
+                        items=len({score.item for score in lacking}),
+                        reason=min(score.reason for score in lacking),
+                    )
+                )
+    return found
 
 
 def _said(side: Side) -> dict[str, str]:
@@ -134,6 +193,10 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
             f"{compared.dropped:,} items of {compared.first} are not the same in the other run's "
             "dataset, and are not compared"
         )
+    yield from (f"{name}: {note}" for name, note in compared.notes.items())
+    for lacking in compared.unscored:
+        name = f"{lacking.task}/{lacking.query}" if lacking.query else lacking.task
+        yield f"{name}: {lacking.items:,} not compared, {lacking.metric} unscored: {lacking.reason}"
     told = sorted(each.detectable for each in found if each.detectable is not None)
     if told:
         yield (

@@ -33,6 +33,16 @@ class Wanted(Record, frozen=True, kw_only=True):
     script: str = ""
     wording: str = ""
 
+    def check(self) -> None:
+        """Refuse a part that is named for both sides and for each of them.
+
+        Raises:
+            UsageError: such a part.
+        """
+        for name in ("model", "setting", "script", "wording"):
+            if getattr(self, name) and getattr(self, f"{name}s"):
+                raise UsageError(f"--{name} and --{name}s contradict each other. Give one of them")
+
     def variant(self, place: int) -> tuple[str, str, str]:
         """Setting, script and wording of the first side (0) or the second, as far as given."""
         pairs = (self.settings, self.scripts, self.wordings)
@@ -56,12 +66,13 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
     """Find the two sides in one run or two.
 
     Raises:
-        UsageError: a model or prompt variant is not there, more than one fits, or both sides are
-            the same.
+        UsageError: a model or prompt variant is not there, more than one fits, both sides are the
+            same, or a part is named for both sides and for each.
         DataError: a run has not been scored.
     """
     if not 1 <= len(runs) <= 2:
         raise UsageError(f"keju compare takes one run or two, not {len(runs)}")
+    wanted.check()
     pair = (runs[0], runs[-1])
     if len(runs) == 2 and pair[0].path.resolve() == pair[1].path.resolve():
         raise UsageError(f"{pair[0].path} is given twice. Give another run, or this one once")

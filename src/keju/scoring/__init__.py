@@ -12,6 +12,7 @@ from keju.scoring.aggregate import (
     Result,
     TaskResult,
     aggregate,
+    cut_note,
     is_ratio_of_sums,
 )
 from keju.scoring.answers import Extracted, body_of, transcription_of
@@ -61,6 +62,7 @@ __all__ = [
     "body_of",
     "compare_models",
     "counting",
+    "cut_note",
     "differences",
     "extract_boxes",
     "extract_count",

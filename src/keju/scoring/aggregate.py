@@ -189,7 +189,7 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
         unscored=dict(Counter(score.reason for score in scores if score.value is None)),
         layers=_layers(scored),
         signature=next((score.signature for score in scored), ""),
-        note="; ".join(filter(None, (_one_sided(scored), _silent_pairs(scored), _cut(scored)))),
+        note="; ".join(filter(None, (_one_sided(scored), _silent_pairs(scored), cut_note(scored)))),
     )
 
 
@@ -254,7 +254,8 @@ CUT_NOTE = (
 )
 
 
-def _cut(scored: Sequence[Score]) -> str:
+def cut_note(scored: Sequence[Score]) -> str:
+    """What to say of official scores of a run of keju 0.1.0; empty where none was cut."""
     return CUT_NOTE if any(CUT in score.stats for score in scored) else ""
 
 
