@@ -6,7 +6,8 @@ from rich.console import Console
 
 from keju.reporting.planning import plan_notes, plan_table, totals_table
 from keju.running import Plan, PlanRow
-from keju.running.plan import NO_RULE, PlanTotal
+from keju.running.plan import NO_RULE
+from keju.running.plan_records import PlanTotal
 
 
 def shown(table) -> str:

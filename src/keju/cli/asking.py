@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, app, err, out, say
+from keju.cli.asking_output import show_failures, show_plan, show_run
 from keju.cli.decoding import decoding_of
 from keju.cli.options import (
     AsJson,
@@ -45,7 +46,7 @@ from keju.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from keju.running import Plan, RunSummary
+    pass
 
 
 @app.command()
@@ -87,9 +88,9 @@ def plan(
 ) -> None:
     """Count the calls, images, tokens, money and hours that a run would take. Asks nobody.
 
-    Tokens of images follow the vendors' published rules, those of text a stated one; what is not
-    known is said, not guessed. Where images are read first (own-ocr, own-text, ocr+llm), that is a
-    row too.
+    Tokens of images follow the vendors' published rules, those of text a stated rule. Unknown
+    counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has rows of
+    its own.
     """
     from keju.benchmarks.pair_forms import pair_form
     from keju.datasets.store import Dataset
@@ -164,11 +165,11 @@ def plan(
 
 
 _OF_PLAN = frozenset({"as_json", "folder", "pairs"})
-"""Options of a plan that its run does not take, or takes otherwise."""
+"""Options of `keju plan` that `keju run` does not take, or takes with another meaning."""
 
 
 def _run_command(context: typer.Context) -> str:
-    """The command that runs what a plan was made of."""
+    """Return the `keju run` command with the options of a plan."""
     words = ["keju", "run"]
     for each in context.command.params:
         value = context.params.get(each.name or "")
@@ -178,17 +179,6 @@ def _run_command(context: typer.Context) -> str:
         values = value if isinstance(value, list | tuple) else [value]
         words += [word for one in values for word in [*flag, str(one)]]
     return shlex.join(words)
-
-
-def show_plan(found: Plan) -> None:
-    """Print a plan for people."""
-    from keju.reporting.planning import plan_notes, plan_table, totals_table
-
-    out.print(plan_table(found))
-    if found.wire_bytes:
-        out.print(totals_table(found))
-    for line in plan_notes(found):
-        say(line)
 
 
 @app.command()
@@ -341,7 +331,7 @@ def run(
         ),
         console=err,
     )
-    _show_run(summary, folder, preset)
+    show_run(summary, folder, preset)
     if summary.waiting:
         say(f"Submitted in batches and not back yet: {summary.waiting:,} requests")
     if summary.used_up:
@@ -350,48 +340,12 @@ def run(
         say("Nothing was asked: the column 'not asked' says why")
         raise typer.Exit(WITH_FAILURES)
     if not summary.complete:
-        _show_failures(summary, folder)
+        show_failures(summary, folder)
         raise typer.Exit(WITH_FAILURES)
     if shard:
         say("Next, when all shards are done: keju merge SHARD1 SHARD2 … --out RUN")
         return
     say(f"Next: keju score {folder} && keju report {folder} -o report.html")
-
-
-def _show_run(summary: RunSummary, folder: Path, preset: str) -> None:
-    """Print how each model fared, and how it was asked otherwise than was asked for."""
-    # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.asked import not_sent_lines, run_table, unlike_paper
-    from keju.runs import RunFolder
-
-    out.print(run_table(summary))
-    for each in summary.models:
-        if each.attempts > each.asked:
-            say(
-                f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
-                f"between attempts {each.waited:,.1f} s were waited in all"
-            )
-    for line in not_sent_lines(summary):
-        say(line)
-    if preset:
-        identities = RunFolder(folder).manifest().models
-        dropped = {each.model: each.not_sent for each in summary.models}
-        for line in unlike_paper(preset, {name: identities[name] for name in dropped}, dropped):
-            say(line)
-    if summary.cost is not None:
-        say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
-
-
-def _show_failures(summary: RunSummary, folder: Path) -> None:
-    """Print what failed, what the servers said, and what to do about it."""
-    from keju.reporting.asked import failure_lines, halted_lines, trouble_lines
-
-    for lines in (failure_lines(folder, summary), trouble_lines(summary), halted_lines(summary)):
-        for line in lines:
-            say(line)
-    counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
-    said = ", ".join(f"{count} {what}" for count, what in counts if count)
-    say(f"{said}. {summary.advice}")
 
 
 @app.command()

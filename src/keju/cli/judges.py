@@ -1,4 +1,4 @@
-"""How commands about judges ask them: options, limits, plan."""
+"""Options, limits and plan of the commands that send requests to judges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keju.cli.app import err, note
-from keju.cli.asking import show_plan
+from keju.cli.asking_output import show_plan
 
 if TYPE_CHECKING:
     from keju.items import Request
@@ -25,10 +25,10 @@ def judge_options(
     dtype: str,
     asking: bool,
 ) -> ModelOptions:
-    """The options of judges.
+    """Return the options with which judges are opened.
 
     Raises:
-        UsageError: the dtype is no short word.
+        UsageError: the dtype is not a short word.
     """
     from keju.models import ModelOptions
     from keju.models.fields import declared_dtype
@@ -47,7 +47,7 @@ def judge_policy(
     concurrency: int | None, timeout: float, retry_failed: bool, per_minute: float | None,
     prices: Path | None, max_cost: float | None,
 ) -> Policy:  # fmt: skip
-    """How judges are asked."""
+    """Return the limits and the budget of requests to judges."""
     from keju.running import Budget, Limits, Policy
     from keju.running.prices import read_prices
 
@@ -69,7 +69,7 @@ def show_judging_plan(
     answers: int,
     as_json: bool,
 ) -> None:
-    """Print what judging would take; asks nobody."""
+    """Print the cost of judging without sending a request."""
     from keju.judging import open_judges, plan_judging
     from keju.reporting.plain import print_json
 
@@ -94,7 +94,7 @@ def ask_judging(
     policy: Policy,
     questions: Callable[[Model], Iterable[Request]],
 ) -> bool:
-    """Ask the judges; whether every reply came."""
+    """Send the requests to the judges; True if every one was answered."""
     from keju.judging import ask_judges, open_judges
     from keju.reporting.judging import judging_lines
 

@@ -5,12 +5,13 @@ from keju.running.budget import Budget
 from keju.running.keys import request_key
 from keju.running.lending import lend
 from keju.running.merging import Merged, merge
-from keju.running.plan import Asked, Plan, PlanRow, estimate, plan_of
+from keju.running.model_summary import ModelSummary, summary_of
+from keju.running.plan import Asked, estimate, plan_of
+from keju.running.plan_records import Plan, PlanRow
 from keju.running.presets import preset
 from keju.running.requests import request_count, requests
 from keju.running.run import RunSummary, ask_all, run
 from keju.running.selecting import Selection
-from keju.running.session import ModelSummary, summary_of
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.running.throttle import Limits
 

@@ -11,7 +11,8 @@ from keju.benchmarks.pair_forms import RANKERS, pair_form
 from keju.items import Item
 from keju.models import Model
 from keju.running.pair_reducing import reduced
-from keju.running.plan import PairPlan, Plan, estimate_items
+from keju.running.plan import estimate_items
+from keju.running.plan_records import PairPlan, Plan
 from keju.running.prices import Prices
 from keju.running.selecting import Selection
 

@@ -18,8 +18,8 @@ from keju.models import Model
 from keju.running.ask import Asker, Job, Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
+from keju.running.model_summary import summary_of
 from keju.running.run import RunSummary, ask_all
-from keju.running.session import summary_of
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder
 

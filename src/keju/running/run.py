@@ -22,12 +22,13 @@ from keju.running.budget import Purse
 from keju.running.conventions import check_models
 from keju.running.failures import Hint, may_change
 from keju.running.lending import lend
+from keju.running.model_summary import ModelSummary
 from keju.running.pair_reducing import check_replayed, reduced_for_run
 from keju.running.progress import show
 from keju.running.reading import reader_of
 from keju.running.requests import to_ask
 from keju.running.selecting import Selection, select
-from keju.running.session import ModelSummary, Session
+from keju.running.session import Session
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 

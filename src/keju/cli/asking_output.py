@@ -1,0 +1,58 @@
+"""Print the plan, the counts and the failures of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from keju.cli.app import out, say
+
+if TYPE_CHECKING:
+    from keju.running import Plan, RunSummary
+
+
+def show_plan(found: Plan) -> None:
+    """Print a plan for people."""
+    from keju.reporting.planning import plan_notes, plan_table, totals_table
+
+    out.print(plan_table(found))
+    if found.wire_bytes:
+        out.print(totals_table(found))
+    for line in plan_notes(found):
+        say(line)
+
+
+def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
+    """Print the counts of each model, and the parameters that were not sent."""
+    # Only now: what prints is as large as what asks, and is not needed while it asks.
+    from keju.reporting.asked import not_sent_lines, run_table, unlike_paper
+    from keju.runs import RunFolder
+
+    out.print(run_table(summary))
+    for each in summary.models:
+        if each.attempts > each.asked:
+            say(
+                f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
+                f"{each.waited:,.1f} s in all were spent waiting between attempts"
+            )
+    for line in not_sent_lines(summary):
+        say(line)
+    if preset:
+        identities = RunFolder(folder).manifest().models
+        dropped = {each.model: each.not_sent for each in summary.models}
+        for line in unlike_paper(preset, {name: identities[name] for name in dropped}, dropped):
+            say(line)
+    if summary.cost is not None:
+        say(f"The answers in this run cost {summary.cost:,.4f} {summary.currency}")
+
+
+def show_failures(summary: RunSummary, folder: Path) -> None:
+    """Print the failures, the servers' messages, and hints."""
+    from keju.reporting.asked import failure_lines, halted_lines, trouble_lines
+
+    for lines in (failure_lines(folder, summary), trouble_lines(summary), halted_lines(summary)):
+        for line in lines:
+            say(line)
+    counts = [(summary.failures, "failed"), (summary.left, "without a response yet")]
+    said = ", ".join(f"{count} {what}" for count, what in counts if count)
+    say(f"{said}. {summary.advice}")

@@ -1,0 +1,79 @@
+"""`ModelSummary`: the counts of one model's requests after a call of `run`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from msgspec import field
+
+from keju.items import Record
+from keju.running.ask import Lane
+from keju.running.failures import Hint, hint_of
+from keju.running.store import Stored
+
+
+class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """How one model fared.
+
+    `statuses` and `failures` (by kind) count what now stands in the run for the requests that were
+    planned, `asked` those that got their response this time, `attempts` how often something was
+    sent for them, `waited` the seconds between attempts over all of them, `left` what has no
+    response yet. `halted` says why the model was stopped, `hint` what to do about it where its
+    requests would fail again, and `then` how the run goes on after that. `refused` are the decoding
+    parameters that its server does not take, `not_sent` those and others that were asked for and
+    that a request answered now did not have. `trouble` is what was said, by kind of failure, of
+    requests that were waiting to be sent again when the run stopped.
+    """
+
+    model: str
+    planned: int
+    asked: int = 0
+    attempts: int = 0
+    waited: float = 0.0
+    left: int = 0
+    statuses: dict[str, int] = field(default_factory=dict)
+    failures: dict[str, int] = field(default_factory=dict)
+    not_asked: dict[str, int] = field(default_factory=dict)
+    halted: str = ""
+    hint: str = ""
+    then: str = ""
+    refused: tuple[str, ...] = ()
+    not_sent: tuple[str, ...] = ()
+    trouble: dict[str, str] = field(default_factory=dict)
+
+
+def summary_of(
+    lane: Lane,
+    standing: Sequence[Stored],
+    planned: int,
+    not_asked: Mapping[str, int] | None = None,
+) -> ModelSummary:
+    """How a lane went.
+
+    Args:
+        lane: what was asked now.
+        standing: what had been stored before and still stands.
+        planned: how many requests there are in all.
+        not_asked: what was declined, by reason.
+    """
+    hint = hint_of(lane.halted_by) if lane.halted_by else Hint()
+    statuses = Counter(stored.status for stored in standing)
+    kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
+    return ModelSummary(
+        model=lane.model.name,
+        planned=planned,
+        asked=lane.done,
+        attempts=lane.attempts,
+        waited=round(lane.waited, 3),
+        left=lane.left,
+        statuses=dict(sorted((statuses + lane.statuses).items())),
+        failures=dict(sorted((kinds + lane.failures).items())),
+        not_asked=dict(not_asked or {}),
+        halted=lane.halted,
+        hint=hint.what,
+        then=hint.then,
+        refused=tuple(sorted(lane.refused)),
+        not_sent=tuple(sorted(lane.not_sent)),
+        trouble=dict(sorted(lane.trouble.items())),
+    )

@@ -1,0 +1,104 @@
+"""`Plan` and its rows: the requests, tokens, money and hours that a run would take."""
+
+from __future__ import annotations
+
+from msgspec import field
+
+from keju.items import Record
+from keju.running.tokens import TEXT_RULE
+
+READING = "(reading)"
+"""The task of the first of two phases: what is read of the images, before models are asked."""
+
+OUTPUT_RULE = "an answer as long as the true one; thinking is not counted"
+
+
+class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What one model will be asked of one task, or is to read before (task `READING`).
+
+    `calls` are requests over all rounds that have no response yet, `stored` those that have.
+    `image_bytes` are the bytes of the images as stored and `wire_bytes` what is sent, images in
+    base64; 0 where nothing leaves this machine, and then there are no tokens either.
+    `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
+    where the rule of the model's vendor is not known. `money` is None without prices, and where a
+    price or a count is not known.
+    `declined` maps reasons to counts; `unknown` says what the estimate could not take in.
+    """
+
+    model: str
+    task: str
+    calls: int = 0
+    stored: int = 0
+    images: int = 0
+    image_bytes: int = 0
+    wire_bytes: int = 0
+    text_tokens: int = 0
+    image_tokens: int | None = 0
+    input_tokens: int | None = 0
+    output_tokens: int = 0
+    money: float | None = None
+    declined: dict[str, int] = field(default_factory=dict)
+    unknown: dict[str, int] = field(default_factory=dict)
+
+
+class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What one model takes in all. `hours` is at the rate that was given, else None.
+
+    `counted_by` is the source of the rule by which its images are counted, empty where none is
+    known or nothing leaves this machine.
+    """
+
+    model: str
+    calls: int
+    stored: int
+    wire_bytes: int
+    image_tokens: int | None
+    input_tokens: int | None
+    output_tokens: int
+    money: float | None
+    hours: float | None
+    counted_by: str
+
+
+class PairPlan(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What one model takes for all tasks of pairs in one form.
+
+    `form` is the value of ``--pairs``, empty for the full protocol; `a_round` are the calls of one
+    round. Tokens, money and hours are as in `PlanTotal`.
+    """
+
+    model: str
+    form: str
+    calls: int
+    a_round: int
+    input_tokens: int | None
+    output_tokens: int
+    money: float | None
+    hours: float | None
+
+
+class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What a run would ask, one row for each model and task, and the sum for each model.
+
+    `text_rule` and `output_rule` say how tokens were estimated; `currency` and `prices_seen` are
+    the price file's. `forms` are the full protocol of tasks of pairs and its reduced forms.
+    """
+
+    items: int
+    rows: tuple[PlanRow, ...]
+    totals: tuple[PlanTotal, ...] = ()
+    text_rule: str = TEXT_RULE
+    output_rule: str = OUTPUT_RULE
+    currency: str = ""
+    prices_seen: str = ""
+    forms: tuple[PairPlan, ...] = ()
+
+    @property
+    def calls(self) -> int:
+        """Requests over all models and tasks."""
+        return sum(row.calls for row in self.rows)
+
+    @property
+    def wire_bytes(self) -> int:
+        """Bytes that leave this machine."""
+        return sum(row.wire_bytes for row in self.rows)
