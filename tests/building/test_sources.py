@@ -352,7 +352,7 @@ def test_pages_without_licence_or_address_or_text_are_refused_by_name(tmp_path):
     items, _ = built(tmp_path, WEB)
     assert [item.id for item in items] == ["a"]
     refused = {row["page"]: row["why"] for row in table(tmp_path, "01-web", "refused")}
-    assert refused["b.html"].startswith("no licence: write it into b.html.toml")
+    assert refused["b.html"].startswith("no licence is given")
     assert refused["c.html"].startswith("no address")
     assert "Did you mean 'address'?" in refused["d.html"]
     assert refused["e.html"] == "the page is empty"

@@ -196,7 +196,7 @@ def test_extra_fields_are_read_as_json():
     ],
 )
 def test_a_key_is_not_accepted_into_what_is_stored(spec: str, options: dict[str, object]):
-    with pytest.raises(UsageError, match="holds a key") as caught:
+    with pytest.raises(UsageError, match="contains a key") as caught:
         open_model(spec, ModelOptions(base_url="http://localhost:9/v1", **options))
     assert KEY not in str(caught.value)
 

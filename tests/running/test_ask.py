@@ -210,7 +210,8 @@ def test_a_dead_server_is_given_up_and_what_was_not_asked_is_left(dataset: Datas
     kept = ask(dataset, way)
     assert 110 <= len(kept) < 120
     assert way.left == 1000 - len(kept)
-    assert way.halted == "10 requests in a row failed, the last so: HTTP 401: who are you?"
+    assert way.halted.startswith("10 requests in a row failed")
+    assert way.halted.endswith("HTTP 401: who are you?")
 
 
 def test_five_failures_alike_before_any_success_stop_a_model(dataset: Dataset):

@@ -225,7 +225,7 @@ def test_answers_are_replayed_in_their_own_form_alone(chat: Chat, dataset: Path,
     for number, (file, form) in enumerate(
         [(whole, "edges=2"), (few, None), (few, "edges=3"), (loose, "edges=2")]
     ):
-        with pytest.raises(UsageError, match="candidates are numbered otherwise"):
+        with pytest.raises(UsageError, match="--pairs is"):
             run(dataset, [f"replay:{file}"], tmp_path / str(number),
                 selection=Selection(pairs=form))  # fmt: skip
     summary = run(

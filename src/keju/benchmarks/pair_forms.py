@@ -23,17 +23,17 @@ _RANKED = re.compile(r"([a-z]+)=([1-9][0-9]{0,5})")
 _NOTE = re.compile(r"(?P<form>\S+): (?P<asked>\d+) of (?P<all>\d+) candidates asked")
 
 RANKERS = {"edges": frozenset({"rejoining"}), "hog": frozenset({"classification", "retrieval"})}
-"""The baselines that can rank candidates beforehand, with the tasks whose pictures they compare."""
+"""The baselines that can rank candidates beforehand, with the tasks whose images they compare."""
 
 
 class PairForm(Record, frozen=True, kw_only=True):
     """A reduced form.
 
-    ``gallery`` asks of each query `size` candidates, all relevant ones among them and the others
-    drawn by `seed` and the query's picture. ``once`` asks of (a, b) and (b, a) only one: the
-    earlier item of the dataset asks, its own picture first, and the answer counts for both.
-    ``ranked`` has a `baseline` rank all candidates beforehand; the first `size` are asked, and the
-    others stay below them in the baseline's order.
+    ``gallery``: each query has `size` candidates, with all relevant ones among them; the others are
+    drawn by `seed` and the query's image. ``once``: of (a, b) and (b, a) only the pair of the item
+    that is earlier in the dataset is asked, its own image first; the response counts for both.
+    ``ranked``: a `baseline` ranks all candidates beforehand. The first `size` are asked, and the
+    others rank below them in the baseline's order.
     """
 
     kind: Literal["gallery", "once", "ranked"]

@@ -1,8 +1,8 @@
-"""Answers that serve several items: a response to one of them stands for the others too.
+"""Responses that belong to several items.
 
-Of a pair that is asked in one direction (`PairForm` ``once``) the answer belongs to both pictures.
-A prompt wording that asks several question forms in one prompt (`WordedPrompt.also`) has one answer
-for the items of all of them that show the same images.
+The response to a pair that is asked in one direction (`PairForm` ``once``) belongs to both items. A
+prompt wording that asks several question forms in one prompt (`WordedPrompt.also`) has one response
+for the items of these forms that show the same images.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class _Form(NamedTuple):
 
 
 class SharedAnswers:
-    """Which items an answer belongs to beside the one that was asked.
+    """The other items to which a response belongs.
 
     Args:
         items: the items of a run.
@@ -65,7 +65,7 @@ class SharedAnswers:
                     self._others.setdefault(lender, []).append(borrower)
 
     def copies(self, response: Response) -> Iterator[Response]:
-        """The response as that of each other item that it belongs to; its key stays."""
+        """The response once for each other item to which it belongs, with the same key."""
         if response.wording != RELEASED:
             yield from self._in_other_forms(response)
         if not self._others:

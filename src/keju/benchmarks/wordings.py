@@ -1,4 +1,4 @@
-"""Prompt wordings beside the published ones, declared as data."""
+"""Prompt wordings in addition to the published ones, declared as data."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def not_worded(item: Item, name: str) -> str:
         return ""
     chosen = wording(name)
     if within := chosen.asked_with(item.task, item.query):
-        return f"the wording {name} asks it in the prompt of {within}, whose answer counts for both"
+        return f"the wording {name} asks it in the prompt of {within}; the response counts for both"
     if chosen.prompt(item.task, item.query) is None:
         return f"the wording {name} has no prompt for it"
     return f"its prompt is asked as released, not in the wording {name}" if item.verbatim else ""

@@ -1,4 +1,4 @@
-"""From options of commands to what models are asked with."""
+"""Decoding parameters from the options of a command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def decoding_of(
     thinking: Literal["on", "off"] | None = None,
     extra_body: list[str] | None = None,
 ) -> Decoding:
-    """The decoding that options ask for.
+    """Return the decoding parameters that the options give.
 
     Raises:
         UsageError: an extra field is not spelled NAME=JSON, or may not be set.

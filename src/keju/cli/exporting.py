@@ -15,15 +15,17 @@ app.add_typer(export_app, name="export")
 
 @export_app.command("mcs-bench")
 def mcs_bench(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run with tasks of MCS-Bench.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Run directory with tasks of MCS-Bench.")
+    ],
     place: Annotated[
         Path,
         typer.Option(
             "-o",
             "--out",
             metavar="FILE.json|DIR",
-            help="One file, for a run of one model, setting and round; else a directory, new or "
-            "empty, with a file for each.",
+            help="File, for a run with one model, prompt variant and round. Else a new or empty "
+            "directory, which gets a file for each.",
         ),
     ],
 ) -> None:
@@ -38,8 +40,8 @@ def mcs_bench(
         say(f"{each.file}: {each.responses:,} responses ({each.failures:,} failures)")
     if RunFolder(run).manifest().format == FORMAT_1:
         note(
-            "note: keju 0.1.0 made this run. It cut off reasoning before storing, so Response is "
-            "what was left, not the content as it was returned"
+            "note: keju 0.1.0 made this run and removed reasoning before storing. Response is the "
+            "rest, not the content as it was returned"
         )
 
 

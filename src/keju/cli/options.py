@@ -65,23 +65,28 @@ PresetName = Annotated[
     ),
 ]
 KeyName = Annotated[
-    str, typer.Option(metavar="NAME", help="The environment variable that holds the key.")
+    str, typer.Option(metavar="NAME", help="Environment variable that has the API key.")
 ]
-MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="New tokens at most.")]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Maximum number of new tokens; by default the server's."),
+]
 Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0.001, help="For one attempt at most.")
+    float, typer.Option(metavar="SECONDS", min=0.001, help="Time limit of one attempt.")
 ]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Ask again what failed before.")]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Send failed requests again.")]
 SamplingSeed = Annotated[
     int | None,
-    typer.Option("--sampling-seed", metavar="N", help="The server's own seed for sampling."),
+    typer.Option(
+        "--sampling-seed", metavar="N", help="Seed of sampling on the server; none by default."
+    ),
 ]
 SystemPrompt = Annotated[
     str,
     typer.Option(
         "--system-prompt",
         metavar="TEXT|@FILE",
-        help="A system prompt before every prompt, as text or from a file; none by default.",
+        help="System prompt of every request, as text or from a file; none by default.",
     ),
 ]
 ReasoningEffort = Annotated[
@@ -89,21 +94,20 @@ ReasoningEffort = Annotated[
     typer.Option(
         "--reasoning-effort",
         metavar="EFFORT",
-        help="How much a model reasons: none, minimal, low, medium, high … as its server names it.",
+        help="Reasoning effort as the server names it: none, minimal, low, medium, high …; by "
+        "default the server's.",
     ),
 ]
 ThinkingSwitch = Annotated[
     Literal["on", "off"] | None,
-    typer.Option(
-        "--thinking", help="The thinking switch of a hybrid model; by default the server's."
-    ),
+    typer.Option("--thinking", help="Thinking switch of a hybrid model; by default the server's."),
 ]
 ExtraBody = Annotated[
     list[str] | None,
     typer.Option(
         "--extra-body",
         metavar="NAME=JSON",
-        help="A further field of every request's body; may be given several times.",
+        help="Additional field of every request's body; may be given several times.",
     ),
 ]
 Dtype = Annotated[
@@ -111,8 +115,8 @@ Dtype = Annotated[
     typer.Option(
         "--dtype",
         metavar="FORMAT",
-        help="The number format in which the server runs the model, e.g. bf16: declared by you, "
-        "and recorded.",
+        help="Number format in which the server runs the model, e.g. bf16. It is recorded as you "
+        "declare it, not sent.",
     ),
 ]
 SettingNames = Annotated[
@@ -120,7 +124,7 @@ SettingNames = Annotated[
     typer.Option(
         "--setting",
         metavar="SETTING",
-        help="What is sent with the question: image (the default); own-ocr: the image and the "
+        help="Input setting: image (the default); own-ocr: the image and the "
         "model's own transcription of it, made first; gold-ocr: the image and its true "
         "transcription; own-text, gold-text: these texts without the image. May be given several "
         "times.",
@@ -153,9 +157,9 @@ BoxConventions = Annotated[
     typer.Option(
         "--boxes",
         metavar="[MODEL=]CONVENTION",
-        help="Ask for boxes as xyxy, yxyx, xywh or cxcywh, in pixels or with -unit (0 to 1) or "
-        "-1000 after it; by default as the benchmark does (xyxy). With MODEL= only that model; "
-        "may be given several times.",
+        help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh, in pixels, or with -unit "
+        "(0 to 1) or -1000 after it; by default the benchmark's (xyxy). With MODEL= for this "
+        "model only; may be given several times.",
     ),
 ]
 ItemList = Annotated[
@@ -163,7 +167,8 @@ ItemList = Annotated[
     typer.Option(
         "--items",
         metavar="FILE",
-        help="Only the items that FILE lists: one id a line, or CSV, TSV, JSON with a column id.",
+        help="List of the items to ask: one id per line, or CSV, TSV or JSON with a column id; by "
+        "default all items.",
     ),
 ]
 PairFormName = Annotated[
@@ -171,9 +176,10 @@ PairFormName = Annotated[
     typer.Option(
         "--pairs",
         metavar="FORM",
-        help="Ask tasks of pairs in a reduced form: once (one direction of each pair), gallery=N "
-        "(N candidates, all relevant ones among them, drawn by gallery=N,seed=S), edges=N or hog=N "
-        "(the N that a baseline ranks first). Results do not enter the paper's tables.",
+        help="Reduced form of tasks of pairs: once (one direction of each pair), gallery=N or "
+        "gallery=N,seed=S (N candidates, drawn at random, with all relevant ones among them), "
+        "edges=N or hog=N (the N candidates that a baseline ranks first). By default all pairs are "
+        "asked. Results of a reduced form do not enter the paper's tables.",
     ),
 ]
 BaseUrl = Annotated[

@@ -179,7 +179,7 @@ def ledger(
 
 @app.command()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One scored run, or two.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One or two scored runs.")],
     models: Annotated[
         tuple[str, str] | None,
         typer.Option(
@@ -269,8 +269,8 @@ def report(
         list[str] | None,
         typer.Option(
             metavar="MODEL=PRINTED",
-            help="Declares that a model of the runs is, in its version too, the one that a paper "
-            "prints under this name (keju models --published): the difference is then shown. "
+            help="Declaration that a model of the runs is, in its version too, the one that a "
+            "paper prints under this name (keju models --published); the difference is then shown. "
             "May be given several times; needs --published.",
         ),
     ] = None,

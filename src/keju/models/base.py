@@ -14,7 +14,7 @@ from keju.models.fitting import Fit
 
 
 class Answer(Record, frozen=True, kw_only=True):
-    """What a model gave back for one request, before the run puts its key and name to it.
+    """The reply of a model to one request, before the run adds its key and name.
 
     `text`, `not_text`, `thinking`, `decoding` and `refused` are as in `keju.items.Response`; an
     engine or a baseline sends no parameters.
@@ -84,13 +84,13 @@ class Decoding(Record, frozen=True, kw_only=True):
 
     @property
     def given(self) -> dict[str, float | int | str]:
-        """Those that are set and have the same name on every server, by name."""
+        """The parameters that are set and have the same name on every server, by name."""
         fields = {name: getattr(self, name) for name in _BY_NAME}
         return {name: value for name, value in fields.items() if value is not None}
 
     @property
     def identity(self) -> dict[str, str]:
-        """All that is set, as a model's identity says it."""
+        """All parameters that are set, as a model's identity records them."""
         extra = {
             f"extra_body.{name}": msgspec.json.encode(value, order="sorted").decode()
             for name, value in self.extra_body.items()
@@ -105,7 +105,7 @@ ENDPOINTS = frozenset({"openai", "inspect"})
 """Kinds of models that send decoding parameters to a server, as their identity names them."""
 
 UNKNOWN_DTYPE = "unknown"
-"""What a model's identity says of the weights' number format where the user declares none."""
+"""The number format of the weights in a model's identity where the user declares none."""
 
 
 class Shown(Record, frozen=True, kw_only=True):
@@ -148,7 +148,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 
     @property
     def asked_for(self) -> dict[str, str]:
-        """What the identity of a model behind an endpoint says of these options."""
+        """The part of these options in the identity of a model behind an endpoint."""
         system = {"system_prompt": self.system_prompt} if self.system_prompt else {}
         return {**self.decoding.identity, **system, "dtype": self.dtype}
 

@@ -44,7 +44,7 @@ _NAMES = {
 
 
 class Parameters(Record, frozen=True, kw_only=True):
-    """The parameters of one model's requests, less those that its server has refused so far.
+    """The parameters of one model's requests, without those that its server has refused so far.
 
     `given` are the fields as asked for, with ``max_tokens`` under its old name; `limit` is the name
     under which this server takes it.
@@ -64,7 +64,7 @@ class Parameters(Record, frozen=True, kw_only=True):
         }
 
     def after(self, words: str, tried: Parameters) -> Parameters | None:
-        """The parameters to ask with again, or None where the words refuse none that was sent.
+        """Return the parameters for a new attempt; None if the message refuses none of those sent.
 
         Args:
             words: what the server said.
@@ -81,7 +81,7 @@ class Parameters(Record, frozen=True, kw_only=True):
 
 
 def as_texts(fields: Mapping[str, Any]) -> dict[str, str]:
-    """Fields of a request as they are recorded: words as they are, anything else as JSON."""
+    """Fields of a request as they are recorded: text as it is, all other values as JSON."""
     return {
         name: value if isinstance(value, str) else msgspec.json.encode(value).decode()
         for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""Fields of a request's body beside the decoding parameters: thinking switch and extra fields."""
+"""Fields of a request's body other than decoding parameters: thinking switch, extra fields."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keju.errors import UsageError
 from keju.models.base import Decoding, ModelOptions
 
 _RESERVED = frozenset({"model", "messages", "stream", "stream_options", "n"})
-"""Fields that are keju's own: what is asked, of whom, and how the reply comes back."""
+"""Fields that keju sets itself: model, prompt and form of the reply."""
 
 _SECRET = re.compile(r"api[-_]?key|authorization|password|secret", re.IGNORECASE)
 _WORD = re.compile(r"[a-z0-9][a-z0-9_.+-]{0,39}")
@@ -39,23 +39,26 @@ class _Server(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
-    """Extra fields of the body, each spelled ``NAME=JSON``.
+    """Parse extra fields of the body, each spelled ``NAME=JSON``.
 
     Raises:
-        UsageError: one is not of that form, is given twice, is keju's own or names a secret.
+        UsageError: a field is not of that form, is given twice, is set by keju or names a secret.
     """
     found: dict[str, Any] = {}
     for each in given:
         name, equals, value = each.partition("=")
         if not equals or not _NAME.fullmatch(name):
             raise UsageError(
-                f"--extra-body {name}: it is spelled NAME=JSON, such as "
+                f"--extra-body {name}: the form is NAME=JSON, such as "
                 "'chat_template_kwargs={\"enable_thinking\": false}'"
             )
         if name in _RESERVED:
             raise UsageError(f"--extra-body: {name} is set by keju itself")
         if _SECRET.search(name):
-            raise UsageError(f"--extra-body: {name} looks like a secret, and runs are stored")
+            raise UsageError(
+                f"--extra-body: {name} looks like a secret, which a run would store. Give keys in "
+                "environment variables"
+            )
         if name in found:
             raise UsageError(f"--extra-body: {name} is given twice")
         try:
@@ -129,12 +132,12 @@ def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], st
     """Refuse a secret in what a run stores.
 
     Args:
-        name: of the model, for the error.
-        options: what is asked for.
-        hidden: gives a text without any secret.
+        name: the model's name, for the error.
+        options: the options of the model.
+        hidden: returns a text without any secret.
 
     Raises:
-        UsageError: the system prompt or an extra field holds one.
+        UsageError: the system prompt or an extra field contains a secret.
     """
     named = {"--system-prompt": options.system_prompt}
     named |= {
@@ -144,8 +147,8 @@ def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], st
     for option, text in named.items():
         if hidden(text) != text:
             raise UsageError(
-                f"{name}: {option} holds a key from the environment. It would be stored in the "
-                "run; keys are given in environment variables alone"
+                f"{name}: {option} contains a key from the environment. The run would store it. "
+                "Give keys only in environment variables"
             )
 
 

@@ -74,7 +74,7 @@ class InspectModel:
 
     @cached_property
     def identity(self) -> dict[str, str]:
-        """Endpoint, model, what is asked for, limits on pictures, and Inspect's version."""
+        """Endpoint, model, parameters asked for, limits on images, and Inspect's version."""
         elsewhere = self.provider not in _ON_THIS_MACHINE
         return {
             "kind": "inspect",
@@ -156,7 +156,7 @@ class InspectModel:
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
-        """The system prompt, if any; then the pictures as stored, in order, and the text."""
+        """The system prompt, if any; then the images as stored, in order, and the text."""
         from inspect_ai.model import (  # noqa: PLC0415
             ChatMessageSystem,
             ChatMessageUser,

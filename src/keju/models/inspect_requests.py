@@ -1,4 +1,4 @@
-"""Decoding parameters on their way through Inspect: what it is given, and what it passes on."""
+"""Decoding parameters of `inspect:` models: those given to Inspect, and those it passes on."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NO_PARAMETERS = frozenset({
     "mcp_servers", "diagnostics", "prompt_cache_key", "prompt_cache_options", "safety_identifier",
     "user",
 })  # fmt: skip
-"""Fields of a call that are no parameters of decoding."""
+"""Fields of a call that are not decoding parameters."""
 
 
 def config_of(parameters: Parameters, extra: Collection[str] = ()) -> GenerateConfig:
-    """What Inspect is given; fields that it does not know go into the body of the request.
+    """Return the parameters for Inspect; fields that it does not know go into the request's body.
 
     Args:
         parameters: what is to be sent.

@@ -143,7 +143,7 @@ class OpenAICompatible:
 
     @property
     def parameters(self) -> Parameters:
-        """What is sent now. Setting it takes over what the server refused in another session."""
+        """The parameters sent now; set to restore those that an earlier session found."""
         return self._parameters
 
     @parameters.setter
@@ -216,7 +216,7 @@ class OpenAICompatible:
         return pieces
 
     def _answered(self, body: bytes, parameters: Parameters) -> Answer:
-        """The answer in a reply, with the parameters to which it is one."""
+        """The answer in a reply, with the parameters of its request."""
         sent = as_texts(parameters.sent)
         return replace(self._answer_of(body), decoding=sent, refused=parameters.refused)
 

@@ -140,7 +140,7 @@ def _check_taken(models: Sequence[Model], specs: Sequence[str], options: ModelOp
         return
     if named := [option for option, value in given.items() if value]:
         raise UsageError(
-            f"{', '.join(named)}: {', '.join(specs)} takes no such thing; only openai: and "
+            f"{', '.join(named)}: {', '.join(specs)} does not take these options; only openai: and "
             "inspect: models do"
         )
 

@@ -51,7 +51,7 @@ class Pipeline:
         return self._model.concurrency
 
     def declines(self, request: Request) -> str:
-        """Other settings than `image`, a transcription, and what the model declines.
+        """Settings other than `image`, a transcription, and what the model does not take.
 
         A pipeline always sends the engine's text alone. In another setting it would repeat that
         prompt, or send none of the engine's text.

@@ -1,4 +1,4 @@
-"""Recognise, in a server's words, that it does not take a parameter of decoding.
+"""Recognise from a server's message that it does not take a decoding parameter.
 
 The wordings are data (``refusals.toml``), because vendors, servers and gateways each have their own
 and add new ones. A refusal of anything else (policy, image, length of context, a value out of its
@@ -17,8 +17,8 @@ from typing import NamedTuple
 import msgspec
 
 DROPPABLE = ("temperature", "top_p", "top_k", "seed")
-"""Parameters without which a request is still the same question; those of the user's own choice
-beside them (thinking, reasoning effort, extra fields) are never dropped."""
+"""Parameters that may be dropped. Others that the user chooses (thinking, reasoning effort, extra
+fields) are never dropped, because the request would be another experiment."""
 
 _SPELLED = {
     "temperature": re.compile(r"(?<![a-z_])temperature(?![a-z_])", re.IGNORECASE),
@@ -29,7 +29,7 @@ _SPELLED = {
 
 
 class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A message of a server, and what follows from it when every parameter was sent."""
+    """A message of a server, and what is dropped for it when every parameter was sent."""
 
     server: str
     message: str
@@ -38,7 +38,7 @@ class Example(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wording, as a regular expression; `drops` where it does not itself name the parameters."""
+    """A wording as a regular expression; `drops` where the wording does not name the parameters."""
 
     says: str
     drops: tuple[str, ...] = ()
@@ -55,13 +55,13 @@ class Refusal(NamedTuple):
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """Every wording, in the order in which they are tried."""
+    """All wordings, in the order in which they are tried."""
     text = files("keju.models").joinpath("refusals.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text)["rules"], tuple[Rule, ...])
 
 
 def refusal_in(words: str, sent: Collection[str]) -> Refusal:
-    """What a server's words refuse of the parameters that were sent; empty where nothing.
+    """Return what a server's message refuses of the parameters that were sent.
 
     The first wording that refuses something decides.
 

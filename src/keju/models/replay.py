@@ -38,7 +38,7 @@ _ANY = (None, None, None, None)
 
 
 class _Entry(Struct):
-    """A line as it may come; only `item` and `text` are needed, the rest is in keju's own lines.
+    """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
 
     `authors` is set for rows of the authors' form, whose script scores every text as an answer.
     """
@@ -97,7 +97,7 @@ class Replay:
         self._entries = _index(zip(paths, contents, strict=True))
         runs = [run for path in paths if (run := _run_of(path)) is not None]
         self.pairs = frozenset(run.pairs for run in runs)
-        """The forms of pairs (`PairForm`) of the runs whose files these are, the full one empty."""
+        """The pair forms (`PairForm`) of the runs whose files these are; the full form is empty."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""The groups into which the papers' tables part their rows."""
+"""The groups of rows in the papers' tables, such as closed-source models."""
 
 from __future__ import annotations
 

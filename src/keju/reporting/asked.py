@@ -55,7 +55,7 @@ def unlike_paper(
     identities: Mapping[str, Mapping[str, str]],
     not_sent: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[str]:
-    """How models are asked otherwise than the paper of a preset states, one line a model.
+    """How models are asked otherwise than the paper of a preset states, one line per model.
 
     Args:
         name: the preset.
@@ -69,7 +69,7 @@ def unlike_paper(
 
 
 def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
-    """For each model and kind of failure of a run: how often, what was said first, and a hint.
+    """For each model and kind of failure of a run: the count, the first message, and a hint.
 
     The hint is left out where the summary's advice gives it.
     """
@@ -89,7 +89,7 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
 
 
 def halted_lines(summary: RunSummary) -> Iterator[str]:
-    """Which models were stopped before all was asked, and why."""
+    """The models that were stopped before all requests were sent, and why."""
     for model in summary.models:
         if model.halted:
             yield f"{model.model} was stopped: {model.halted}"

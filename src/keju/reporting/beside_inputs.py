@@ -99,7 +99,7 @@ def _paper(column: Column) -> dict[Who, Cell]:
 
 
 def _differences(cells: Mapping[Who, Cell], same_as: Sequence[SameAs]) -> dict[Who, Cell]:
-    """Own values less those that the paper prints of the same model on the same input."""
+    """Own values minus those that the paper prints for the same model on the same input."""
     found = {}
     for each in same_as:
         known = published_model(_BENCHMARK, each.printed)

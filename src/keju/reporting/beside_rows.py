@@ -89,7 +89,7 @@ def _differences(
 
 
 def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cell]:
-    """Own values less the paper's over the same tasks, printed or recomputed."""
+    """Own values minus the paper's over the same tasks, printed or recomputed."""
     found = {}
     for each in differences:
         mine = part.numbers.get(each.own)

@@ -1,4 +1,4 @@
-"""Two sides compared: by how much they differ on each task, and how surely."""
+"""Compare two sides task by task: the difference, its interval and a paired test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a reader must know of how a run was asked: its prompt wordings, reduced forms, item list."""
+"""How a run was asked otherwise than published: wordings, reduced forms, boxes, item lists."""
 
 from __future__ import annotations
 

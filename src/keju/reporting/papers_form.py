@@ -14,7 +14,7 @@ values over the tasks of a run, or a run's values less those of the same model i
 
 
 class Who(NamedTuple):
-    """What tells a row of a table from others.
+    """The identity of a row within a table.
 
     `scope` are the tasks that its means are over where these are neither all of the table's nor
     simply those that the model has.

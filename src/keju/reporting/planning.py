@@ -73,17 +73,17 @@ def forms_table(plan: Plan) -> Table:
 
 
 def forms_notes(plan: Plan, command: str) -> Iterator[str]:
-    """The command of each form, and what a reduced form's results are not."""
+    """The command of each form, and a note on the results of reduced forms."""
     for name in dict.fromkeys(each.form for each in plan.forms):
         yield f"{command}{f' --pairs {name}' if name else ''} --out RUN"
     if any(each.form.partition("=")[0] in RANKERS for each in plan.forms):
         yield (
-            "Which candidates a baseline ranks first is worked out here when the run starts; until "
-            "then tokens are those of the first candidates in the dataset's order"
+            "A baseline ranks the candidates when the run starts. Until then the tokens are those "
+            "of the first candidates in the dataset's order"
         )
     yield (
-        "Results of a reduced form are not the paper's experiment: they do not enter its tables. "
-        "Fewer --rounds make every form cheaper"
+        "Results of a reduced form are not the paper's experiment and do not enter its tables. "
+        "Fewer --rounds reduce the cost of every form"
     )
 
 

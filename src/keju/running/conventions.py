@@ -12,7 +12,7 @@ OF_MODEL = "boxes of "
 
 
 def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """What ``--boxes`` says: the convention for all models, and those of single models.
+    """Parse ``--boxes``: the convention for all models, and those of single models.
 
     Args:
         values: each a convention such as ``xyxy``, or ``MODEL=yxyx-1000``.
@@ -32,7 +32,7 @@ def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:
         if not parted:
             for_all.append(convention)
         elif model in of_model:
-            raise UsageError(f"--boxes names {model} twice")
+            raise UsageError(f"--boxes names {model} twice. Give one convention per model")
         else:
             of_model[model] = convention
     if len(for_all) > 1:

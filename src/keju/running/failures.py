@@ -25,7 +25,7 @@ _WITH_DIGITS = re.compile(r"[\w.:-]*\d[\w.:-]*")
 
 
 class FailureWatch:
-    """Watches a model's responses and says when to stop asking it.
+    """Watch a model's responses and decide when to stop its requests.
 
     Args:
         succeeded: whether the run has an answer of this model already.
@@ -37,11 +37,10 @@ class FailureWatch:
         self._alike: Counter[tuple[str, str]] = Counter()
 
     def note(self, response: Response, dead_after: int) -> str:
-        """Why the model is to be stopped after this response; empty where it is not.
+        """Return why the model must be stopped after this response, or an empty string.
 
-        It is stopped after `ALIKE` failures with the same words before the first success, whose
-        requests would fail again whenever they are sent, and after `dead_after` failures in a row
-        of its server.
+        It is stopped after `ALIKE` failures with the same message before the first success, if the
+        same requests would fail again, and after `dead_after` failures of its server in a row.
         """
         if response.error is None or response.status != "failed":
             self._in_a_row = 0
@@ -56,12 +55,12 @@ class FailureWatch:
             if self._alike[alike] >= ALIKE:
                 return f"{ALIKE} requests failed alike and none succeeded: {said}"
         if self._in_a_row >= dead_after:
-            return f"{self._in_a_row} requests in a row failed, the last so: {said}"
+            return f"{self._in_a_row} requests in a row failed. The last message: {said}"
         return ""
 
 
 class Hint(NamedTuple):
-    """What a user can do about a failure, and how a run then goes on, if that is to be said."""
+    """What a user can do about a failure, and how to continue the run afterwards."""
 
     what: str = ""
     then: str = ""
@@ -73,7 +72,7 @@ class Hint(NamedTuple):
 
 
 class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What to do about failures of some kinds, where the server's words fit."""
+    """A hint for failures of some kinds whose message matches `says`."""
 
     kinds: tuple[str, ...]
     hint: str
@@ -89,7 +88,7 @@ _THEN = {
 
 
 def hint_of(failure: Failure) -> Hint:
-    """What a user can do about a failure; empty where asking again may help by itself."""
+    """Return the hint for a failure; empty where sending the request again may help."""
     for each, pattern in _hints():
         if failure.kind in each.kinds and pattern.search(failure.message):
             return Hint(each.hint, _THEN[each.then])

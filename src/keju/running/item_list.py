@@ -1,4 +1,4 @@
-"""Lists of item ids (``--items FILE``): which items of a dataset a run asks, one by one."""
+"""Lists of item ids (``--items FILE``) that select exact items of a dataset."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from keju.files import sha256_bytes
 from keju.items import Item
 
 COLUMNS = ("id", "item", "item_id", "ID")
-"""The columns or keys in which a table's ids are looked for."""
+"""The columns or keys that may have a table's ids."""
 
 _TABLES = frozenset({".csv", ".tsv", ".json", ".jsonl"})
 _NAMED = 5
 
 
 def read_item_ids(file: Path) -> tuple[str, ...]:
-    """The ids that a file lists, in its order.
+    """Read the ids that a file lists, in its order.
 
-    Forms: plain text, one id a line; CSV or TSV with a column of `COLUMNS`; JSON, a list of ids or
-    of objects with one of those keys; JSON lines of such objects.
+    Forms: plain text, one id per line; CSV or TSV with a column of `COLUMNS`; JSON, a list of ids
+    or of objects with one of those keys; JSON lines of such objects.
 
     Raises:
         DataError: the file is not readable, has no such column, lists no id, or one twice.
     """
     ids = _ids_in(file)
     if not ids:
-        raise DataError("no item id in the list", file=file, mend="Write one id a line")
+        raise DataError("no item id in the list", file=file, mend="Write one id per line")
     if twice := _repeated(ids):
         raise DataError(f"listed twice: {_some(twice)}", file=file, mend="List every item once")
     return ids

@@ -19,10 +19,10 @@ from keju.models.replay import Replay
 from keju.running.ask import Images
 
 Likeness = Callable[[Item], Sequence[float]]
-"""How alike an item's first picture and each candidate are, one value a candidate."""
+"""The similarity of an item's first image and each candidate, one value per candidate."""
 
 _Pair = tuple[str, str, str, str]
-"""Task, query, and the two pictures in the order in which they are shown."""
+"""Task, query, and the two images in the order in which they are sent."""
 
 
 def reduced(
@@ -31,16 +31,16 @@ def reduced(
     likeness: Likeness | None = None,
     known: Mapping[str, Item] | None = None,
 ) -> list[Item]:
-    """The items, those of tasks of pairs in a reduced form and marked so (`reduction_of`).
+    """Return the items, with those of tasks of pairs in a reduced form and marked (`reduction_of`).
 
-    Images are put into the order in which they are asked, with what is not asked last; `relevant`
-    follows them. An item that the form does not make smaller stays as it is.
+    Images are in the order in which they are asked, those that are not asked last; `relevant` is
+    adapted. An item that the form does not make smaller stays as it is.
 
     Args:
         items: whole items, in the order of the dataset.
         form: the reduced form.
         likeness: ranks candidates beforehand; without it they keep their order, as in a plan.
-        known: items that a run holds in this form already, by id; they stay as they are there.
+        known: items that a run has in this form already, by id; they are kept.
 
     Raises:
         UsageError: the form makes no item smaller.
@@ -71,7 +71,7 @@ def reduced_for_run(
 
     Raises:
         UsageError: there is no such form, or it makes no item smaller.
-        DataError: a picture that is to be ranked cannot be read.
+        DataError: an image to be ranked cannot be read.
     """
     form = pair_form(name)
     chosen = {item.id for item in items}
@@ -94,8 +94,9 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
         if (model.pairs or {""}) != asked:
             forms = ", ".join(form or "all pairs" for form in sorted(model.pairs)) or "no run"
             raise UsageError(
-                f"{model.name}: its answers are of {forms}, but --pairs is {pairs or 'not given'}: "
-                "candidates are numbered otherwise. Use the form in which they were asked"
+                f"{model.name}: its responses are of {forms}, but --pairs is "
+                f"{pairs or 'not given'}. The candidates have other numbers there. Use the form in "
+                "which they were asked"
             )
 
 
@@ -105,7 +106,7 @@ def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
     # Without images to learn from: only the ranking matters here, and no threshold.
     baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
     if not isinstance(baseline, PairBaseline):
-        raise UsageError(f"--pairs: baseline:{form.baseline} does not compare two pictures")
+        raise UsageError(f"--pairs: baseline:{form.baseline} does not compare two images")
 
     def of(item: Item) -> list[float]:
         values = []
@@ -122,7 +123,7 @@ def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
 
 
 def _drawn(item: Item, form: PairForm) -> Item:
-    """A gallery of `size` candidates; the same one for every question form of a picture."""
+    """A gallery of `size` candidates; the same for every question form of an image."""
     places = range(1, len(item.images))
     others = [place for place in places if place not in item.relevant]
     missing = max(0, form.size - len(item.relevant))

@@ -249,8 +249,8 @@ def _one_sided(scored: Sequence[Score]) -> str:
 
 
 CUT_NOTE = (
-    "stored by keju 0.1.0, which cut off reasoning and the white space around it before storing: "
-    "official is of what was left, not of the content as it was returned"
+    "stored by keju 0.1.0, which removed reasoning and the white space around it before storing: "
+    "official scores the rest, not the content as it was returned"
 )
 
 

@@ -47,7 +47,7 @@ class Flaw(NamedTuple):
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
     script reads as an empty one. `cut` is set where a run of keju 0.1.0 has the response, which
-    cut off reasoning before storing it.
+    removed reasoning before storing it.
     """
 
     response: str = ""

@@ -50,13 +50,17 @@ class DraftSettings(Settings, frozen=True):
     ] = ""
     per_page: Annotated[
         int,
-        Meta(description="Questions a page: at most, or exactly in AncientDoc's.", ge=1, le=20),
+        Meta(
+            description="Questions per page: the maximum, or for AncientDoc the exact number.",
+            ge=1,
+            le=20,
+        ),
     ] = 2
     show: Annotated[
         Literal["", Show],
         Meta(
-            description="What drafts are made from: text, image or image-and-text. By default the "
-            "image for AncientDoc, the text for MCS-Bench, as in the papers."
+            description="Material of the drafts: text, image or image-and-text. By default the "
+            "image for AncientDoc and the text for MCS-Bench, as in the papers."
         ),
     ] = ""
     templates: Annotated[
@@ -79,19 +83,22 @@ class DraftSettings(Settings, frozen=True):
     temperature: Annotated[float, Meta(description="Sampling temperature.", ge=0)] = 0.0
     max_tokens: Annotated[int | None, Meta(description="New tokens at most.")] = None
     sampling_seed: Annotated[
-        int | None, Meta(description="The server's own seed for sampling.")
+        int | None, Meta(description="Seed of sampling on the server; none by default.")
     ] = None
     reasoning_effort: Annotated[
-        str | None, Meta(description="How much the model reasons: none, minimal, low, medium …")
+        str | None,
+        Meta(description="Reasoning effort as the server names it: none, minimal, low, medium …"),
     ] = None
     thinking: Annotated[
-        Literal["on", "off"] | None, Meta(description="The thinking switch of a hybrid model.")
+        Literal["on", "off"] | None,
+        Meta(description="Thinking switch of a hybrid model; by default the server's."),
     ] = None
     extra_body: Annotated[
-        tuple[str, ...], Meta(description="Further fields of every request's body: NAME=JSON.")
+        tuple[str, ...], Meta(description="Additional fields of every request's body: NAME=JSON.")
     ] = ()
     dtype: Annotated[
-        str, Meta(description="The number format in which the server runs the model, as declared.")
+        str,
+        Meta(description="Number format in which the server runs the model, as you declare it."),
     ] = UNKNOWN_DTYPE
     concurrency: Annotated[int | None, Meta(description="Requests in flight at most.")] = None
     timeout: Annotated[float, Meta(description="Seconds for one attempt.", gt=0)] = 600.0
@@ -181,7 +188,7 @@ class Drafting:
                 f"{done.left} of {len(requests)} requests have no reply yet"
                 f"{f': {why}' if why else ''}",
                 mend=next((each.hint for each in done.models if each.hint), "")
-                or "What was answered is kept: run the same again to go on",
+                or "The replies so far are kept. Run the same command again to resume",
             )
         replies = replies_of(self.folder, model.name, model.identity, requests)
         return [replies.to(request) for request in requests]
@@ -194,9 +201,9 @@ class Drafting:
         self.unused.append(Unused(page.source.id, kind, stage, what, printable(why)[:300], shown))
 
     def usable(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
-        """The answer part of a reply that came whole; None, and listed, where it did not.
+        """Return the answer part of a complete reply; list any other reply and return None.
 
-        White space around it, which is stored as it was returned, is no part of a draft.
+        White space around the answer is stored, but is not part of a draft.
         """
         if reply is not None and reply.status == "answered":
             return answer_part(reply.text).strip()

@@ -21,7 +21,7 @@ _BLANK = re.compile(r"\{([a-z_]+)\}")
 
 
 class Page(NamedTuple):
-    """An image, or a text without one: the item that first shows it, and what items say of it.
+    """An image, or a text without one: the first item about it, and the metadata of its items.
 
     `known` is what metadata says of the image, by the names in `KNOWN`. `waiting` are its items
     that have no answer yet, `tasks` those of all its items, and `drafted` the kinds of draft that

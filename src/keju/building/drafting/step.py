@@ -127,7 +127,7 @@ def _targets(
     settings: DraftSettings,
     lacks: list[str],
 ) -> list[Page]:
-    """What a kind is drafted for; what cannot be, is added to `lacks` as lines for the user."""
+    """The pages that a kind is drafted for; `lacks` gets a line for the user about the others."""
     completing = [each for each in templates.kinds if each.completes and not settings.task]
     completed = [name for each in completing for name in each.makes]
     found: list[Page] = []
@@ -147,13 +147,13 @@ def _targets(
     for lack, count in missing.items():
         hint = _hint(lack, kind, settings)
         lacks.append(
-            f"{count} pages were not asked about for {kind.name}: they have no {lack}{hint}"
+            f"{count} pages get no draft of the kind {kind.name}: they have no {lack}{hint}"
         )
     return found
 
 
 def _hint(lack: str, kind: Kind, settings: DraftSettings) -> str:
-    """What gives a kind what its pages lack."""
+    """A hint: how to supply the material that a kind's pages lack."""
     if lack == "image" and kind.completes:
         return ". Give web pages an image: in their sidecar, by own_image, or in a table (rows)"
     if lack == "image" and kind.shown and not settings.show:

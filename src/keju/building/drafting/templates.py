@@ -21,7 +21,7 @@ Show = Literal["text", "image", "image-and-text"]
 
 NOTES, DESCRIPTION, KEYWORDS = "notes", "description", "keywords"
 KNOWN = (NOTES, DESCRIPTION, KEYWORDS)
-"""What items say of an image, by name in their metadata: what was collected about it, what a person
+"""Facts about an image in the metadata of its items: what was collected about it, what a person
 described, and the keywords of that description."""
 
 EVIDENCE = "evidence"
@@ -94,7 +94,7 @@ class Templates(Struct, frozen=True, forbid_unknown_fields=True):
         return next((each for each in self.kinds if each.name == name), None)
 
     def count_of(self, kind: Kind) -> str:
-        """The sentence that says how many items are asked for."""
+        """The sentence that states how many items are asked for."""
         if not kind.many:
             return self.count_one
         return self.count_exact if kind.exact else self.count_many
@@ -139,7 +139,10 @@ def shown_from(kind: Kind, show: Show) -> Kind:
     if show == "text" and not any("image" in stage.shows for stage in kind.stage):
         return kind
     if any("image" in stage.shows for stage in kind.stage):
-        raise UsageError(f"show = {show!r}: {kind.name} says itself which stage shows the image")
+        raise UsageError(
+            f"show = {show!r}: the stages of {kind.name} fix which of them shows the image. "
+            "Remove show"
+        )
     if show == "image" and set(kind.needs) - {"text", "image"}:
         raise UsageError(
             f"show = 'image': {kind.name} is written from what is known of the image. "

@@ -14,7 +14,7 @@ _AROUND = (
     "script", "style", "noscript", "template", "nav", "header", "footer", "aside", "form", "button",
     "select", "iframe", "svg",
 )  # fmt: skip
-"""Elements around what a page is about; its figures are part of it, though not of its text."""
+"""Elements that are not part of a page's main text."""
 _NO_TEXT = ("figure", "sup")
 _BLOCKS = frozenset({
     "p", "div", "section", "article", "main", "li", "dd", "dt", "tr", "blockquote", "pre", "h1",

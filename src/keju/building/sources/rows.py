@@ -80,13 +80,13 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
     ] = None
     pages: Annotated[
         Path | None,
-        Meta(description="The folder of saved web pages that the column page names."),
+        Meta(description="Folder of the saved web pages that the column page names."),
     ] = None
     pages_licence: Annotated[
-        str, Meta(description="Of web pages whose sidecar names no licence.")
+        str, Meta(description="Licence of web pages whose sidecar does not name one.")
     ] = ""
     pages_address: Annotated[
-        str, Meta(description="Of web pages whose sidecar names no address: so it begins.")
+        str, Meta(description="Start of the address of web pages whose sidecar does not name one.")
     ] = ""
 
 
@@ -280,7 +280,7 @@ class _Maker(NamedTuple):
         return found
 
     def _known(self, row: Row, cells: dict[Role, str], pages: list[SavedPage]) -> dict[str, str]:
-        """What a row and its web pages tell about its image, by its name in the metadata."""
+        """Facts about a row's image from the row and its web pages, by metadata name."""
         notes = [cells.get("notes", ""), *(page.text for page in pages)]
         keywords = texts_of(row.cells, self.settings.columns.get("keywords"), row.place)
         said = {

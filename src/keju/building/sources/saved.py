@@ -24,17 +24,17 @@ _SIDECAR = ".toml"
 class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is known about a saved page; `saved` is the day, as you write it."""
 
-    address: Annotated[str, Meta(description="Where the page is from.")] = ""
-    licence: Annotated[str, Meta(description="Under which it may be used.")] = ""
-    title: Annotated[str, Meta(description="Its title, where the page's own will not do.")] = ""
-    saved: Annotated[str, Meta(description="The day on which it was saved.")] = ""
-    image: Annotated[str, Meta(description="The image that it is about, a file beside it.")] = ""
-    image_licence: Annotated[str, Meta(description="Of the image, if not the page's.")] = ""
-    image_source: Annotated[str, Meta(description="Of the image, if not the page.")] = ""
-    task: Annotated[str, Meta(description="Of its item, if not the source's.")] = ""
+    address: Annotated[str, Meta(description="Address of the page.")] = ""
+    licence: Annotated[str, Meta(description="Licence of the page.")] = ""
+    title: Annotated[str, Meta(description="Title, if not the page's own.")] = ""
+    saved: Annotated[str, Meta(description="Day on which the page was saved.")] = ""
+    image: Annotated[str, Meta(description="Image that the page is about: a file beside it.")] = ""
+    image_licence: Annotated[str, Meta(description="Licence of the image, if not the page's.")] = ""
+    image_source: Annotated[str, Meta(description="Source of the image, if not the page.")] = ""
+    task: Annotated[str, Meta(description="Task of the page's item, if not the source's.")] = ""
     fields: Annotated[
         dict[str, str],
-        Meta(description="What fills blanks of the task's prompt, e.g. book of T44."),
+        Meta(description="Values of the blanks in the task's prompt, e.g. book of T44."),
     ] = field(default_factory=dict)
 
 
@@ -54,12 +54,12 @@ class SavedPage(NamedTuple):
 
     @property
     def provenance(self) -> Provenance:
-        """The page as where material is from."""
+        """The page as the provenance of material."""
         return Provenance(step="web", source=self.address, licence=self.licence)
 
 
 def sidecar_of(file: Path) -> Path:
-    """Where the sidecar of a page is looked for."""
+    """The path of a page's sidecar."""
     return file.with_name(file.name + _SIDECAR)
 
 
@@ -81,9 +81,9 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
     if beside.is_file():
         known = settings_from(read_toml(beside, dict[str, object]), Sidecar, place=str(beside))
     if not (known.licence or licence):
-        raise DataError(f"no licence: write it into {beside.name} or into the recipe")
+        raise DataError(f"no licence is given. Write it into {beside.name} or into the recipe")
     if not (known.address or address):
-        raise DataError(f"no address: write it into {beside.name} or into the recipe")
+        raise DataError(f"no address is given. Write it into {beside.name} or into the recipe")
     page = page_text(source_bytes(file), name=str(file))
     if len(page.text) < shortest:
         raise DataError(f"only {len(page.text)} characters of text")

@@ -1,4 +1,4 @@
-"""Source ``web``: saved web pages, each with its address and licence, for what they tell.
+"""Source ``web``: saved web pages as texts or notes, each with its address and licence.
 
 A page with an image becomes an item about the image, with the text as its notes (MCS-Bench's web
 crawling and model summarisation, 2.2.2 c); a page without one becomes a text to draft from.
@@ -108,7 +108,7 @@ def _called(names: list[str]) -> list[str]:
 
 
 def _reads(settings: WebSettings) -> list[Path]:
-    """What lies beside a single page; of a folder, all of it counts."""
+    """The files beside a single page; of a folder, all files."""
     if settings.path.is_dir():
         return []
     found = [sidecar_of(settings.path)]

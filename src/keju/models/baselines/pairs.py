@@ -96,7 +96,7 @@ class PairBaseline(Baseline, ABC, Generic[_T]):
         return Answer(text="Yes" if likeness >= self._threshold else "No")
 
     def likeness(self, request: Request, images: Sequence[bytes]) -> float:
-        """How alike the request's two pictures are, 0 to 1.
+        """Return the similarity of the request's two images, 0 to 1.
 
         Raises:
             AskError: an image can't be read.

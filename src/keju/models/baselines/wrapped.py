@@ -49,7 +49,7 @@ class Wrapped:
         return self.model.concurrency
 
     def declines(self, request: Request) -> str:
-        """What sends no image or a text beside it, and what the model declines."""
+        """Settings without an image or with a text, and what the model does not take."""
         if not request.images or request.setting != "image":
             return f"{self._kind} changes the images: use --setting image"
         return self.model.declines(request)
