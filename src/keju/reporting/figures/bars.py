@@ -126,7 +126,14 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
     once = list({row["option"]: row for row in rows}.values())
     named_axis = alt.Axis(domain=False, ticks=False, labelLimit=260)
     counted = base(once, named_axis).encode(
-        x=alt.X("times_true:Q", title=words("items"), sort="descending")
+        x=alt.X(
+            "times_true:Q",
+            title=words("items"),
+            sort="descending",
+            # The number to the left of the longest bar needs room before the option's name.
+            scale=alt.Scale(domain=[0, 1.25 * max(float(row["times_true"] or 0) for row in once)]),
+            axis=alt.Axis(tickMinStep=1, format="d", tickCount=4),
+        )
     )
     counts = alt.layer(
         counted.mark_bar(color=FILL, height=12),

@@ -55,7 +55,8 @@ def settings(source: OfRun) -> Iterator[Drawn]:
         yield Figure(
             kind="settings",
             of="mcs-bench-official",
-            title="MCS-Bench Figure 5: image, with the model's own text, with the true text",
+            title="In the form of MCS-Bench Figure 5: image, with the model's own text, "
+            "with the true text",
             caption="Main metrics under official, in percent, over the items that were asked in "
             "every setting of the model. The mean of T2 to T6 needs a value of all five.",
             rows=rows,
@@ -154,6 +155,11 @@ def published_settings() -> Iterator[Drawn]:
     )
 
 
+def _from_zero(rows: Sequence[Row]) -> alt.Scale:
+    """The scale of a task's bars; where all are zero the axis still begins at the left."""
+    return alt.Scale() if any(row["value"] for row in rows) else alt.Scale(domain=[0, 1])
+
+
 def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     found = distinct(rows, "setting")
     shades = (*SETTINGS, PAPERS)[-len(found) :] if len(found) > len(SETTINGS) else SETTINGS
@@ -163,7 +169,7 @@ def _settings_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
     def of_task(name: str) -> alt.LayerChart:
         its = [row for row in rows if row["task"] == name]
         base = alt.Chart(data(its)).encode(
-            x=alt.X("value:Q", title=words("percent")),
+            x=alt.X("value:Q", title=words("percent"), scale=_from_zero(its)),
             y=alt.Y("model:N", title=None, sort=distinct(its, "model"),
                     scale=alt.Scale(paddingInner=0.25),
                     axis=alt.Axis(domain=False, ticks=False, labelLimit=200)),
