@@ -52,9 +52,15 @@ class PairForm(Record, frozen=True, kw_only=True):
             case "ranked":
                 return f"{self.baseline}={self.size}"
 
+    @property
+    def tasks(self) -> list[str]:
+        """The tasks whose pairs can be asked in this form, sorted."""
+        ranked = RANKERS.values() if self.kind != "ranked" else [RANKERS[self.baseline]]
+        return sorted(frozenset().union(*ranked))
+
     def applies(self, item: Item) -> bool:
         """Whether an item's pairs can be asked in this form."""
-        return self.kind != "ranked" or item.task in RANKERS[self.baseline]
+        return item.task in self.tasks
 
 
 def pair_form(name: str) -> PairForm:

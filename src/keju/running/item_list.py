@@ -52,7 +52,7 @@ def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> li
     if unknown := [each for each in ids if each not in known]:
         raise UsageError(
             f"{dataset}: {len(unknown):,} of the {len(ids):,} ids of --items are not in its test "
-            f"split: {_some(unknown)}. See the ids with: keju data export"
+            f"split: {_some(unknown)}. The ids are in column id of its items.parquet"
         )
     return chosen
 

@@ -59,7 +59,7 @@ def reduced(
     if not any(found.get(item.id, item) is not item for item in items):
         raise UsageError(
             f"--pairs {form.name} makes no item smaller: none of these items is of a task of pairs "
-            "that it applies to and has more candidates"
+            f"that it applies to ({', '.join(form.tasks)}) and has more candidates"
         )
     return [found.get(item.id, item) for item in items]
 
