@@ -88,6 +88,14 @@ def column(table, name: str) -> dict[tuple[str, str], object]:
     return {(row.source, row.model): row.cells[place] for row in table.rows}
 
 
+def test_a_column_that_is_misprinted_is_named(tmp_path):
+    item = Item(id="c", benchmark="MCS-Bench", task="T10", options=("a", "b"), answer="A")
+    path = answered_run(tmp_path / "run", [item], {"openai:m": 1.0})
+    by_name = {given: tables_of(path, published=given)["Table 16"] for given in (True, False)}
+    assert any("T9" in note for note in by_name[True].notes)
+    assert not by_name[False].notes
+
+
 def test_printed_cells_stand_as_printed_and_the_best_is_found_again(run):
     table = tables_of(run, published=True)["Table 20"]
     printed = published_tables("MCS-Bench")["Table 20"].columns["T33:Acc"]
@@ -485,5 +493,9 @@ def test_one_judges_grades_fill_the_judges_column(tmp_path):
     assert table.about == "Reasoning-based QA"
     printed = column(table, "reasoning_qa:GPT4oScore")
     assert printed["paper", "GPT-4o"].value not in ("", "–")
+    best, table = grade({("openai:m", "reasoning_qa"): {"openai:judge": 10.0}})
+    theirs = column(table, "reasoning_qa:GPT4oScore")
+    assert not best.best
+    assert any(cell.best for (source, _), cell in theirs.items() if source == "paper")
     two, _ = grade({("openai:m", "reasoning_qa"): {"openai:judge": 7.0, "openai:other": 3.0}})
     assert two.value == "–"

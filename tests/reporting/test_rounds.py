@@ -60,6 +60,15 @@ def test_a_table_names_rounds(tmp_path):
     assert notes["page_level_ocr"] == ["none of 2 whole"]
 
 
+def test_answers_are_in_the_order_of_rounds_whatever_came_first(tmp_path):
+    run = RunFolder(make(tmp_path / "run"))
+    path = run.responses_path("openai:m", "T7")
+    path.write_bytes(b"".join(reversed(path.read_bytes().splitlines(keepends=True))))
+    gathered = gather([run.path], picture_bytes=0)
+    for asked in gathered.asked.values():
+        assert [answer.response.round for answer in asked.answers] == [1, 2]
+
+
 @pytest.mark.parametrize(
     ("count", "rounds", "says"),
     [(12, 1, "12 items"), (1, 1, "1 item"), (60, 5, "12 × 5 rounds"),

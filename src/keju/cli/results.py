@@ -65,6 +65,7 @@ def score(
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.reporting.asked import unfinished_lines
+    from keju.reporting.otherwise import otherwise_lines
     from keju.reporting.own_drafts import own_draft_lines
     from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
@@ -110,6 +111,8 @@ def score(
         out.print(table)
     out.print(*more_tables(summaries, variants=variants or adjudicated is not None))
     of_run = [*unfinished_lines(what), *own_draft_lines(what)] if what.is_dir() else []
+    if what.is_dir():
+        of_run += otherwise_lines(RunFolder.open(what).manifest())
     for line in [*of_run, *summary_lines(summaries)]:
         say(line)
     if json_out is not None:

@@ -30,7 +30,8 @@ JUDGED = "GPT4oScore"
 """The column of a judge's grades, 0 to 10."""
 _JUDGE_NOTE = (
     "GPT4oScore: the paper's judge is GPT-4o, and its prompt is not in the paper's text. Own rows "
-    "are graded by the judge that they name, with keju's rubrics, so no difference is shown."
+    "are graded by the judge that they name, with keju's rubrics, so no difference is shown, and "
+    "only rows of the same judge are marked against each other."
 )
 _UNRANKED = {"baseline", "human"}
 

@@ -13,6 +13,10 @@ from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Who
 from keju.reporting.same_as import SameAs, printed_names
 
 _THEIRS = ("paper", "recomputed")
+_T9 = (
+    "T9 as printed repeats T8 in nearly all rows (keju audit published): "
+    "do not compare with that column, nor with means over it."
+)
 
 
 class Part(NamedTuple):
@@ -55,7 +59,7 @@ def table_of(
     """
     rows = list(dict.fromkeys(who for part in parts for who in part.cells))
     differences = list(_differences(own, table, rows, same_as))
-    columns = [_marked(part) | _subtracted(part, differences) for part in parts]
+    columns = [_marked(part, own, table) | _subtracted(part, differences) for part in parts]
     order = dict.fromkeys(_ordered(own, table, rows, differences))
     kept = [who for who in order if any(who in each for each in columns)]
     return BesideTable(
@@ -73,8 +77,15 @@ def table_of(
             )
             for who in kept
         ],
-        own.notes(table),
+        (*own.notes(table), *_misprints(table, rows)),
     )
+
+
+def _misprints(table: PrintedTable, rows: Sequence[Who]) -> Iterator[str]:
+    """What a reader must know of a table's printed values before comparing with them."""
+    printed = any(who.source in _THEIRS for who in rows)
+    if printed and (table.benchmark, table.name) == ("MCS-Bench", "Table 16"):
+        yield _T9
 
 
 def _differences(
@@ -107,12 +118,16 @@ def _subtracted(part: Part, differences: Sequence[_Difference]) -> dict[Who, Cel
     return found
 
 
-def _marked(part: Part) -> dict[Who, Cell]:
-    """The cells, with the best and the second of those over the same tasks."""
+def _marked(part: Part, own: Own, table: PrintedTable) -> dict[Who, Cell]:
+    """The cells, with the best and the second of those over the same tasks, by the same judge."""
+    judged = JUDGED in part.heading.name
+    alike: dict[tuple[frozenset[str], str], dict[Who, float]] = {}
+    for who in part.ranked if part.better else ():
+        judge = own.judge(who.model, table) if judged and who.source == "this run" else ""
+        alike.setdefault((part.over[who], judge), {})[who] = part.numbers[who]
     placed: dict[Who, str] = {}
-    for its in set(part.over.values()) if part.better else ():
-        ranked = {w: n for w, n in part.numbers.items() if w in part.ranked and part.over[w] == its}
-        placed |= marks(ranked, higher_is_better=part.better == "higher")
+    for numbers in alike.values():
+        placed |= marks(numbers, higher_is_better=part.better == "higher")
     return {
         who: cell._replace(best=placed.get(who) == "best", second=placed.get(who) == "second")
         for who, cell in part.cells.items()

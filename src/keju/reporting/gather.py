@@ -215,6 +215,9 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
             named = replace(item, id=unique) if key[1:] in shared else item
             gathered.asked.setdefault(key, Asked(named, run, []))
         _add_run(gathered, run, folder, spoken, SharedAnswers(its))
+    places = {name: place for place, name in enumerate(gathered.voices)}
+    for asked in gathered.asked.values():
+        asked.answers.sort(key=lambda each: (places[each.model], each.response.round))
     return gathered
 
 

@@ -19,11 +19,12 @@ def asked_otherwise(gathered: Gathered) -> list[str]:
     return [
         f"{run.name}: {line}" if several else line
         for run in gathered.runs
-        for line in _lines(run.manifest)
+        for line in otherwise_lines(run.manifest)
     ]
 
 
-def _lines(manifest: RunManifest) -> Iterator[str]:
+def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
+    """One line for each thing in which one run's questions differ from the benchmark's own."""
     for name in manifest.wordings:
         if name != RELEASED:
             found = wording(name)
