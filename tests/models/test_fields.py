@@ -171,11 +171,19 @@ def test_a_parameter_that_inspect_drops_can_be_sent_as_an_extra_field(chat: Chat
         ("min_p", "NAME=JSON"), ("=1", "NAME=JSON"), ("a b=1", "NAME=JSON"),
         ("model=\"x\"", "keju itself"), ("messages=[]", "keju itself"),
         ("stream=true", "keju itself"), ("word=hello", "not JSON"), ("api_key=\"x\"", "secret"),
+        ('headers=[{"Authorization": "x"}]', "secret"),
     ],
 )  # fmt: skip
 def test_a_wrong_extra_field_is_refused(given: str, words: str):
     with pytest.raises(UsageError, match=words):
         parse_extra_body([given])
+
+
+@pytest.mark.parametrize(("name", "option"), [("seed", "--sampling-seed"), ("top_p", "--top-p")])
+def test_a_parameter_given_twice_names_the_option(name: str, option: str):
+    decoding = Decoding(**{name: 1}, extra_body={name: 2})
+    with pytest.raises(UsageError, match=f"by {option} or a preset"):
+        fields_of(decoding, "http://localhost:1/v1")
 
 
 def test_extra_fields_are_read_as_json():

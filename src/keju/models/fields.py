@@ -67,6 +67,11 @@ def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
             raise UsageError(
                 f"--extra-body {name}: the value is not JSON. Write text in quotes: {name}='\"…\"'"
             ) from None
+        for inner in _fields(found[name]):
+            if _SECRET.search(inner):
+                raise UsageError(
+                    f"--extra-body {name}: {inner} looks like a secret, and runs are stored"
+                )
     return found
 
 
@@ -118,7 +123,7 @@ def fields_of(decoding: Decoding, address: str, provider: str = "") -> dict[str,
     found: dict[str, Any] = {**decoding.given, **_switch(decoding.thinking, address, provider)}
     for name, value in decoding.extra_body.items():
         if name in decoding.given and decoding.given[name] != value:
-            option = name.replace("_", "-")
+            option = "sampling-seed" if name == "seed" else name.replace("_", "-")
             raise UsageError(
                 f"{name} is {decoding.given[name]} by --{option} or a preset, and "
                 f"{msgspec.json.encode(value).decode()} by --extra-body. Give it once"
@@ -178,6 +183,15 @@ def _texts(value: object) -> Iterator[str]:
         inside = value if isinstance(value, list) else [*value, *value.values()]
         for each in inside:
             yield from _texts(each)
+
+
+def _fields(value: object) -> Iterator[str]:
+    """Every field's name in a JSON value."""
+    if isinstance(value, dict):
+        yield from value
+    if isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from _fields(each)
 
 
 @cache
