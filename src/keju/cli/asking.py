@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -44,9 +44,7 @@ from keju.cli.options import (
     Timeout,
     WordingNames,
 )
-
-if TYPE_CHECKING:
-    pass
+from keju.cli.selection import selection_of
 
 
 @app.command()
@@ -92,17 +90,14 @@ def plan(
     counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has rows of
     its own.
     """
-    from keju.benchmarks.pair_forms import pair_form
     from keju.datasets.store import Dataset
     from keju.models import Fit, ModelOptions, open_models
     from keju.models.fields import declared_dtype, read_system_prompt
     from keju.reporting.asked import unlike_paper
     from keju.reporting.plain import print_json
     from keju.reporting.planning import forms_notes, forms_table
-    from keju.running import Selection, estimate, lend
+    from keju.running import estimate, lend
     from keju.running import preset as asked_as
-    from keju.running.conventions import parse_boxes
-    from keju.running.item_list import read_item_ids
     from keju.running.plan import planned_items
     from keju.running.plan_forms import with_forms
     from keju.running.prices import read_prices
@@ -110,7 +105,7 @@ def plan(
 
     opened = Dataset.open(dataset)
     items = opened.items()
-    as_in, (for_all, of_model) = asked_as(preset), parse_boxes(boxes or [])
+    as_in = asked_as(preset)
     options = ModelOptions(
         base_url=base_url,
         decoding=as_in.decoding(
@@ -128,21 +123,11 @@ def plan(
         fit=Fit(max_pixels=max_pixels, max_bytes=max_bytes),
     )
     models = open_models(model, lend(opened, items, options))
-    selection = Selection(
-        tasks=tuple(task) if task else None,
-        limit=limit,
-        sample=sample,
-        seed=seed,
-        settings=tuple(setting or ["image"]),
-        scripts=tuple(script or ["released"]),
-        boxes=for_all,
-        boxes_of=of_model,
+    selection = selection_of(
+        task=task, limit=limit, sample=sample, seed=seed, setting=setting, script=script,
+        wording=wording, boxes=boxes, item_list=item_list, pairs=pairs, shard=shard,
         rounds=as_in.rounds or 1 if rounds is None else rounds,
-        shard=shard,
-        items=read_item_ids(item_list) if item_list else None,
-        pairs=None if pairs is None else pair_form(pairs).name,
-        wordings=tuple(wording or ["released"]),
-    )
+    )  # fmt: skip
     there = RunFolder(folder) if folder else None
     costs = read_prices(prices) if prices else None
     found = estimate(opened, models, selection, folder=there, prices=costs, per_minute=per_minute)
@@ -264,36 +249,24 @@ def run(
     Responses are stored as they come, in OUT/responses. The same command again asks only what has
     no response yet.
     """
-    from keju.benchmarks.pair_forms import pair_form
     from keju.models import Fit, ModelOptions
     from keju.models.fields import declared_dtype, read_system_prompt
-    from keju.running import Budget, Limits, Policy, Selection
+    from keju.running import Budget, Limits, Policy
     from keju.running import preset as asked_as
     from keju.running import run as ask
-    from keju.running.conventions import parse_boxes
-    from keju.running.item_list import read_item_ids
     from keju.running.prices import read_prices
 
-    as_in, (for_all, of_model) = asked_as(preset), parse_boxes(boxes or [])
+    as_in = asked_as(preset)
+    selection = selection_of(
+        task=task, limit=limit, sample=sample, seed=seed, setting=setting, script=script,
+        wording=wording, boxes=boxes, item_list=item_list, pairs=pairs, shard=shard,
+        rounds=as_in.rounds or 1 if rounds is None else rounds,
+    )  # fmt: skip
     summary = ask(
         dataset,
         model,
         folder,
-        selection=Selection(
-            tasks=tuple(task) if task else None,
-            limit=limit,
-            sample=sample,
-            seed=seed,
-            settings=tuple(setting or ["image"]),
-            scripts=tuple(script or ["released"]),
-            boxes=for_all,
-            boxes_of=of_model,
-            rounds=as_in.rounds or 1 if rounds is None else rounds,
-            shard=shard,
-            items=read_item_ids(item_list) if item_list else None,
-            pairs=None if pairs is None else pair_form(pairs).name,
-            wordings=tuple(wording or ["released"]),
-        ),
+        selection=selection,
         options=ModelOptions(
             base_url=base_url,
             api_key_env=api_key_env,
