@@ -80,6 +80,6 @@ def test_the_page_shows_the_settings_and_a_run_of_one_setting_has_no_such_part(
     run, scored_run, tmp_path
 ):
     write_report([run], tmp_path / "report.html")
-    assert "What a model was sent" in (tmp_path / "report.html").read_text("utf-8")
+    assert '<h2 id="steps">' in (tmp_path / "report.html").read_text("utf-8")
     write_report([scored_run], tmp_path / "report.html")
-    assert "What a model was sent" not in (tmp_path / "report.html").read_text("utf-8")
+    assert '<h2 id="steps">' not in (tmp_path / "report.html").read_text("utf-8")

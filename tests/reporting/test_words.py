@@ -11,6 +11,7 @@ from tests.reporting.conftest import HOSTILE
 
 from keju.errors import UsageError
 from keju.reporting import write_report
+from keju.reporting.galleries import Gallery, gallery_notes, reduced_notes
 from keju.reporting.leaderboard import ROLES
 from keju.reporting.view import _KINDS
 from keju.reporting.words import Words
@@ -48,6 +49,13 @@ def test_a_translation_keeps_the_blanks():
 def test_numbers_stand_where_they_stood(english, chinese):
     assert ZH(english) == chinese
     assert Words()(english) == english
+
+
+def test_the_notes_on_what_a_table_leaves_out_are_in_the_table():
+    place, gallery = ("classification", "How", "i1"), Gallery("OBC306", 12)
+    notes = [*reduced_notes({place: "once"}), *gallery_notes({place: gallery})]
+    assert len(notes) == 2
+    assert all(ZH(note) != note for _, note in notes)
 
 
 def test_the_page_is_chinese_and_what_models_said_is_not_translated(scored_run, tmp_path):

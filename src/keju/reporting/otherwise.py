@@ -10,14 +10,15 @@ from keju.running.conventions import OF_MODEL
 from keju.runs import RunManifest
 
 
-def asked_otherwise(gathered: Gathered) -> list[str]:
-    """One line for each thing in which a run's questions differ from the benchmark's own.
+def asked_otherwise(gathered: Gathered) -> list[tuple[str, str]]:
+    """The differences of each run's questions from the benchmark's own.
 
-    A line begins with the run's name where the report has several runs.
+    Returns:
+        Pairs of the run's name, empty if the report has one run, and a line about one difference.
     """
     several = len(gathered.runs) > 1
     return [
-        f"{run.name}: {line}" if several else line
+        (run.name if several else "", line)
         for run in gathered.runs
         for line in otherwise_lines(run.manifest)
     ]

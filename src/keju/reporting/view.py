@@ -76,7 +76,7 @@ class View(NamedTuple):
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
-    asked_otherwise: list[str]
+    asked_otherwise: list[tuple[str, str]]
     boards: list[Leaderboard]
     missing: list[str]
     beside: list[BesideTable]

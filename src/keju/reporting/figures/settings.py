@@ -46,8 +46,8 @@ def settings(source: OfRun) -> Iterator[Drawn]:
         of="",
         title="The image alone, with the model's own transcription, and with the true text",
         caption="Main metrics under strict, in percent, over the items that were asked in every "
-        "setting of the model. From image to own-ocr: what reading first is worth; from there to "
-        "gold-ocr: what reading errors cost.",
+        "setting of the model. The step from image to own-ocr shows the value of reading first; "
+        "from own-ocr to gold-ocr, the cost of reading errors.",
         rows=rows,
         draw=_settings_chart,
     )
