@@ -1,8 +1,6 @@
 """The assignment is the cheapest, against trying all and against scipy."""
 
-import importlib.util
-from pathlib import Path
-
+import naive
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,10 +8,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linear_sum_assignment
 
 from keju.metrics import assign
-
-spec = importlib.util.spec_from_file_location("naive", Path(__file__).with_name("naive.py"))
-naive = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(naive)
 
 WHOLE = st.integers(-9, 9).map(float)
 SHAPES = st.tuples(st.integers(1, 5), st.integers(1, 5))

@@ -1,18 +1,12 @@
 """Edit distance and its split, against the textbook."""
 
-import importlib.util
-from pathlib import Path
-
+import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from keju.metrics import EditCounts, best_edits, distance, official_edits
 from keju.metrics import edit as module
-
-spec = importlib.util.spec_from_file_location("naive", Path(__file__).with_name("naive.py"))
-naive = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(naive)
 
 SHORT = st.text(alphabet="天地玄黄", max_size=14)
 ANY = st.text(max_size=20)

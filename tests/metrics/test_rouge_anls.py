@@ -1,8 +1,6 @@
 """ROUGE and ANLS in the script's and the paper's forms."""
 
-import importlib.util
-from pathlib import Path
-
+import naive
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,10 +14,6 @@ from keju.metrics import (
     rouge_l,
     rouge_n,
 )
-
-spec = importlib.util.spec_from_file_location("naive", Path(__file__).with_name("naive.py"))
-naive = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(naive)
 
 TEXT = st.text(alphabet="天地玄黄 ", max_size=12)
 
