@@ -90,7 +90,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def items_key(self) -> str:
-        """What tells items of one id apart: the dataset's hash, and the form of its pairs."""
+        """The key that distinguishes items of the same id: the dataset's hash and its pair form."""
         return f"{self.dataset_hash}|{self.pairs}" if self.pairs else self.dataset_hash
 
     @property

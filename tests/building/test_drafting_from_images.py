@@ -111,7 +111,7 @@ def test_what_is_shown_can_be_chosen(
     assert [known in shown for known in TEXTS] == [text] * 2
 
 
-def test_mcs_bench_drafts_from_the_transcription_unless_told_otherwise(
+def test_mcs_bench_drafts_are_made_from_the_transcription_by_default(
     chat: Chat, tmp_path: Path
 ) -> None:
     source = make(tmp_path / "d", read=True)
@@ -120,7 +120,7 @@ def test_mcs_bench_drafts_from_the_transcription_unless_told_otherwise(
     assert [(len(images), "⟦材料" in text) for text, images in sent(chat)] == [(0, True)] * 2
 
 
-def test_a_quotation_is_held_to_the_text_where_there_is_one_though_it_was_not_shown(
+def test_a_quotation_is_checked_against_the_text_although_it_was_not_shown(
     chat: Chat, tmp_path: Path
 ) -> None:
     source = make(tmp_path / "d", read=True)
@@ -180,7 +180,7 @@ def test_reasoning_and_white_space_of_a_reply_are_no_part_of_a_draft(
     assert answers == {"page_level_ocr": TEXTS[0], "vernacular_translation": "譯文"}
 
 
-def test_a_reading_fills_the_item_that_waits_for_it_whichever_stands_first(
+def test_a_reading_fills_the_item_that_waits_for_it_in_any_order(
     chat: Chat, tmp_path: Path
 ) -> None:
     with DatasetWriter(tmp_path / "d", name="d", version="1", licence="CC0", source="s") as writer:

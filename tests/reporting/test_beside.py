@@ -356,7 +356,7 @@ def test_a_difference_is_shown_for_a_declared_model_only(run):
         ("openai:hal=GPT-4o", "no model 'openai:hal' in these runs"),
     ],
 )
-def test_a_declaration_is_taken_to_the_letter(run, line, says):
+def test_a_declaration_must_match_exactly(run, line, says):
     with pytest.raises(UsageError, match=re.escape(says)):
         check_same_as(read_same_as([line]), gather([run], picture_bytes=0))
 

@@ -47,9 +47,7 @@ def asked(
     return out
 
 
-def test_both_positions_of_a_hybrid_model_stand_in_one_report(
-    chat: Chat, dataset: Path, tmp_path: Path
-):
+def test_thinking_on_and_off_have_rows_in_one_report(chat: Chat, dataset: Path, tmp_path: Path):
     """App. F.3 extended: the same model with thinking on and off, side by side."""
     chat.plan(images=True)
     on = asked(dataset, tmp_path / "thinking-on", chat, HYBRID, thinking="on")

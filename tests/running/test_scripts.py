@@ -92,7 +92,7 @@ def test_a_script_can_be_added_and_none_taken_away(dataset: Path, tmp_path: Path
             go(dataset, tmp_path / "other", chat, *wrong)
 
 
-def test_what_stands_around_a_text_and_what_asks_for_it_follow_the_script(
+def test_the_words_around_a_text_and_its_prompt_follow_the_script(
     dataset: Path, tmp_path: Path, chat: Chat
 ):
     chat.plan(images=True, says="讀作此")
@@ -124,7 +124,7 @@ def test_an_engine_reads_once_for_both_scripts(dataset: Path):
     assert (reading.calls, asking.calls) == (1, 4)
 
 
-def test_both_scripts_have_a_row_of_their_own_and_official_holds_them_to_one_answer(
+def test_both_scripts_have_rows_and_official_scores_them_against_one_answer(
     dataset: Path, tmp_path: Path, chat: Chat
 ):
     chat.plan(says="這裏說後羿")

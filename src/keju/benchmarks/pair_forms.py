@@ -1,8 +1,8 @@
 """Reduced forms of tasks of pairs (``--pairs FORM``): fewer pairs are asked than the paper asks.
 
-OBI-Bench holds each fragment against all others, in five rounds and two question forms: 2,328,060
+OBI-Bench compares each fragment with all others, in five rounds and two question forms: 2,328,060
 requests for rejoining alone. The forms are ours. Results of a reduced form are not the paper's
-experiment: `reduction_of` tells their items, and signatures name the form.
+experiment: `reduction_of` identifies their items, and signatures name the form.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ _FILE = "wordings.toml"
 
 
 class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One prompt of a wording: a template, its box convention, and what else its answer answers.
+    """One prompt of a wording: a template, its box convention, and other question forms that it asks.
 
     `also` are the other question forms of the task that are asked in the same prompt: their items
     are not asked by themselves, and the one answer is scored for each.
@@ -77,7 +77,7 @@ def worded(item: Item, name: str) -> WordedPrompt | None:
 
 
 def not_worded(item: Item, name: str) -> str:
-    """Why an item is not asked in a wording, or an empty string."""
+    """Return why an item is not asked in a wording, or an empty string."""
     if name == RELEASED:
         return ""
     chosen = wording(name)

@@ -72,7 +72,7 @@ def _table() -> Mapping[str, Mapping[str, Value]]:
 
 @lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
-    """A name without what tells no two values apart."""
+    """A name without the characters that do not distinguish values."""
     folded = normalise(name).casefold()
     words = "".join(char if char.isalnum() else " " for char in folded).split()
     return _ENDING.sub("", "".join(word for word in words if word not in _IDLE))

@@ -173,7 +173,7 @@ def _spec(
     variant: PromptVariant = _USUAL,
     dropped: Collection[str] = (),
 ) -> EvalSpec:
-    """What a log says of itself; of decoding, what was asked for and always sent."""
+    """The description in a log; of decoding, the parameters asked for and always sent."""
     from inspect_ai import __version__ as inspect_version  # noqa: PLC0415
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415
     from inspect_ai.model import GenerateConfig  # noqa: PLC0415

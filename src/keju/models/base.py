@@ -44,7 +44,7 @@ class AskError(KejuError):
         retry_after: seconds that the server asked to wait, if it did.
         overloaded: the server has too much to do (429, 503, 529): asking slower may help.
         said: the server's message at length, in which refused parameters are looked for. It may
-            hold a secret and is not stored.
+            contain a secret and is not stored.
     """
 
     def __init__(

@@ -98,7 +98,7 @@ def declared_dtype(given: str) -> str:
     """The number format of a served model's weights, under one name each.
 
     Raises:
-        UsageError: it is no short word.
+        UsageError: it is not a short word.
     """
     word = given.strip().lower()
     if not _WORD.fullmatch(word):

@@ -19,7 +19,7 @@ _EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
 _NESTED = ("extra_body", "generation_config", "inferenceConfig", "additionalModelRequestFields")
 """Fields of a call in which providers' forms (the SDKs of OpenAI and Anthropic, Google, Bedrock)
-hold parameters."""
+contain parameters."""
 
 _NO_PARAMETERS = frozenset({
     "model", "modelId", "messages", "contents", "input", "system", "system_instruction", "stream",

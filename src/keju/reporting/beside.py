@@ -224,7 +224,7 @@ class _Form:
     def _scopes(self) -> list[frozenset[str]]:
         """The sets of tasks over which the paper's means are recomputed, those of most tasks first.
 
-        Baselines ask for none of their own: nobody compares a floor with a paper's models.
+        Baselines do not add sets of their own, because they are not compared with a paper's models.
         """
         voices = self._own.voices
         found = {its for model, its in self._shared.items() if voices[model].role != "baseline"}

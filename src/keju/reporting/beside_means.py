@@ -1,6 +1,6 @@
 """The columns of the papers' tables that are means over tasks.
 
-A paper prints such a mean over all of its tasks. A run that has only some of them is held against
+A paper prints such a mean over all of its tasks. A run that has only some of them is compared with
 means that are recomputed over the same tasks from what the paper prints of each task.
 """
 

@@ -67,7 +67,7 @@ def comparison_of(
         wanted: which sides; the runs decide where it names none.
 
     Raises:
-        UsageError: the sides cannot be told (see `choose_sides`), or have no item in common.
+        UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
         DataError: a run has not been scored.
     """
     first, second = choose_sides(runs, wanted or Wanted())

@@ -106,7 +106,7 @@ def option_errors(gathered: Gathered, protocol: Protocol = "strict") -> list[Jso
 
     A row is ``[option, times true, [error rate of each model], taken instead, times wrongly
     taken]``; the last two are known under `strict` alone, which takes one option from a response.
-    Options that are true only once are left out, and tasks that have no others.
+    Options that are true only once are not counted, nor tasks that have only such options.
     """
     found: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for asked in gathered.asked.values():

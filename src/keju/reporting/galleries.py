@@ -16,7 +16,7 @@ Place = tuple[str, str, str]
 
 
 class Gallery(NamedTuple):
-    """The images that a query is held against: `of` one source (or mixed), and how many."""
+    """The images with which a query is compared: their source `of` (or mixed), and their number."""
 
     of: str
     size: int

@@ -222,7 +222,7 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
 
 
 def _names_of_datasets(manifests: Sequence[RunManifest]) -> dict[str, str]:
-    """A name for each dataset hash: the dataset's, with as much added as tells it from others."""
+    """A unique name for each dataset hash: the dataset's, with its version or hash where needed."""
     about = {each.items_key: each for each in manifests}
     tries = [
         {key: each.dataset for key, each in about.items()},

@@ -69,10 +69,10 @@ def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
 
 
 def printed_names(declared: Sequence[SameAs], label: str, voice: Voice) -> list[str]:
-    """What the papers call a model of the report; nothing where nobody declared it.
+    """The papers' name of a model of the report; None without a declaration.
 
-    A declaration by the model's name holds for what was asked with the image, as the papers' rows
-    were; one by the report's own label holds for just that row.
+    A declaration by the model's name applies to rows with the setting `image`, as in the papers;
+    one by the report's own label applies to that row only.
     """
     return [
         each.printed

@@ -18,7 +18,7 @@ _Key = tuple[str, str, str]
 
 
 class Wanted(Record, frozen=True, kw_only=True):
-    """What the two sides have in common and in what they differ, as the user says it.
+    """The parts that the user names for both sides or for each of them.
 
     `models`, `settings`, `scripts` and `wordings` are of the first side and the second; `model`,
     `setting`, `script` and `wording` of both. Empty means that the runs decide.
@@ -206,7 +206,7 @@ def _listed(found: dict[PromptVariant, list[Score]]) -> str:
 
 
 def _run_names(first: Side, second: Side) -> tuple[str, str]:
-    """The runs' folder names, with those above them as far as that tells them apart."""
+    """The runs' folder names, with as many parents as are needed to distinguish them."""
     parts = [side.run.path.resolve().parts for side in (first, second)]
     if parts[0] == parts[1]:
         return "", ""

@@ -90,7 +90,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 
 
 def _parameters(report: Report) -> dict[str, pl.DataFrame]:
-    """``parameters.csv``: how each model behind a server was asked, a row for each way."""
+    """``parameters.csv``: the decoding parameters of each model behind a server."""
     rows = [
         {
             "model": row.model,
@@ -194,7 +194,7 @@ def _bounded(name: str, value: float | None, interval: Interval | None) -> dict[
 
 
 def _beside(table: BesideTable) -> pl.DataFrame:
-    """A row a model, whose it is in ``source``; the columns have the data's names.
+    """One row per model, with its ``source``; the columns have the data's names.
 
     ``group`` is the paper's title of the rows, ``tasks`` over how many of the table's tasks the
     row's means are, ``judge`` who graded an own row, where the table has grades. A column of means

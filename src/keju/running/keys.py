@@ -43,7 +43,7 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
 
 
 def _declared(identity: Mapping[str, str]) -> dict[str, str]:
-    """An identity without a dtype that nobody declared, which decides nothing."""
+    """An identity without an undeclared dtype, which is not part of the key."""
     return {
         name: value for name, value in identity.items() if (name, value) != ("dtype", UNKNOWN_DTYPE)
     }

@@ -14,10 +14,10 @@ from keju.running.store import Stored
 
 
 class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How one model fared.
+    """The counts of one model.
 
-    `statuses` and `failures` (by kind) count what now stands in the run for the requests that were
-    planned, `asked` those that got their response this time, `attempts` how often something was
+    `statuses` and `failures` (by kind) count the responses that the run now has for the planned
+    requests, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` what has no
     response yet. `halted` says why the model was stopped, `hint` what to do about it where its
     requests would fail again, and `then` how the run goes on after that. `refused` are the decoding
@@ -49,7 +49,7 @@ def summary_of(
     planned: int,
     not_asked: Mapping[str, int] | None = None,
 ) -> ModelSummary:
-    """How a lane went.
+    """Return the summary of a lane.
 
     Args:
         lane: what was asked now.

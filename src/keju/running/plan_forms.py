@@ -34,7 +34,7 @@ def with_forms(
     Args:
         plan: the plan of all items.
         items: the items that it is of.
-        models: who is asked.
+        models: the models to ask.
         selection: how they are asked; in no reduced form.
         prices: a price file's prices.
         per_minute: how many requests a model takes a minute.
@@ -68,7 +68,7 @@ def form_names(items: Sequence[Item]) -> list[str]:
 
 
 def _asked_both_ways(items: Sequence[Item]) -> bool:
-    """Whether any pair of pictures is asked in both directions."""
+    """Whether any pair of images is asked in both directions."""
     seen: set[tuple[str, str, str, str]] = set()
     for item in items:
         first = item.images[0].sha256

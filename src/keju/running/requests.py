@@ -140,9 +140,9 @@ def with_source(prompt: str, source: str, script: PromptScript = "released") -> 
 
 
 def _script_of(prompt: str) -> Script:
-    """The script of most of a released prompt's characters; simplified where there is no telling.
+    """The script of most of a released prompt's characters; simplified where both are possible.
 
-    A simplified template may hold a question in traditional characters.
+    A simplified template may contain a question in traditional characters.
     """
     changed = {
         script: sum(a != b for a, b in zip(prompt, in_script(prompt, script), strict=False))

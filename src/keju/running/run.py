@@ -178,7 +178,7 @@ def _reduced(
     folder: RunFolder,
     console: Console | None,
 ) -> list[Item] | None:
-    """The chosen items in a reduced form of pairs, as the run holds them already or from now on."""
+    """The chosen items in a reduced pair form, as the run has stored them or will store them."""
     if selection.pairs is None:
         return None
     known: dict[str, Item] = {}

@@ -48,7 +48,7 @@ def is_unclear(item: Item, response: Response) -> bool:
 
 
 def answer_code(response: Response, *, of_0_1_0: bool = False) -> str:
-    """What names an answer and changes with its text, but does not tell who gave it.
+    """A code that identifies an answer and its text, but not who gave it.
 
     An answer in a run of keju 0.1.0 keeps the code that it had, by the setting's old name.
     """

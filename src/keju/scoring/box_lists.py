@@ -93,7 +93,7 @@ def extract_boxes(text: str, axes: Axes) -> BoxList:
 def extract_count_beside(text: str, axes: Axes) -> Extracted:
     """How many things a response counts that was asked for their boxes in the same prompt.
 
-    The number that its words state, code fences and lines with boxes left out; where they state
+    The number that its words state, without code fences and lines with boxes; where they state
     none, the number of boxes that it lists. Our reading: the authors' script for Gemini asks both
     at once and reads the boxes alone.
     """

@@ -46,7 +46,7 @@ class ModelScores(NamedTuple):
 
     `scores` are in the order of the run's items, `variants` are those of the paper's formulas
     where they were asked for. `strays` counts, by file, the responses to items that the run does
-    not have; they are left out. `reasoned` are the official scores with reasoning that came in a
+    not have; they are skipped. `reasoned` are the official scores with reasoning that came in a
     field of its own (`keju.scoring.reasoned`), empty where there is none.
     """
 

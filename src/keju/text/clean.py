@@ -30,7 +30,7 @@ def official_convert(text: str) -> str:
 
 
 def official_convert_value(value: object) -> str:
-    """Convert a response that is not text, as the authors' script does with whatever JSON holds.
+    """Convert a response that is not text, as the authors' script does with any JSON value.
 
     zhconv joins the texts of a list, and of an empty list or object it makes an empty text. An
     element is converted only where zhconv's dictionary has it as a whole.

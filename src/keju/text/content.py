@@ -20,7 +20,7 @@ class Content(NamedTuple):
 def content_of(value: object) -> Content:
     """Read a content: text as it is, null as empty text, a list as its texts joined.
 
-    A number, a truth value, an object and a list that holds anything but parts with a `text` are
+    A number, a truth value, an object and a list with anything but parts with a `text` are
     kept in JSON too, for the MCS-Bench authors' script treats them otherwise than text.
     """
     if value is None:

@@ -43,7 +43,7 @@ description and keywords are what is known of the image (MCS-Bench B.4.1).
 
 
 _LISTS = frozenset({"page", "keywords"})
-"""Roles whose cells may hold a list."""
+"""Roles whose cells may contain a list."""
 
 
 class RowsSettings(SourceSettings, frozen=True, kw_only=True):

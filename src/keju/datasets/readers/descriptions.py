@@ -50,7 +50,7 @@ def read_descriptions(
 
     Args:
         file: the table.
-        options: which column holds which field.
+        options: the column of each field.
         may_be_empty: whether a description may be empty, as of an undeciphered character.
 
     Raises:

@@ -22,7 +22,7 @@ from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item
 
 MIXED = "mixed"
-"""Metadata ``gallery`` of items whose gallery holds classes of several sources."""
+"""Metadata ``gallery`` of items whose gallery has classes of several sources."""
 
 _TREE = """\
   60001/1.png             crops of one character, in a folder called after its class; folders may
