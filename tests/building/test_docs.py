@@ -10,7 +10,7 @@ from builds import keju
 
 from keju.building.sources import SOURCES, source_form
 from keju.building.sources.keys import keys_of, sources_page
-from keju.building.sources.saved import Sidecar
+from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
 from keju.datasets.readers import FORMATS
 

@@ -15,7 +15,7 @@ from keju.cli import app
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Response
 from keju.reporting.comparing import comparison_of
-from keju.reporting.sides import Wanted
+from keju.reporting.comparison_sides import Wanted
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import compare_models, score_run
 

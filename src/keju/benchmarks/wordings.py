@@ -22,7 +22,7 @@ _FILE = "wordings.toml"
 
 
 class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One prompt of a wording: a template, its box convention, and other question forms that it asks.
+    """One prompt of a wording: a template, its box convention, and other forms that it asks.
 
     `also` are the other question forms of the task that are asked in the same prompt: their items
     are not asked by themselves, and the one answer is scored for each.

@@ -92,7 +92,7 @@ def plan(
     """
     from keju.datasets.store import Dataset
     from keju.models import Fit, ModelOptions, open_models
-    from keju.models.fields import declared_dtype, read_system_prompt
+    from keju.models.request_fields import declared_dtype, read_system_prompt
     from keju.reporting.asked import unlike_paper
     from keju.reporting.plain import print_json
     from keju.reporting.planning import forms_notes, forms_table
@@ -250,7 +250,7 @@ def run(
     no response yet.
     """
     from keju.models import Fit, ModelOptions
-    from keju.models.fields import declared_dtype, read_system_prompt
+    from keju.models.request_fields import declared_dtype, read_system_prompt
     from keju.running import Budget, Limits, Policy
     from keju.running import preset as asked_as
     from keju.running import run as ask

@@ -149,7 +149,7 @@ def sources(
     for key in keys_of(found.settings):
         say(f"  {key.name} ({key.told}): {key.says}")
     if form == "web":
-        from keju.building.sources.saved import Sidecar
+        from keju.building.sources.saved_pages import Sidecar
 
         say("keys of NAME.html.toml beside NAME.html:")
         for key in keys_of(Sidecar):

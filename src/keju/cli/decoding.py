@@ -25,7 +25,7 @@ def decoding_of(
         UsageError: an extra field is not spelled NAME=JSON, or may not be set.
     """
     from keju.models import Decoding
-    from keju.models.fields import parse_extra_body
+    from keju.models.request_fields import parse_extra_body
 
     return Decoding(
         temperature=temperature,

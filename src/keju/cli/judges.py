@@ -31,7 +31,7 @@ def judge_options(
         UsageError: the dtype is not a short word.
     """
     from keju.models import ModelOptions
-    from keju.models.fields import declared_dtype
+    from keju.models.request_fields import declared_dtype
 
     return ModelOptions(
         base_url=base_url,

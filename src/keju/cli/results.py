@@ -65,7 +65,7 @@ def score(
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.reporting.asked import unfinished_lines
-    from keju.reporting.otherwise import otherwise_lines
+    from keju.reporting.asked_otherwise import otherwise_lines
     from keju.reporting.own_drafts import own_draft_lines
     from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
@@ -220,8 +220,8 @@ def compare(
     the tasks (Holm). Two runs may have the same model, asked in different ways.
     """
     from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
+    from keju.reporting.comparison_sides import Wanted
     from keju.reporting.plain import print_json
-    from keju.reporting.sides import Wanted
     from keju.runs import RunFolder
 
     wanted = Wanted(

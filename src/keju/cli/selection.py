@@ -32,7 +32,7 @@ def selection_of(
     """
     from keju.benchmarks.pair_forms import pair_form
     from keju.running import Selection
-    from keju.running.conventions import parse_boxes
+    from keju.running.box_conventions import parse_boxes
     from keju.running.item_list import read_item_ids
 
     for_all, of_model = parse_boxes(boxes or [])

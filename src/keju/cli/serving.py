@@ -68,7 +68,7 @@ def serve(
     Ratings, verdicts, decisions and new items go to RUN/people. See docs/serving.md
     """
     from keju.running import Selection
-    from keju.running.conventions import parse_boxes
+    from keju.running.box_conventions import parse_boxes
     from keju.web import Choice, Hall, is_loopback
     from keju.web import serve as serve_pages
 

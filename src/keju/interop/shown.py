@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
-from keju.running.conventions import convention_in
+from keju.running.box_conventions import convention_in
 from keju.running.keys import request_key
 from keju.running.reading import is_prompted, reading_request
 from keju.running.requests import request_for, with_source

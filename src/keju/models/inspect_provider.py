@@ -19,12 +19,12 @@ from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
-from keju.models.fields import check_no_secret, fields_of
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import Workers, batch_config, check_provider, work_in
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, hidden, opened
 from keju.models.inspect_requests import check_config, config_of, passed_on
+from keju.models.request_fields import check_no_secret, fields_of
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Model

@@ -10,9 +10,7 @@ from rich.table import Table
 from keju.benchmarks import tasks
 from keju.errors import UsageError
 from keju.items import Protocol, Record, Score
-from keju.reporting.labels import NOTHING, metric_label
-from keju.reporting.plain import plain_table
-from keju.reporting.sides import (
+from keju.reporting.comparison_sides import (
     Side,
     Wanted,
     choose_sides,
@@ -20,6 +18,8 @@ from keju.reporting.sides import (
     paired_scores,
     shared_variant,
 )
+from keju.reporting.labels import NOTHING, metric_label
+from keju.reporting.plain import plain_table
 from keju.reporting.terminal import model_head
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_models, cut_note

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.benchmarks import query_of
-from keju.benchmarks.sharing import SharedAnswers
+from keju.benchmarks.shared_answers import SharedAnswers
 from keju.errors import UsageError
 from keju.items import (
     OWN_READING,

@@ -144,7 +144,7 @@ _LABELS = 48
 def scores_tables(
     results: Iterable[Result], models: Sequence[str], *, width: int = 120
 ) -> Iterator[Table]:
-    """Main metrics in percent: one row per task and protocol, one column per model and prompt variant.
+    """Main metrics in percent: a row per task and protocol, a column per model and prompt variant.
 
     Notes stand below. As many columns as fit into `width` characters stand side by side; the
     others follow in tables of their own. `models` are all that are to have a column, in order.

@@ -9,6 +9,7 @@ from keju import __version__
 from keju.benchmarks import tasks
 from keju.models import role_of
 from keju.published import papers
+from keju.reporting.asked_otherwise import asked_otherwise
 from keju.reporting.beside import beside_tables
 from keju.reporting.beside_data import data_tables
 from keju.reporting.beside_inputs import input_table
@@ -22,7 +23,6 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
-from keju.reporting.otherwise import asked_otherwise
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Item, Record
-from keju.running.conventions import OF_MODEL
+from keju.running.box_conventions import OF_MODEL
 from keju.running.requests import candidates_of
 from keju.running.selecting import Selection, in_shard
 from keju.running.session import relative_path

@@ -12,7 +12,7 @@ from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
 from keju.items import Item, Request
 from keju.models import Fit, Model
-from keju.running.conventions import check_models
+from keju.running.box_conventions import check_models
 from keju.running.keys import request_key
 from keju.running.pair_reducing import reduced
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal

@@ -18,8 +18,8 @@ from keju.errors import UsageError
 from keju.items import TRUE_READING, Item, Record
 from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
+from keju.running.box_conventions import check_models
 from keju.running.budget import Purse
-from keju.running.conventions import check_models
 from keju.running.failures import Hint, may_change
 from keju.running.lending import lend
 from keju.running.model_summary import ModelSummary

@@ -26,7 +26,7 @@ from keju.items import (
     Setting,
 )
 from keju.metrics.boxes import box_convention
-from keju.running.conventions import OF_MODEL
+from keju.running.box_conventions import OF_MODEL
 from keju.running.item_list import list_label, listed_items
 from keju.running.transcriptions import with_transcriptions
 

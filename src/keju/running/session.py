@@ -18,8 +18,8 @@ from keju.errors import UsageError
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
+from keju.running.box_conventions import OF_MODEL, changed_conventions
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
-from keju.running.conventions import OF_MODEL, changed_conventions
 from keju.running.keys import request_key
 from keju.running.model_summary import ModelSummary, summary_of
 from keju.running.reading import (

@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from keju.benchmarks import query_of
-from keju.benchmarks.sharing import SharedAnswers
+from keju.benchmarks.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl

@@ -17,7 +17,7 @@ from keju.errors import DataError, UsageError, printable
 from keju.items import Request, Response
 from keju.models import Decoding, ModelOptions, open_model
 from keju.models.base import UNKNOWN_DTYPE
-from keju.models.fields import declared_dtype, parse_extra_body
+from keju.models.request_fields import declared_dtype, parse_extra_body
 from keju.running import Budget, Limits, Policy, ResponseStore
 from keju.running.prices import read_prices
 from keju.running.questions import ask_questions, replies_of

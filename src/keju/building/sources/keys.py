@@ -11,7 +11,7 @@ import msgspec
 
 from keju.building.settings import description
 from keju.building.sources import SOURCES, source_form
-from keju.building.sources.saved import Sidecar
+from keju.building.sources.saved_pages import Sidecar
 from keju.datasets.readers import FORMATS
 
 _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path"}

@@ -19,7 +19,7 @@ from keju.building.bench import TABLES
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
 from keju.building.settings import FaultsError, gathering, unlike
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
-from keju.building.sources.saved import SavedPage, read_saved
+from keju.building.sources.saved_pages import SavedPage, read_saved
 from keju.building.tables import write_table
 from keju.datasets.readers.base import inside
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of

@@ -19,7 +19,7 @@ from keju.benchmarks import task
 from keju.building.bench import TABLES
 from keju.building.drafting.templates import NOTES
 from keju.building.sources.base import Site, SourceForm, writing
-from keju.building.sources.saved import SavedPage, image_of, read_saved, sidecar_of
+from keju.building.sources.saved_pages import SavedPage, image_of, read_saved, sidecar_of
 from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes

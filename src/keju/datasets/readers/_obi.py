@@ -96,7 +96,7 @@ def sweep() -> tuple[int, ...]:
 
 @cache
 def paper_galleries(task_id: str) -> Mapping[str, int]:
-    """The images with which a query is compared in the paper, counted by source; empty for other tasks.
+    """The paper's number of candidates of a query, by source; empty for other tasks.
 
     Source: Table 1 and the text: 100 classes of one reference (classification), the relevant images
     of all classes and the distractors (retrieval), all other fragments (rejoining).

@@ -15,7 +15,7 @@ from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions
 from keju.running import Policy, Selection, merge, run
-from keju.running.conventions import parse_boxes
+from keju.running.box_conventions import parse_boxes
 from keju.runs import RunFolder
 from keju.scoring import score_run
 

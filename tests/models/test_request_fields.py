@@ -12,7 +12,12 @@ from serving import Chat
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions, open_model, open_models
-from keju.models.fields import declared_dtype, fields_of, parse_extra_body, read_system_prompt
+from keju.models.request_fields import (
+    declared_dtype,
+    fields_of,
+    parse_extra_body,
+    read_system_prompt,
+)
 from keju.running import run
 from keju.runs import RunFolder
 

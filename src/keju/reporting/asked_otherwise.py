@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from keju.benchmarks.wordings import RELEASED, wording
 from keju.reporting.gather import Gathered
-from keju.running.conventions import OF_MODEL
+from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
 
 

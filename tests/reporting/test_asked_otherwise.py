@@ -1,8 +1,8 @@
-"""What a reader is told of how a run was asked."""
+"""Lines about how a run was asked otherwise than published."""
 
 from __future__ import annotations
 
-from keju.reporting.otherwise import otherwise_lines
+from keju.reporting.asked_otherwise import otherwise_lines
 from keju.runs import RunManifest
 
 
