@@ -354,6 +354,7 @@ def test_a_difference_is_shown_for_a_declared_model_only(run):
         ("openai:half", "is not MODEL=PRINTED"),
         ("openai:half=GPT-4", "no paper prints a model 'GPT-4'"),
         ("openai:hal=GPT-4o", "no model 'openai:hal' in these runs"),
+        ("openai:half=Qwen2-VL-7B", "(MCS-Bench) print no model 'Qwen2-VL-7B'"),
     ],
 )
 def test_a_declaration_must_match_exactly(run, line, says):

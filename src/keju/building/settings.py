@@ -143,7 +143,7 @@ def description(kind: object) -> str:
 
 def unlike(name: str, known: Iterable[str], what: str) -> str:
     """That there is no such name, which one may be meant, and which there are."""
-    names = sorted(known)
+    names = sorted(name for name in known if name)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"no {what} {name!r}.{hint} There are: {', '.join(names) or 'none'}"

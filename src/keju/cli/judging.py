@@ -25,8 +25,8 @@ from keju.cli.options import (
     PriceFile,
     ReasoningEffort,
     RetryFailed,
+    SampleSeed,
     SamplingSeed,
-    Seed,
     TaskIds,
     ThinkingSwitch,
     Timeout,
@@ -200,7 +200,7 @@ def probe(
     limit: Annotated[
         int, typer.Option(metavar="N", min=1, help="Answers of each task, drawn evenly.")
     ] = 20,
-    seed: Seed = 0,
+    seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
     base_url: BaseUrl = "",
     api_key_env: KeyName = "OPENAI_API_KEY",
@@ -348,7 +348,7 @@ def sample(
     per_task: Annotated[int, typer.Option(metavar="N", min=1, help="Answers of each task.")] = 50,
     task: TaskIds = None,
     of: Answerers = None,
-    seed: Seed = 0,
+    seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
 ) -> None:
     """Draw answers for people to rate, 50 of each task as in AncientDoc's study, without names.

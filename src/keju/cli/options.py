@@ -55,6 +55,7 @@ Sample = Annotated[
 Seed = Annotated[
     int, typer.Option(metavar="N", help="For --sample and for the baselines that draw.")
 ]
+SampleSeed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the sample.")]
 Rounds = Annotated[
     int | None, typer.Option(metavar="N", help="How often each item is asked; once by default.")
 ]

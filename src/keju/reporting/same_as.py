@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from keju.errors import UsageError
-from keju.published import published_models
+from keju.published import published_model, published_models
 from keju.reporting.gather import Gathered, Voice
 
 _SHOWN = "image"
@@ -54,17 +54,24 @@ def read_same_as(lines: Iterable[str]) -> tuple[SameAs, ...]:
 
 
 def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
-    """Check that every declared model is one of the report's.
+    """Check that every declared model is one of the report's, and printed for its benchmarks.
 
     Raises:
         UsageError: one is not; the message names those that are.
     """
+    benchmarks = sorted({asked.item.benchmark for asked in gathered.asked.values()})
     names = {name for label, voice in gathered.voices.items() for name in _names(label, voice)}
     for each in declared:
         if each.model not in names:
             raise UsageError(
                 f"--same-as {each.model}={each.printed}: no model {each.model!r} in these runs. "
                 f"There are: {', '.join(sorted(names))}"
+            )
+        if not any(published_model(benchmark, each.printed) for benchmark in benchmarks):
+            raise UsageError(
+                f"--same-as {each.model}={each.printed}: the papers of these runs' benchmarks "
+                f"({', '.join(benchmarks)}) print no model {each.printed!r}. "
+                "See all names with: keju models --published"
             )
 
 
