@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 import pytest
+from api_keys import set_api_keys
 from needing import inspect_missing
 from serving import Chat
 
@@ -25,10 +26,7 @@ NO_FIELDS = {"model", "messages", "stream"}
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
-        monkeypatch.setenv(name, KEY)
-    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    set_api_keys(monkeypatch, KEY)
 
 
 def request(item: str = "x") -> Request:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from api_keys import set_api_keys
 from making import make_dataset, picture
 from needing import inspect_missing
 from serving import Chat
@@ -40,10 +41,7 @@ HELPS = {"408", "429", "500", "503", "504", "529", "html", "html-502", "truncate
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
-        monkeypatch.setenv(name, KEY)
-    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    set_api_keys(monkeypatch, KEY)
 
 
 def ref(data: bytes, name: str = "a.png") -> ImageRef:

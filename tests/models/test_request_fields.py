@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from api_keys import set_api_keys
 from making import make_dataset
 from needing import inspect_missing
 from serving import Chat
@@ -31,10 +32,7 @@ ASKED = Decoding(
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
-        monkeypatch.setenv(name, KEY)
-    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    set_api_keys(monkeypatch, KEY)
 
 
 @pytest.fixture(scope="module")

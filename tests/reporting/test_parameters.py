@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from api_keys import set_api_keys
 from lxml import html
 from making import make_dataset
 from needing import inspect_missing
@@ -26,10 +27,7 @@ HYBRID, OWN = "openai:qwen3", "inspect:openai-api/local/served"
 
 @pytest.fixture(autouse=True)
 def _key(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_API_KEY", "LOCAL_API_KEY"):
-        monkeypatch.setenv(name, KEY)
-    for name in ("OPENAI_BASE_URL", "LOCAL_BASE_URL"):
-        monkeypatch.delenv(name, raising=False)
+    set_api_keys(monkeypatch, KEY)
 
 
 @pytest.fixture(scope="module")
