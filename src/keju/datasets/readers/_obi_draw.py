@@ -143,7 +143,8 @@ class Draw:
             raise DataError(
                 f"{len(taken)} classes have {pool.needed} different images; wanted are {count}",
                 file=pool.found.folder,
-                mend=f"Ask for less: --option classes={len(taken)}",
+                mend=f"Ask for at most {len(taken)} of this source with --option classes=N; "
+                "with mixed=yes, N is divided among all sources",
             )
         return [taken[label] for label in sorted(taken)]
 
