@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import msgspec
 import pytest
 from rich.console import Console
 
 from keju.errors import UsageError
+from keju.items import Item, Response
 from keju.reporting.ledger import ledger_lines, ledger_of, ledger_tables
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -63,3 +65,18 @@ def test_scores_that_lack_something_are_not_shown(run: RunFolder, how: str):
         file.write_text(file.read_text("utf-8").replace('"key":"', '"key":"0'), "utf-8")
     with pytest.raises(UsageError, match="Score it again: keju score"):
         ledger_of(run)
+
+
+def test_questions_that_nothing_scores_need_no_score(run: RunFolder):
+    """deciphering/How is looked at by eye."""
+    item = Item(id="sign", benchmark="OBI-Bench", task="deciphering", query="How")
+    run.write_items([*run.items(), item])
+    model = next(iter(run.manifest().models))
+    response = Response(
+        key="how", item=item.id, model=model, benchmark=item.benchmark, task=item.task,
+        query=item.query, status="answered", text="a head of cattle",
+    )  # fmt: skip
+    with run.responses_path(model, item.task).open("ab") as stream:
+        stream.write(msgspec.json.encode(response) + b"\n")
+    score_run(run)
+    assert {each.task for each in ledger_of(run)} == {"T1", "T7"}

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 from rich.table import Table
 
-from keju.benchmarks import QuestionForms, question_forms_of
+from keju.benchmarks import QuestionForms, query_of, question_forms_of
 from keju.errors import UsageError, shortened
 from keju.items import Score, variant_of
 from keju.reporting.labels import metric_label, percent
@@ -62,7 +62,11 @@ def _scores_of(run: RunFolder, model: str) -> list[Score]:
     file = run.scores_dir / f"{file_name(model)}.parquet"
     scores = read_scores(file) if file.is_file() else []
     missing = set(PROTOCOLS) - {score.protocol for score in scores}
-    asked = {(item.task, item.query, item.id) for item in run.items()}
+    asked = {
+        (item.task, item.query, item.id)
+        for item in run.items()
+        if any(getattr(query_of(item), protocol) for protocol in PROTOCOLS)
+    }
     scored = {score.key for score in scores}
     for response in run.responses(model):
         if (response.task, response.query, response.item) not in asked or response.candidate:
