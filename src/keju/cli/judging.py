@@ -120,9 +120,9 @@ def grade(
 ) -> None:
     """Grade a run's open answers, 0 to 10, and show the grades. Resumes like a run.
 
-    Each judge sees the rubric, the question, the reference and the answer, not whose it is. Graded
-    by default: open questions, translations, descriptions, and all five tasks of AncientDoc; --task
-    names others. Without --model, the stored grades are shown.
+    Each judge sees the rubric, the question, the reference and the answer, but not the model's
+    name. By default, open questions, translations, descriptions and all five tasks of AncientDoc
+    are graded; --task selects others. Without --model, the command shows the stored grades.
     """
     from keju.judging import (
         Chosen,
