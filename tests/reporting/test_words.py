@@ -69,18 +69,3 @@ def test_the_page_is_chinese_and_what_models_said_is_not_translated(scored_run, 
     assert HOSTILE not in html.tostring(tree, encoding="unicode")
     with pytest.raises(UsageError, match="there are en, zh"):
         write_report([scored_run], tmp_path / "report.html", language="fr")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "Boxes were asked of openai:m as yxyx-1000",
-        "first: Boxes were asked of openai:m as yxyx-1000",
-        "Tasks of pairs were asked in a reduced form: --pairs once",
-        "first: Tasks of pairs were asked in a reduced form: --pairs once",
-    ],
-)
-def test_how_a_run_was_asked_is_translated_with_and_without_its_name(line):
-    said_ = ZH(line)
-    assert "were asked" not in said_
-    assert ("first" in said_) == line.startswith("first")
