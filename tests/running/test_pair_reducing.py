@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from commanding import keju
 from making import picture
+from msgspec.structs import replace
 from serving import Chat
 
 from keju.benchmarks.pair_forms import asked_candidates, pair_form, reduction_of
@@ -352,3 +353,14 @@ def test_forms_that_make_no_sense_are_wrong_use(chat: Chat, dataset: Path, tmp_p
         go(dataset, tmp_path / "a", chat, pairs="gallery=7,seed=0")
     with pytest.raises(UsageError, match=r"makes no item smaller.*\(classification, retrieval\)"):
         go(dataset, tmp_path / "b", chat, pairs="hog=2")
+    with pytest.raises(UsageError, match=r"f0#Yes-or-No has 1 relevant .* Use gallery=2 or more"):
+        go(dataset, tmp_path / "c", chat, pairs="gallery=1")
+
+
+def test_a_plan_offers_no_gallery_of_relevant_candidates_alone() -> None:
+    images = tuple(
+        ImageRef(path=f"{n}.png", sha256=f"{n:064}", width=8, height=8, size=9) for n in range(13)
+    )
+    item = Item(id="q", benchmark="OBI-Bench", task="retrieval", query="How", images=images)
+    assert "gallery=10" in form_names([replace(item, relevant=(1, 2, 3, 4))])
+    assert form_names([replace(item, relevant=tuple(range(1, 11)))]) == []

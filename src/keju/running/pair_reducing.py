@@ -43,7 +43,7 @@ def reduced(
         known: items that a run has in this form already, by id; they are kept.
 
     Raises:
-        UsageError: the form makes no item smaller.
+        UsageError: the form makes no item smaller, or leaves one only relevant candidates.
     """
     known = known or {}
     fitting = [item for item in items if task(item.task).of_pairs and form.applies(item)]
@@ -126,9 +126,14 @@ def _drawn(item: Item, form: PairForm) -> Item:
     """A gallery of `size` candidates; the same for every question form of an image."""
     places = range(1, len(item.images))
     others = [place for place in places if place not in item.relevant]
-    missing = max(0, form.size - len(item.relevant))
-    if missing >= len(others):
+    missing = form.size - len(item.relevant)
+    if not others or missing >= len(others):
         return item
+    if missing < 1:
+        raise UsageError(
+            f"--pairs {form.name}: {item.id} has {len(item.relevant)} relevant candidates, so any "
+            f"ranking would be right. Use gallery={len(item.relevant) + 1} or more"
+        )
     seed = sha256_bytes(f"{form.seed}:{item.images[0].sha256}".encode())
     chosen = {*item.relevant, *random.Random(seed).sample(others, missing)}  # noqa: S311
     kept = _in_order(item, [place for place in places if place in chosen])

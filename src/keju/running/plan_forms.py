@@ -17,7 +17,8 @@ from keju.running.prices import Prices
 from keju.running.selecting import Selection
 
 SIZES = (20, 10, 5)
-"""Sizes of the reduced forms that a plan shows: the first that is below the largest gallery."""
+"""Sizes of the reduced forms that a plan shows: the first that is below the largest gallery and
+leaves a candidate that is not relevant."""
 
 
 def with_forms(
@@ -58,7 +59,8 @@ def with_forms(
 def form_names(items: Sequence[Item]) -> list[str]:
     """The reduced forms that make items of tasks of pairs smaller, by name."""
     largest = max((len(item.images) - 1 for item in items), default=0)
-    size = next((size for size in SIZES if size < largest), 0)
+    relevant = max((len(item.relevant) for item in items), default=0)
+    size = next((size for size in SIZES if relevant < size < largest), 0)
     if not size:
         return []
     there = {item.task for item in items if len(item.images) - 1 > size}
