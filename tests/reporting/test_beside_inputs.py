@@ -7,6 +7,7 @@ from statistics import fmean
 import pytest
 from answered import answered_run
 
+from keju.errors import UsageError
 from keju.items import Item
 from keju.reporting.beside_inputs import input_table
 from keju.reporting.gather import gather
@@ -72,3 +73,9 @@ def test_a_declared_engine_is_in_the_papers_column(runs):
     own = rows["this run", "openai:q"]
     assert own["T2@PaddleOCR:BLEU"] == bleu(runs[0])
     assert "T2@PP-OCRv6:BLEU" not in own
+
+
+def test_a_model_is_not_two_of_one_paper(runs):
+    declared = [SameAs("openai:q", name) for name in ("GPT-4o", "Gemini-2.0-Flash")]
+    with pytest.raises(UsageError, match="already declared to be GPT-4o of MCS-Bench"):
+        shown(runs, *declared)

@@ -57,7 +57,7 @@ def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
     """Check that every declared model is one of the report's, and printed for its benchmarks.
 
     Raises:
-        UsageError: one is not; the message names those that are.
+        UsageError: one is not, with those that are; or one is declared to be two of a paper's.
     """
     benchmarks = sorted({asked.item.benchmark for asked in gathered.asked.values()})
     names = {name for label, voice in gathered.voices.items() for name in _names(label, voice)}
@@ -73,6 +73,20 @@ def check_same_as(declared: Sequence[SameAs], gathered: Gathered) -> None:
                 f"({', '.join(benchmarks)}) print no model {each.printed!r}. "
                 "See all names with: keju models --published"
             )
+    _check_alone(declared, benchmarks)
+
+
+def _check_alone(declared: Sequence[SameAs], benchmarks: Sequence[str]) -> None:
+    """A model is one of a paper's at most; papers may print it under different names."""
+    for benchmark in benchmarks:
+        found: dict[str, str] = {}
+        for each in declared:
+            printed = published_model(benchmark, each.printed)
+            if printed and found.setdefault(each.model, printed.name) != printed.name:
+                raise UsageError(
+                    f"--same-as {each.model}={each.printed}: {each.model} is already declared to "
+                    f"be {found[each.model]} of {benchmark}. Give one of them"
+                )
 
 
 def printed_names(declared: Sequence[SameAs], label: str, voice: Voice) -> list[str]:
