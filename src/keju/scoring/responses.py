@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.benchmarks import task_of_number, tasks
+from keju.benchmarks import Task, is_task_word, task_of_number, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
@@ -27,7 +27,8 @@ _STOPS = "the authors' script stops here: TypeError, "
 def read_responses(path: Path) -> list[Case]:
     """Read a file in the authors' form.
 
-    Each object has ``ID`` and ``Task_ID`` (1 to 45), ``Answer_Simplified`` and ``Response``;
+    Each object has ``ID`` and ``Task_ID`` (1 to 45; or a ``Task_Name`` that is one task's alone,
+    with ``Domain`` where needed), ``Answer_Simplified`` and ``Response``;
     ``Question`` (whose options help to take a letter; also ``Question_Simplified`` or
     ``Question_Traditional``) and ``Answer`` or ``Answer_Traditional`` (which `strict` prefers) are
     read where they exist, ``Options`` as a list too. An object without ``Response`` is a failure,
@@ -80,7 +81,7 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
             raise DataError(f"is {kind_of(row)}, not an object", file=file, item=where)
         name = _named(file, where, row, "ID")
         where = f"item {place} (ID {ascii(name)[1:-1][:60]})"
-        number = _named(file, where, row, "Task_ID").removeprefix("T")
+        number = _number(file, where, row)
         if number not in numbers:
             raise DataError(
                 f"Task_ID {ascii(row['Task_ID'])[:40]} is no task of MCS-Bench",
@@ -96,7 +97,33 @@ def _cases(file: Path, rows: list[object]) -> Iterator[Case]:
                 mend="Leave one of them out",
             )
         seen.add((number, name))
+        _check_names(file, where, row, task_of_number(int(number)))
         yield _case(file, where, row, name, int(number))
+
+
+def _number(file: Path, where: str, row: Mapping[str, object]) -> str:
+    """The task's number: Task_ID, or without it the only task that Task_Name and Domain name."""
+    if "Task_ID" not in row:
+        named = tasks_named(_optional(row, "Task_Name"), _optional(row, "Domain"))
+        found = [each.id.removeprefix("T") for each in named if each.benchmark == "MCS-Bench"]
+        if len(found) == 1:
+            return found[0]
+    return _named(file, where, row, "Task_ID").removeprefix("T")
+
+
+def _check_names(file: Path, where: str, row: Mapping[str, object], task: Task) -> None:
+    for key, names in (
+        ("Task_Name", (task.name_zh, task.name_en)),
+        ("Domain", (task.domain_zh, task.domain)),
+    ):
+        said = _optional(row, key).strip()
+        if is_task_word(said) and said not in names:
+            raise DataError(
+                f"Task_ID {task.id} is {' '.join(names)}, but {key} is {said[:20]}",
+                file=file,
+                item=where,
+                mend="Correct one of them",
+            )
 
 
 def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: int) -> Case:
