@@ -303,6 +303,30 @@ def test_a_row_that_was_given_the_true_text_has_no_rank_and_is_not_the_best(tmp_
     assert ranks["this run", seen].value == str(1 + better)
 
 
+def test_a_row_of_drawn_data_is_neither_ranked_nor_marked_among_the_papers_models(tmp_path):
+    items = [
+        Item(id=f"{each}-{n}", benchmark="MCS-Bench", task=each, options=("a", "b"), answer="A")
+        for each in RELICS
+        for n in range(4)
+    ]
+    path = answered_run(tmp_path / "r", items, {"openai:m": 1.0}, synthetic=True)
+    gathered = gather([path], picture_bytes=0)
+    who = ("this run", "openai:m")
+    (with_paper,) = [
+        each for each in beside_tables(gathered, gathered.results, published=True)
+        if each.name == "Table 3"
+    ]  # fmt: skip
+    overall = column(with_paper, "OverAll:mean")[who]
+    assert (overall.value, overall.best) == ("100.00", False)
+    assert column(with_paper, "OverAll:rank")[who].value == "–"
+    assert [cell.best for cell in column(with_paper, "OverAll:mean").values()].count(True) > 0
+    (alone,) = [
+        each for each in beside_tables(gathered, gathered.results, published=False)
+        if each.name == "Table 3"
+    ]  # fmt: skip
+    assert column(alone, "OverAll:rank")[who].value == "1"
+
+
 def test_table_4_has_overall_groups_and_an_average(tmp_path):
     pages = [
         Item(id=f"{task}-{n}", benchmark="MCS-Bench", task=task, answer="天地玄黃宇宙洪荒")

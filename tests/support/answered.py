@@ -24,6 +24,7 @@ def answered_run(
     dataset: Path | None = None,
     name: str = "made",
     dataset_hash: str = "h",
+    synthetic: bool = False,
 ) -> Path:
     """Write and score a run.
 
@@ -35,12 +36,14 @@ def answered_run(
         dataset: where the pictures are.
         name: of the dataset.
         dataset_hash: what tells the dataset from others.
+        synthetic: whether the dataset was drawn.
     """
     run = RunFolder(folder)
     run.write_items(list(items))
     run.write_manifest(
         RunManifest(
             keju="0", dataset=name, dataset_version="1", dataset_hash=dataset_hash,
+            synthetic=synthetic,
             dataset_path="" if dataset is None else os.path.relpath(dataset, folder),
             models={model: {} for model in skills},
             settings={"settings": ",".join(settings)},

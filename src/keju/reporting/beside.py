@@ -231,8 +231,10 @@ class _Form:
         return sorted(found, key=lambda scope: (-len(scope), sorted(scope)))
 
     def _is_ranked(self, who: Who) -> bool:
+        """Whether a row gets ranks and marks; on drawn data it gets none among the paper's rows."""
         if who.source == "this run":
-            return self._own.is_ranked(who.model)
+            drawn = self._published and self._own.is_drawn(who.model)
+            return self._own.is_ranked(who.model) and not drawn
         known = published_model(self._own.benchmark, who.model)
         return known is not None and known.role != "human"
 

@@ -47,6 +47,7 @@ class Own:
     def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
         self._given = given
         self._results = results
+        self._drawn = {run.name for run in gathered.runs if run.manifest.synthetic}
         self.voices = {
             name: voice
             for name, voice in gathered.voices.items()
@@ -130,6 +131,10 @@ class Own:
         """
         voice = self.voices[model]
         return voice.role not in _UNRANKED and voice.setting == "image"
+
+    def is_drawn(self, model: str) -> bool:
+        """Whether a row is of a dataset that keju drew, not of the benchmark's own data."""
+        return self.voices[model].run in self._drawn
 
 
 def _is_of(item: Item, subset: str) -> bool:
