@@ -97,7 +97,8 @@ def test_a_system_prompt_is_counted(chat: Chat, dataset: Path):
 @pytest.mark.parametrize(
     "wrong",
     [["--extra-body", "stream=true"], ["--extra-body", "x=y"], ["--system-prompt", "@/no/such"],
-     ["--system-prompt", f"my key is {KEY}"], ["--dtype", "the best"], ["--thinking", "perhaps"]],
+     ["--system-prompt", f"my key is {KEY}"], ["--dtype", "the best"], ["--thinking", "perhaps"],
+     ["--reasoning-effort", " "]],
 )  # fmt: skip
 def test_wrong_use_sends_and_stores_nothing(
     chat: Chat, dataset: Path, tmp_path: Path, wrong: list[str]

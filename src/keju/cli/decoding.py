@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from keju.errors import UsageError
+
 if TYPE_CHECKING:
     from keju.models import Decoding
 
@@ -22,11 +24,16 @@ def decoding_of(
     """Return the decoding parameters that the options give.
 
     Raises:
-        UsageError: an extra field is not spelled NAME=JSON, or may not be set.
+        UsageError: the reasoning effort is empty, or an extra field is not spelled NAME=JSON or may
+            not be set.
     """
     from keju.models import Decoding
     from keju.models.request_fields import parse_extra_body
 
+    if reasoning_effort is not None and not reasoning_effort.strip():
+        raise UsageError(
+            "--reasoning-effort is empty. Give a value such as low, or drop the option"
+        )
     return Decoding(
         temperature=temperature,
         top_p=top_p,
