@@ -273,7 +273,8 @@ def report(
         typer.Option(
             metavar="MODEL=PRINTED",
             help="Declaration that a model of the runs is, in its version too, the one that a "
-            "paper prints under this name (keju models --published); the difference is then shown. "
+            "paper prints under this name (keju models --published); the difference is then shown, "
+            "for each paper of the run's benchmarks that prints the name. "
             "May be given several times; needs --published.",
         ),
     ] = None,

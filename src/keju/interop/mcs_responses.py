@@ -50,8 +50,8 @@ def export_responses(run: Path, out: Path) -> list[Written]:
             round; else a directory, new or empty.
 
     Raises:
-        UsageError: there is no run, no response to a task of MCS-Bench, `out` is not empty, or it
-            is one file and the run has several models, prompt variants or rounds.
+        UsageError: the run does not exist, it has no response to a task of MCS-Bench, `out` is not
+            empty, or `out` is one file and the run has several models, prompt variants or rounds.
         DataError: the run is damaged.
     """
     folder = RunFolder.open(run)

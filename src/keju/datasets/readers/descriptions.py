@@ -55,8 +55,8 @@ def read_descriptions(
 
     Raises:
         UsageError: a field is mapped that this table has not.
-        DataError: a column or a picture is missing, a description is empty that may not be, a
-            frequency is no whole number, a picture stands twice.
+        DataError: a column or an image is missing, a description that must not be empty is empty, a
+            frequency is not a whole number, or an image is listed twice.
     """
     rows = read_table(file)
     fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
