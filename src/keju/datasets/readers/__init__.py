@@ -23,6 +23,7 @@ from keju.datasets.readers import (
 )
 from keju.datasets.readers._obi import paper_galleries
 from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.import_log import logging_import
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 
@@ -100,7 +101,8 @@ def import_dataset(
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
-        notes = tuple(reader.read(src, writer, given))
+        with logging_import() as log:
+            notes = (*reader.read(src, writer, given), *log.notes())
         return Imported(writer.close(), notes)
     except DataError as error:
         if error.file and error.mend:

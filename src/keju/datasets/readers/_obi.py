@@ -13,7 +13,8 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks import Task, task
-from keju.datasets.readers.base import Options, check_name, image_files, is_litter, listed
+from keju.datasets.readers.base import Options, check_name, image_files, listed
+from keju.datasets.readers.listing import is_litter
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes

@@ -6,21 +6,42 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import NamedTuple
 
+from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.images import EXTENSIONS
 
 Options = Mapping[str, str]
 
-_LITTER = frozenset({"__macosx", "thumbs.db", "desktop.ini", "@eadir"})
+NO_OPTIONS: Options = MappingProxyType({})
 
 Read = Callable[[Path, DatasetWriter, Options], Iterable[str]]
 """Reads a source into a writer; gives back notes for the user, one line each.
 
 Raises `DataError` where the source is not what the layout says, naming expected and found.
 """
+
+
+class Detection(NamedTuple):
+    """What a reader recognises in a source.
+
+    `fit` is the share of the source that the layout explains, from 0 to 1: 1 where nothing else
+    can be meant, .5 where another reader that knows more should be preferred. `what` is one line
+    for the user, with counts. `options` are those that an import needs. `missing` is one line that
+    names what must be added before an import can succeed; empty if nothing is.
+    """
+
+    fit: float
+    what: str
+    options: Options = NO_OPTIONS
+    missing: str = ""
+
+
+Detect = Callable[[Listing], Detection | None]
+"""Looks at the files of a source, without reading all of them; None if it is another form."""
 
 
 class Reader(NamedTuple):
@@ -34,6 +55,7 @@ class Reader(NamedTuple):
     layout: str
     read: Read
     options: Mapping[str, str]
+    detect: Detect | None = None
 
 
 def flag(options: Options, name: str) -> bool:
@@ -185,11 +207,6 @@ def kept_inside(path: Path, folder: Path) -> Path:
             f"a link that leads out of {folder}", file=path, mend="Put the file itself there"
         )
     return path
-
-
-def is_litter(name: str) -> bool:
-    """Whether a file or folder is what desktops and archives leave about: no part of a source."""
-    return name.startswith(".") or name.casefold() in _LITTER
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

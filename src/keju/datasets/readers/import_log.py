@@ -1,0 +1,80 @@
+"""`ImportLog`: what one import read, and what became of each field, for the user's notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+
+class ImportLog:
+    """What one import read: encodings of texts, and the use of each field of its records.
+
+    Args:
+        encoding: the encoding of all texts, where the user gave it; empty: detected.
+    """
+
+    def __init__(self, encoding: str = "") -> None:
+        self.encoding = encoding
+        self._encodings: dict[str, list[Path]] = {}
+        self._used: dict[str, dict[str, None]] = {}
+        self._metadata: dict[str, None] = {}
+        self._ignored: dict[str, None] = {}
+
+    def decoded(self, file: Path, encoding: str) -> None:
+        """Record the encoding that a text file was read in, where it is not UTF-8."""
+        files = self._encodings.setdefault(encoding, [])
+        if file not in files:
+            files.append(file)
+
+    def used(self, role: str, field: str) -> None:
+        """Record that a field was used as `role` (question, answer, image …)."""
+        self._used.setdefault(role, {})[field] = None
+
+    def kept(self, field: str) -> None:
+        """Record that a field became metadata of the items."""
+        self._metadata[field] = None
+
+    def ignored(self, field: str) -> None:
+        """Record that a field was not imported."""
+        self._ignored[field] = None
+
+    def notes(self) -> Iterator[str]:
+        """One line for each kind of fact that was recorded."""
+        for encoding, files in self._encodings.items():
+            more = f" and {len(files) - 1} more" if len(files) > 1 else ""
+            yield f"read as {encoding}: {files[0]}{more}"
+        roles = {field: None for fields in self._used.values() for field in fields}
+        if roles:
+            pairs = (
+                role if [role] == [each.casefold() for each in fields] else f"{role} from {each}"
+                for role, fields in self._used.items()
+                for each in [" and ".join(fields)]
+            )
+            yield f"fields used: {', '.join(pairs)}"
+        if metadata := [field for field in self._metadata if field not in roles]:
+            yield f"fields kept as metadata: {', '.join(metadata)}"
+        if ignored := [
+            each for each in self._ignored if each not in roles and each not in self._metadata
+        ]:
+            yield f"fields ignored: {', '.join(ignored)}"
+
+
+_CURRENT: ContextVar[ImportLog | None] = ContextVar("import log", default=None)
+
+
+def import_log() -> ImportLog:
+    """The log of the import that runs; outside of an import one that nobody reads."""
+    return _CURRENT.get() or ImportLog()
+
+
+@contextmanager
+def logging_import(encoding: str = "") -> Iterator[ImportLog]:
+    """Make a new log the current one until the end of the block."""
+    log = ImportLog(encoding)
+    token = _CURRENT.set(log)
+    try:
+        yield log
+    finally:
+        _CURRENT.reset(token)

@@ -1,0 +1,60 @@
+"""Every layout of every source imports to the same items as its canonical form."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+from layouts import Layout, layouts
+
+from keju.datasets.readers import import_dataset
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+
+ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
+
+BY_NAME = {layout.name: layout for layout in layouts()}
+
+
+def imported(layout: Layout, folder: Path) -> list[dict[str, object]]:
+    src = layout.write(folder / "src")
+    import_dataset(layout.reader, src, folder / "out", **ABOUT, options=dict(layout.options))
+    return [msgspec.to_builtins(item) for item in Dataset.open(folder / "out").items()]
+
+
+def comparable(items: list[dict[str, object]], ignoring: tuple[str, ...]) -> Counter[str]:
+    """The items as a bag: ids, provenance and image paths depend on names of files."""
+    never = {"id", "provenance", *ignoring}
+    bag: Counter[str] = Counter()
+    for item in items:
+        kept = {key: value for key, value in item.items() if key not in never}
+        bag[msgspec.json.encode(kept, order="deterministic").decode()] += 1
+    return bag
+
+
+def test_names_are_unique_and_canonical_layouts_exist():
+    assert len(BY_NAME) == len(layouts())
+    assert {each.canonical or each.name for each in layouts()} <= set(BY_NAME)
+
+
+@pytest.mark.parametrize("name", [each.name for each in layouts() if not each.missing])
+def test_a_complete_layout_gives_the_items_of_its_canonical_form(tmp_path, name):
+    layout = BY_NAME[name]
+    canonical = BY_NAME[layout.canonical or layout.name]
+    found = imported(layout, tmp_path / "this")
+    assert found
+    assert len({item["id"] for item in found}) == len(found)
+    expected = imported(canonical, tmp_path / "canonical")
+    assert comparable(found, layout.ignoring) == comparable(expected, layout.ignoring)
+
+
+@pytest.mark.parametrize("name", [each.name for each in layouts() if each.missing])
+def test_an_incomplete_layout_is_refused_with_what_is_missing(tmp_path, name):
+    layout = BY_NAME[name]
+    with pytest.raises(DataError) as refused:
+        imported(layout, tmp_path)
+    assert layout.missing in str(refused.value)
+    assert refused.value.file
+    assert refused.value.mend
