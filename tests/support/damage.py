@@ -266,7 +266,10 @@ DAMAGES: dict[str, Damage] = {
     "a picture is a link to outside": Damage(to_picture(_link_out)),
     "a picture claims ten gigapixels": Damage(to_picture(_bomb)),
     "a file is cut off": Damage(to_file(_half)),
-    "a file is empty": Damage(to_file(lambda path: path.write_bytes(b""))),
+    "a file is empty": Damage(
+        # A page of M5HisDoc without any line is a blank page.
+        to_file(lambda path: path.write_bytes(b"")), otherwise={"hisdoc": "said"},
+    ),
     "a file is a folder": Damage(unlisted(to_file(_folder_instead))),
     "a file is a pipe": Damage(to_file(_pipe_instead)),
     "a file is a link to outside": Damage(to_file(_link_out)),

@@ -196,6 +196,14 @@ ALTO = """<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Description>
 <String CONTENT="天地"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>"""
 
 
+def hisdoc(src: Path) -> None:
+    for number in (1, 2):
+        root = src / "M5HisDoc_regular"
+        put(root / f"label_textline/p{number}.txt", "30,1,39,1,39,59,30,59,天地,玄黃\n")
+        put(root / f"images/p{number}.png", picture(number))
+    put(src / "split_test.txt", "p1\np2\n")
+
+
 def page_xml(src: Path) -> None:
     put(src / "book/p1.xml", PAGE_XML)
     put(src / "book/p1.png", picture(1))
@@ -212,6 +220,7 @@ FORMS = {
     "alto": Form("alto", alto),
     "mcs-bench": Form("mcs-bench", mcs_bench),
     "ancientdoc": Form("ancientdoc", ancientdoc),
+    "hisdoc": Form("hisdoc", hisdoc),
     "obi-recognition": Form("obi-recognition", obi_recognition),
     "obi-recognition, boxes.csv": Form("obi-recognition", obi_boxes),
     "obi-rejoining": Form("obi-rejoining", obi_rejoining),

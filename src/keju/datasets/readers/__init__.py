@@ -10,6 +10,7 @@ from typing import NamedTuple
 from keju.datasets.readers import (
     alto,
     ancientdoc,
+    hisdoc,
     idx,
     mcs_bench,
     obi_classes,
@@ -40,6 +41,7 @@ FORMATS: Mapping[str, Reader] = _by_name(
     alto.READER,
     mcs_bench.READER,
     ancientdoc.READER,
+    hisdoc.READER,
     obi_recognition.READER,
     obi_rejoining.READER,
     obi_classes.CLASSIFICATION,

@@ -82,9 +82,7 @@ class Wish(Record, frozen=True, kw_only=True):
         Raises:
             UsageError: the task is unknown or asks for no transcription, or a word is unknown.
         """
-        declared = find_task(task)
-        if [query.form for query in declared.queries] != ["transcription"]:
-            raise UsageError(f"task {task!r} asks for no transcription; page_level_ocr does")
+        declared = transcription_task(task)
         if images and not Path(images).is_dir():
             raise UsageError(f"{images}: no such folder of images")
         return cls(
@@ -94,6 +92,18 @@ class Wish(Record, frozen=True, kw_only=True):
             images=str(images or ""),
             kinds=kinds,
         )
+
+
+def transcription_task(name: str) -> Task:
+    """The task of that name or id, whose answer is the text of a page.
+
+    Raises:
+        UsageError: it is unknown, or asks for something else.
+    """
+    declared = find_task(name)
+    if [query.form for query in declared.queries] != ["transcription"]:
+        raise UsageError(f"task {name!r} asks for no transcription; page_level_ocr does")
+    return declared
 
 
 def import_pages(

@@ -1,0 +1,281 @@
+"""FORMAT ``hisdoc``: M5HisDoc, and MTHv2 that it takes pages from: page images with text lines."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from keju.benchmarks import Task
+from keju.datasets.pages import Page, page_in_reading_order
+from keju.datasets.readers._hisdoc_lines import lines_of
+from keju.datasets.readers._page_items import transcription_task
+from keju.datasets.readers.base import (
+    Detection,
+    Options,
+    Reader,
+    check_name,
+    files_under,
+    flag,
+    image_files,
+    listed,
+    source_bytes,
+    source_text,
+)
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.listing import Listing
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.images import EXTENSIONS
+from keju.items import Item
+
+LAYOUT = """\
+SRC/                          M5HisDoc, MTHv2, or one subset of them
+  M5HisDoc_regular/           and M5HisDoc_hard/
+    images/NAME.jpg           the pages
+    label_textline/NAME.txt   a text line per line: x1,y1,x2,y2,x3,y3,x4,y4,TEXT
+    label_char/NAME.txt       boxes of characters; not imported
+  split_train.txt             and split_val.txt, split_test.txt: a NAME per line
+  TKH/, MTH1000/, MTH1200/    MTHv2: img/ instead of images/, and TEXT before the coordinates
+HisDoc1B (books/*.pdf, annos/*.json) is recognised but not read: its authors publish the names of
+the folders, and no public page or program shows what a .json file of it contains."""
+
+OPTIONS = {
+    "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
+    "split": "train, val or test: the pages that split_train.txt … names (default all pages)",
+    "order": "released: the order of the lines in the file; geometry (default released)",
+    "skip-missing": "yes: skip pages whose image or text is missing (default no)",
+}
+
+_TEXTS = "label_textline"
+_CHARACTERS = "label_char"
+_IMAGES = ("images", "img")
+_SPLITS = ("train", "val", "test")
+
+HISDOC1B = (
+    "HisDoc1B's layout (books/*.pdf, annos/*.json): no public source shows what annos/*.json "
+    "contains, so it is not read"
+)
+_HISDOC1B_HINT = "Convert the pages to PAGE-XML, or to images with .txt files (FORMAT pages)"
+
+
+class _Found(NamedTuple):
+    """A page: the subset's folder, its name in it, and its two files, where they exist."""
+
+    root: Path
+    name: str
+    image: Path | None
+    text: Path | None
+
+
+class _Page(NamedTuple):
+    """A page with both files."""
+
+    root: Path
+    name: str
+    image: Path
+    text: Path
+
+
+class _Wish(NamedTuple):
+    task: Task
+    geometry: bool
+    split: str
+
+
+def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Read one transcription item per page, with its lines and their outlines.
+
+    The order of lines is that of the file: the release has reading order (README), and that it is
+    the order in the file is our reading, as programs that join the lines of MTHv2 have it. No
+    release says which book a page is from, so a page is a group; its regular and its hard image
+    are one group.
+
+    Raises:
+        UsageError: an option has an unknown value.
+        DataError: no text lines, HisDoc1B, a page without image or text (unless skipped), a line
+            that is not as the layout says, a broken image.
+    """
+    wish = _wish(options)
+    if not src.is_dir():
+        raise DataError(f"expected a folder with {_TEXTS}/", file=src, mend=_HINT)
+    pages = list(_pages(src))
+    if not pages:
+        raise _nothing(src)
+    splits = _splits(src)
+    if wish.split and not splits:
+        raise DataError(
+            f"split={wish.split}, but there is no split_{wish.split}.txt", file=src, mend=_HINT
+        )
+    wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
+    yield from _add_all(src, writer, wanted, wish, splits, skip=flag(options, "skip-missing"))
+    if splits and (without := sorted({page.name for page in pages} - set(splits))):
+        yield f"{len(without)} pages in no split: {listed(without)}"
+
+
+def detect_hisdoc(listing: Listing) -> Detection | None:
+    """M5HisDoc or MTHv2 by its folders, HisDoc1B by ``books/`` and ``annos/``."""
+    texts = [path for path in listing.ending("txt") if path.parent.name == _TEXTS]
+    if texts:
+        images = {path.stem for path in listing.images if path.parent.name in _IMAGES}
+        roots = Counter(path.parent.parent.name or listing.root.name for path in texts)
+        what = f"M5HisDoc or MTHv2: {len(texts)} pages with text lines in {listed(sorted(roots))}"
+        return Detection(1, what, missing="" if images else "the images, in images/ or img/")
+    if any(path.parent.name == _CHARACTERS for path in listing.ending("txt")):
+        return Detection(0.9, "M5HisDoc with characters alone", missing=f"the folder {_TEXTS}")
+    books = [path for path in listing.ending("pdf", "djvu") if path.parent.name == "books"]
+    annotations = [path for path in listing.ending("json") if path.parent.name == "annos"]
+    if annotations and (books or listing.named("book2im.py", "read_anno.py")):
+        what = f"HisDoc1B: {len(books)} books, {len(annotations)} annotation files"
+        return Detection(0.9, what, missing=f"{HISDOC1B}. {_HISDOC1B_HINT}")
+    return None
+
+
+_HINT = "See: keju data formats hisdoc"
+
+READER = Reader(
+    "hisdoc",
+    "page images with text lines of M5HisDoc or MTHv2",
+    LAYOUT,
+    read_hisdoc,
+    OPTIONS,
+    detect_hisdoc,
+)
+
+
+def _wish(options: Options) -> _Wish:
+    split, order = options.get("split", ""), options.get("order", "released")
+    if split not in ("", *_SPLITS):
+        raise UsageError(f"option split={split}: use one of {', '.join(_SPLITS)}")
+    if order not in ("released", "geometry"):
+        raise UsageError(f"option order={order}: use released or geometry")
+    task = transcription_task(options.get("task", "page_level_ocr"))
+    return _Wish(task, order == "geometry", split)
+
+
+def _nothing(src: Path) -> DataError:
+    """What is wrong with a folder that has no text lines."""
+    if any(path.parent.name == "annos" for path in files_under(src, {"json"})):
+        return DataError(HISDOC1B, file=src, mend=_HISDOC1B_HINT)
+    if any(path.parent.name == _CHARACTERS for path in files_under(src, {"txt"})):
+        problem = f"the folder {_TEXTS} is missing; {_CHARACTERS} does not contain lines"
+        return DataError(problem, file=src, mend=f"Put {_TEXTS} beside {_CHARACTERS}")
+    return DataError(f"no .txt file in a folder {_TEXTS}", file=src, mend=_HINT)
+
+
+def _pages(src: Path) -> Iterator[_Found]:
+    """Every page of every subset, by its name."""
+    texts: dict[tuple[Path, str], Path] = {}
+    for path in files_under(src, {"txt"}):
+        if path.parent.name == _TEXTS:
+            texts[path.parent.parent, path.stem] = path
+        elif path.parent.name == _CHARACTERS:
+            import_log().ignored(_CHARACTERS)
+    roots = {root for root, _ in texts}
+    images: dict[tuple[Path, str], Path] = {}
+    for path in image_files(src):
+        key = path.parent.parent, path.stem
+        if path.parent.name in _IMAGES and key[0] in roots:
+            if other := images.get(key):
+                problem = f"two images of one page: {other.name} and {path.name}"
+                raise DataError(problem, file=path.parent, mend="Keep one of them")
+            images[key] = path
+    for key in sorted({*texts, *images}):
+        yield _Found(*key, images.get(key), texts.get(key))
+
+
+def _splits(src: Path) -> Mapping[str, str]:
+    """The split of each page that a ``split_*.txt`` names.
+
+    Raises:
+        DataError: a page is in two splits.
+    """
+    found: dict[str, str] = {}
+    for path in files_under(src, {"txt"}):
+        split = path.stem.removeprefix("split_")
+        if path.parent.name in (_TEXTS, _CHARACTERS) or path.stem != f"split_{split}":
+            continue
+        for line in source_text(path).split("\n"):
+            name = PurePosixPath(line.strip().replace("\\", "/"))
+            known = name.suffix.casefold().lstrip(".") in {*EXTENSIONS, "txt"}
+            page = name.stem if known else name.name
+            if page and found.setdefault(page, split) != split:
+                raise DataError(
+                    "this page is also in another split",
+                    file=path,
+                    item=page,
+                    mend="Keep each page in one split",
+                )
+    return found
+
+
+def _add_all(
+    src: Path,
+    writer: DatasetWriter,
+    pages: list[_Found],
+    wish: _Wish,
+    splits: Mapping[str, str],
+    *,
+    skip: bool,
+) -> Iterator[str]:
+    whole: list[_Page] = []
+    halves: list[Path] = []
+    for root, name, image, text in pages:
+        if image and text:
+            whole.append(_Page(root, name, image, text))
+        else:
+            halves.append(image or text or root)
+    if halves:
+        names = listed(path.relative_to(src).as_posix() for path in halves)
+        problem = f"{len(halves)} files without their image or text: {names}"
+        if not skip:
+            hint = "Add the missing files, or skip these pages: --option skip-missing=yes"
+            raise DataError(problem, file=src, mend=hint)
+        yield f"skipped {problem}"
+    empty = [page for page in whole if not _add(src, writer, page, wish, splits)]
+    if len(empty) == len(whole):
+        raise DataError("no page with text lines to import", file=src, mend=_HINT)
+    if empty:
+        yield f"{len(empty)} pages without any text line, skipped: " + listed(
+            f"{_id(src, page)}.txt" for page in empty
+        )
+
+
+def _id(src: Path, page: _Page) -> str:
+    return (page.root.relative_to(src) / page.name).as_posix()
+
+
+def _add(
+    src: Path, writer: DatasetWriter, page: _Page, wish: _Wish, splits: Mapping[str, str]
+) -> bool:
+    """Add a page; false if it has no text line."""
+    check_name(page.name, page.image)
+    lines = lines_of(page.text)
+    if not any(line.text.strip() for line in lines):
+        return False
+    ref = writer.add_image(source_bytes(page.image), str(page.image))
+    if wish.geometry:
+        size = {"width": ref.width, "height": ref.height}
+        found = Page(file=str(page.text), image_name="", lines=lines, explicit_order=False, **size)
+        lines = page_in_reading_order(found, order="geometry")
+    answer = "\n".join(line.text for line in lines if line.text.strip())
+    metadata = {
+        "subset": page.root.resolve().name,
+        "split": splits.get(page.name, ""),
+        "order": "geometry" if wish.geometry else "stated",
+    }
+    writer.add(
+        Item(
+            id=_id(src, page),
+            benchmark=wish.task.benchmark,
+            task=wish.task.id,
+            images=(ref,),
+            answer=answer,
+            transcription=answer,
+            lines=lines,
+            group=page.name,
+            metadata={key: value for key, value in metadata.items() if value},
+        )
+    )
+    return True
