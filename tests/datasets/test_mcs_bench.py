@@ -185,7 +185,7 @@ def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ({"data": [OCR]}, "expected a list of objects; found an object with data"),
+        ({"data": ["x"]}, "expected a list of objects; found an object with data"),
         (["a"], "object 1: expected an object; found str"),
         ([], "the list is empty"),
         ("text", "expected a list of objects"),

@@ -8,10 +8,10 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 import pytest
 from making import make_dataset
+from workbooks import MAIN, write_workbook
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError
@@ -20,8 +20,6 @@ from keju.models import Answer, AskError, ModelOptions, open_model
 from keju.models.other_harnesses import LONGEST_CELL, inspect_log
 from keju.running import Selection, run
 from keju.runs import RunFolder
-
-MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 
 
 def replayed(path: Path, item: str, **fields: object) -> Answer:
@@ -153,31 +151,9 @@ def json_list(path: Path) -> Path:
 
 
 def workbook(path: Path, *, shared: bool) -> Path:
-    """A sheet as openpyxl writes it (strings in a table of their own) or with strings inline."""
-    strings: list[str] = []
-
-    def cell(place: str, text: str) -> str:
-        if text.isdecimal():
-            return f'<c r="{place}" t="n"><v>{text}</v></c>'
-        if not shared:
-            inline = f'<is><t xml:space="preserve">{escape(text)}</t></is>'
-            return f'<c r="{place}" t="inlineStr">{inline}</c>'
-        strings.append(text)
-        return f'<c r="{place}" t="s"><v>{len(strings) - 1}</v></c>'
-
-    def row(number: int, values: list[str]) -> str:
-        cells = (cell(f"{'ABCD'[at]}{number}", each) for at, each in enumerate(values) if each)
-        return f'<row r="{number}">{"".join(cells)}</row>'
-
-    lines = [list(ROWS[0]), *(list(each.values()) for each in ROWS)]
-    body = "".join(row(number, values) for number, values in enumerate(lines, start=1))
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as pack:
-        sheet = f'<worksheet xmlns="{MAIN}"><sheetData>{body}</sheetData></worksheet>'
-        pack.writestr("xl/worksheets/sheet1.xml", sheet)
-        if shared:
-            table = "".join(f"<si><t>{escape(each)}</t></si>" for each in strings)
-            pack.writestr("xl/sharedStrings.xml", f'<sst xmlns="{MAIN}">{table}</sst>')
-    return path
+    """The table as a workbook, its numbers as numbers."""
+    cells = [[int(cell) if cell.isdecimal() else cell for cell in each.values()] for each in ROWS]
+    return write_workbook(path, [list(ROWS[0]), *cells], shared=shared)
 
 
 @pytest.mark.parametrize("form", ["tsv", "json", "shared", "inline"])
@@ -220,7 +196,7 @@ def test_a_bad_file_is_one_line(tmp_path: Path):
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as pack:
         bomb = '<!DOCTYPE a [<!ENTITY b "bb">]><worksheet xmlns="%s"><row><c><v>&b;</v></c></row>'
-        pack.writestr("xl/worksheets/sheet1.xml", bomb % MAIN)
+        pack.writestr("xl/workbook.xml", bomb % MAIN)
     broken(tmp_path / "f.xlsx", out.getvalue(), r"f\.xlsx: ")
 
 

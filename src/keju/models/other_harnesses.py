@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
-from lxml import etree
 from msgspec import Struct, field
 
+from keju.datasets.readers.workbooks import workbook_sheets
 from keju.errors import DataError
 from keju.items import Failure, Line, PromptScript, Response, Setting, Status, Usage
 from keju.runs import FORMAT_1, setting_of_format_1
@@ -29,9 +29,7 @@ LONGEST_CELL = 32_767
 """Characters; a spreadsheet cuts what is longer, so that a cell of this length is cut short."""
 
 _MOST_BYTES = 1 << 30
-_SHEET, _STRINGS = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml"
-_MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
-_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_WORKBOOK = "xl/workbook.xml"
 _ATTACHED = "attachment://"
 _STOPS: dict[str, Status] = {
     "max_tokens": "truncated", "model_length": "truncated", "length": "truncated",
@@ -150,8 +148,9 @@ def archive(path: Path, data: bytes) -> list[Told]:
             if sum(each.file_size for each in pack.infolist()) > _MOST_BYTES:
                 raise DataError("it would unpack to more than 1 GB", file=path)
             names = pack.namelist()
-            if _SHEET in names:
-                return list(_table(path, _workbook(pack)))
+            if _WORKBOOK in names:
+                sheets = workbook_sheets(path, data)
+                return list(_table(path, (row.cells for sheet in sheets[:1] for row in sheet.rows)))
             # Named after items, some of which hold line breaks.
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
             if not samples:
@@ -160,7 +159,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
     except NotImplementedError:
         mend = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
         raise DataError("packed in a way that is not read here", file=path, mend=mend) from None
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, etree.XMLSyntaxError) as error:
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError) as error:
         raise DataError(f"a damaged archive: {error}", file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise DataError(f"not the log or table that it seems: {error}", file=path) from None
@@ -202,49 +201,6 @@ def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[Told]:
     for number, row in enumerate(rows, start=2):
         if any(row):
             yield row_of(dict(zip(heads, row, strict=False)), path, number)
-
-
-def _workbook(pack: zipfile.ZipFile) -> Iterator[list[str]]:
-    """The rows of a workbook's first sheet, cells as text."""
-    strings = []
-    if _STRINGS in pack.namelist():
-        strings = [_text(each) for each in _elements(pack, _STRINGS, "si")]
-    for row in _elements(pack, _SHEET, "row"):
-        cells: dict[int, str] = {}
-        for place, cell in enumerate(row.iter(f"{_MAIN}c")):
-            value = cell.findtext(f"{_MAIN}v") or ""
-            kind = cell.get("t")
-            if kind == "s":
-                value = strings[int(value)]
-            elif kind == "inlineStr":
-                value = _text(cell)
-            cells[_column(cell.get("r"), place)] = value
-        yield [cells.get(place, "") for place in range(max(cells, default=-1) + 1)]
-
-
-def _elements(pack: zipfile.ZipFile, name: str, tag: str) -> Iterator[etree._Element]:
-    with pack.open(name) as stream:
-        for _, element in etree.iterparse(
-            stream, tag=f"{_MAIN}{tag}", resolve_entities=False, no_network=True, load_dtd=False
-        ):
-            yield element
-            element.clear()
-
-
-def _text(element: etree._Element) -> str:
-    said = "".join(each.text or "" for each in element.iter(f"{_MAIN}t"))
-    return _ESCAPED.sub(lambda found: chr(int(found[1], 16)), said)
-
-
-def _column(reference: str | None, place: int) -> int:
-    """``C7`` is column 2; without a reference the cell stands where it stands."""
-    letters = re.match("[A-Z]{1,3}", reference or "")
-    if not letters:
-        return place
-    number = 0
-    for letter in letters[0]:
-        number = 26 * number + ord(letter) - ord("A") + 1
-    return number - 1
 
 
 def _inspect_told(samples: list[_Sample]) -> list[Told]:

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 from keju.benchmarks import Task, tasks
 from keju.datasets.readers._strata import Books, as_printed, books_in, unprinted
 from keju.datasets.readers.base import Options, Reader, files_under, flag, listed, plain_file
+from keju.datasets.readers.json_records import lines_in
 from keju.datasets.readers.records import (
     Field,
     JsonObject,
     Pictures,
     Place,
     image_roots,
-    lines_in,
     map_fields,
     text_of,
 )

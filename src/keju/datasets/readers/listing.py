@@ -8,10 +8,13 @@ import json
 import os
 from collections.abc import Iterator
 from functools import cached_property
+from itertools import zip_longest
 from pathlib import Path, PurePosixPath
 
 import polars as pl
 
+from keju.datasets.readers.workbooks import MOST_BYTES, workbook_sheets
+from keju.errors import DataError
 from keju.images import EXTENSIONS
 
 MOST_FILES = 20_000
@@ -88,13 +91,15 @@ class Listing:
         return ""
 
     def records(self, path: PurePosixPath, most: int = 20) -> list[Record]:
-        """The first records of a JSON, JSON lines, CSV, TSV or parquet file; empty if it is none.
+        """The first records of a JSON, JSON lines, CSV, TSV, parquet or XLSX file; else empty.
 
         Of a JSON object these are the records of the first list of objects in it.
         """
         suffix = path.suffix.casefold()
         if suffix == ".parquet":
             return self._parquet(path, most)
+        if suffix == ".xlsx":
+            return self._workbook(path, most)
         text = self.text(path)
         if suffix in {".csv", ".tsv"}:
             return _cells(text, most)
@@ -107,6 +112,17 @@ class Listing:
             return pl.read_parquet(self.root / path, n_rows=most).to_dicts()
         except (pl.exceptions.PolarsError, OSError):
             return []
+
+    def _workbook(self, path: PurePosixPath, most: int) -> list[Record]:
+        data = self.head(path, MOST_BYTES)
+        try:
+            sheets = workbook_sheets(self.root / path, data, most + 1)
+        except DataError:
+            return []
+        rows = [row.cells for row in sheets[0].rows] if sheets else []
+        return [
+            dict(zip_longest(rows[0], cells[: len(rows[0])], fillvalue="")) for cells in rows[1:]
+        ]
 
 
 def is_litter(name: str) -> bool:

@@ -14,6 +14,7 @@ from string import ascii_uppercase
 
 from keju.benchmarks import Task, is_task_word, options_in, task_of_number, tasks_named
 from keju.datasets.readers.base import Options, Reader, files_under, flag, listed
+from keju.datasets.readers.json_records import objects_in
 from keju.datasets.readers.records import (
     Field,
     JsonObject,
@@ -21,7 +22,6 @@ from keju.datasets.readers.records import (
     Place,
     image_roots,
     map_fields,
-    objects_in,
     text_of,
     texts_of,
 )

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
-from keju.datasets.readers.base import (
-    Options,
-    inside,
-    listed,
-    plain_file,
-    source_bytes,
-    source_text,
-)
+from keju.datasets.readers.base import Options, inside, listed, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_json
 from keju.items import ImageRef
 
 FIELD_OPTION = "field."
 
 JsonObject = dict[str, object]
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Field(NamedTuple):
@@ -42,90 +28,6 @@ class Place(NamedTuple):
 
     file: Path
     item: str
-
-
-def objects_in(file: Path) -> list[JsonObject]:
-    """The objects of a JSON file that holds a list of them.
-
-    Raises:
-        DataError: it is not readable, or no list of objects; half a character is named with the
-            object that holds it.
-    """
-    try:
-        content = read_json(plain_file(file), object)
-    except DataError as error:
-        raise _half_character(file, source_text(file)) or error from None
-    if not isinstance(content, list):
-        found = (
-            f"an object with {listed(content)}" if isinstance(content, dict) else "something else"
-        )
-        raise DataError(
-            f"expected a list of objects; found {found}", file=file, mend="Write [{…}, {…}]"
-        )
-    for number, record in enumerate(content, start=1):
-        if not isinstance(record, dict):
-            raise DataError(
-                f"expected an object; found {type(record).__name__}",
-                file=file,
-                item=f"object {number}",
-                mend="Write {…}, or take it out",
-            )
-    if not content:
-        raise DataError("the list is empty", file=file, mend="Fetch the file again")
-    return content
-
-
-def lines_in(file: Path) -> list[JsonObject]:
-    """The objects of a JSON-lines file; blank lines are passed over.
-
-    Raises:
-        DataError: it is not readable, or a line is no object; half a character is named with its
-            line.
-    """
-    found = []
-    for number, line in enumerate(source_text(file).split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            found.append(msgspec.json.decode(line, type=dict[str, object]))
-        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            place = f"line {number}"
-            raise _half_character(file, line, [place]) or DataError(
-                f"not readable: {error}", file=file, item=place, mend="Mend it, or take it out"
-            ) from None
-    return found
-
-
-def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
-    """What is wrong with JSON that holds a surrogate without its other half, or None."""
-    try:
-        content = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
-        for key, value in _texts(record):
-            if half := _SURROGATE.search(key + value):
-                name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
-                place = places[number - 1] if places else f"object {number}"
-                return DataError(
-                    f"half a character, {ascii(half[0])[1:-1]}, in {key!r}",
-                    file=file,
-                    item=place + (f" ({name})" if name else ""),
-                    mend="Write \\ufffd in its place",
-                )
-    return None
-
-
-def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """Every text inside a JSON value, each with the key that it stands under."""
-    if isinstance(value, str):
-        yield key, value
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _texts(inner, name)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner, key)
 
 
 def map_fields(

@@ -1,4 +1,4 @@
-"""Tables that go with a source: CSV, TSV, JSON or JSON lines, read as records with their places."""
+"""`read_table`: the records of a JSON, CSV, parquet or XLSX file, each with its place."""
 
 from __future__ import annotations
 
@@ -9,21 +9,31 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import kept_inside, source_text
-from keju.datasets.readers.records import JsonObject, Place, lines_in, objects_in, text_of
+import polars as pl
+
+from keju.datasets.readers.base import kept_inside, listed, plain_file, source_bytes, source_text
+from keju.datasets.readers.json_records import lines_in, objects_in
+from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.datasets.readers.workbooks import Sheet, workbook_sheets
 from keju.errors import DataError
 
-SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """The forms of a table, in the order in which they are looked for."""
 
 MAX_CELL = 1 << 28
 """Characters in a cell: 200 MB of picture as base64. More is a quote that was never closed."""
 
+MOST_CELLS = 5_000_000
+"""Rows times columns of a parquet file."""
+
+MOST_BYTES = 1 << 30
+"""Bytes in all cells of a parquet file, images included. A file of 1 MB can unpack to more."""
+
 csv.field_size_limit(MAX_CELL)
 
 
 class Row(NamedTuple):
-    """One line of a table: its cells by column, and where it stands."""
+    """One record of a table: its cells by column, and its place."""
 
     place: Place
     cells: JsonObject
@@ -44,17 +54,24 @@ def find_table(folder: Path, name: str) -> Path | None:
 
 
 def read_table(file: Path) -> list[Row]:
-    """All lines of a table, in their order.
+    """All records of a table, in their order.
+
+    JSON may be a list of objects, an object with one such list under any key, or one object a line.
+    The cells of CSV, TSV and XLSX are texts; JSON and parquet keep numbers, lists and bytes. A file
+    with none of the `SUFFIXES` is read as CSV.
 
     Raises:
-        DataError: it is not readable, has no columns or no lines, or a line does not fit.
+        DataError: it is not readable, has no columns or no records, or a record does not fit.
     """
-    if file.suffix == ".json":
-        rows = [
-            Row(Place(file, f"object {n}"), cells) for n, cells in enumerate(objects_in(file), 1)
-        ]
-    elif file.suffix == ".jsonl":
-        rows = [Row(Place(file, f"record {n}"), cells) for n, cells in enumerate(lines_in(file), 1)]
+    suffix = file.suffix.casefold()
+    if suffix == ".json":
+        rows = _numbered(file, "object", objects_in(file))
+    elif suffix in {".jsonl", ".ndjson"}:
+        rows = _numbered(file, "record", lines_in(file))
+    elif suffix == ".parquet":
+        rows = _numbered(file, "record", _parquet(file))
+    elif suffix == ".xlsx":
+        rows = list(_workbook(file))
     else:
         text = source_text(file)
         rows = list(delimited(file, io.StringIO(text, newline=""), _separator(file, text)))
@@ -63,15 +80,16 @@ def read_table(file: Path) -> list[Row]:
     return rows
 
 
-def _separator(file: Path, text: str) -> str:
-    """What parts the cells where commas part no heads, as some spreadsheets write it; else empty.
+def _numbered(file: Path, word: str, records: Iterable[JsonObject]) -> list[Row]:
+    return [Row(Place(file, f"{word} {n}"), cells) for n, cells in enumerate(records, start=1)]
 
-    A file that is called TSV is one.
-    """
+
+def _separator(file: Path, text: str) -> str:
+    """The separator that the line of heads has most of, the comma first; a tab in a TSV file."""
     head = text.partition("\n")[0]
-    if file.suffix == ".tsv" or "," in head:
-        return ""
-    return max((";", "\t"), key=head.count) if ";" in head or "\t" in head else ""
+    if file.suffix.casefold() == ".tsv" and "\t" in head:
+        return "\t"
+    return max(",;\t", key=head.count)
 
 
 def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator[Row]:
@@ -117,6 +135,81 @@ def _check_heads(file: Path, heads: list[str]) -> None:
     if not heads or twice:
         wrong = f"two columns are called {twice[0]!r}" if twice else "no line of column names"
         raise DataError(wrong, file=file, mend="Give every column a name of its own")
+
+
+def _workbook(file: Path) -> Iterator[Row]:
+    """The rows of all sheets; they must have the same columns.
+
+    Raises:
+        DataError: the sheets differ, or a row has a cell outside the columns.
+    """
+    sheets = workbook_sheets(file, source_bytes(file))
+    heads = [_heads(file, sheet) for sheet in sheets]
+    if any(each != heads[0] for each in heads):
+        raise DataError(
+            f"sheets with different columns: {listed(sheet.name for sheet in sheets)}",
+            file=file,
+            mend="Save the sheet that is meant as a file of its own",
+        )
+    for sheet in sheets:
+        for number, cells in sheet.rows[1:]:
+            within = f"sheet {sheet.name}, " if len(sheets) > 1 else ""
+            place = Place(file, f"{within}line {number}")
+            if len(cells) > len(heads[0]):
+                raise DataError(
+                    f"{len(cells)} cells, but there are {len(heads[0])} columns",
+                    file=file,
+                    item=place.item,
+                    mend="Give every column a name in the first line",
+                )
+            padded = cells + [""] * (len(heads[0]) - len(cells))
+            yield Row(place, dict(zip(heads[0], padded, strict=True)))
+
+
+def _heads(file: Path, sheet: Sheet) -> list[str]:
+    heads = [head.strip() for head in sheet.rows[0].cells]
+    _check_heads(file, heads)
+    return heads
+
+
+def _parquet(file: Path) -> list[JsonObject]:
+    """The records of a parquet file; images in it are bytes.
+
+    Raises:
+        DataError: it is damaged, or larger than `MOST_CELLS` or `MOST_BYTES`.
+    """
+    try:
+        scan = pl.scan_parquet(io.BytesIO(plain_file(file).read_bytes()))
+        columns = scan.collect_schema()
+        cells = int(scan.select(pl.len()).collect().item()) * len(columns)
+        if cells > MOST_CELLS:
+            raise _too_large(file, f"it has more than {MOST_CELLS:,} cells")
+        frame = scan.collect()
+        if sum(_bytes_in(frame[name]) for name in columns) > MOST_BYTES:
+            raise _too_large(file, f"its cells have more than {MOST_BYTES >> 20} MB")
+        return frame.to_dicts()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).splitlines()), "")
+        raise DataError(
+            f"not readable as parquet: {reason}", file=file, mend="Fetch the file again"
+        ) from None
+
+
+def _bytes_in(column: pl.Series) -> int:
+    """The bytes of all texts and images in a column, each counted as often as it is used."""
+    if isinstance(column.dtype, pl.Struct):
+        return sum(_bytes_in(column.struct.field(each.name)) for each in column.dtype.fields)
+    if isinstance(column.dtype, pl.List | pl.Array):
+        return _bytes_in(column.explode())
+    if column.dtype == pl.String:
+        return int(column.str.len_bytes().sum() or 0)
+    if column.dtype == pl.Binary:
+        return int(column.bin.size().sum() or 0)
+    return 8 * len(column)
+
+
+def _too_large(file: Path, problem: str) -> DataError:
+    return DataError(f"the table is too large: {problem}", file=file, mend="Part it into files")
 
 
 def number_in(cells: JsonObject, key: str, place: Place) -> float:

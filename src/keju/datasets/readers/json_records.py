@@ -1,0 +1,150 @@
+"""Records of JSON files: a list of objects, an object with such a list, or one object a line."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from keju.datasets.readers.base import listed, source_text
+from keju.datasets.readers.records import JsonObject
+from keju.errors import DataError
+
+_LIST = re.compile(r"\s*\[\s*\{")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def objects_in(file: Path) -> list[JsonObject]:
+    """The objects of a JSON file: of its list, or of the one list of objects in its object.
+
+    A file with one object a line is read too, although it is not called JSON lines.
+
+    Raises:
+        DataError: it is not readable, has no list of objects or several; half a character is named
+            with the object that holds it.
+    """
+    text = source_text(file)
+    try:
+        content = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        if _seem_lines(text):
+            return _lines(file, text)
+        raise _half_character(file, text) or DataError(
+            f"not readable as JSON: {error}", file=file, mend="Fetch the file again"
+        ) from None
+    if isinstance(content, dict):
+        content = _list_within(file, content)
+    if not isinstance(content, list):
+        raise _no_list(file, "something else")
+    for number, record in enumerate(content, start=1):
+        if not isinstance(record, dict):
+            raise DataError(
+                f"expected an object; found {type(record).__name__}",
+                file=file,
+                item=f"object {number}",
+                mend="Write {…}, or take it out",
+            )
+    if not content:
+        raise DataError("the list is empty", file=file, mend="Fetch the file again")
+    return content
+
+
+def lines_in(file: Path) -> list[JsonObject]:
+    """The objects of a JSON-lines file; blank lines are passed over.
+
+    A file that is one list of objects is read too, although it is called JSON lines.
+
+    Raises:
+        DataError: it is not readable, or a line is no object; half a character is named with its
+            line.
+    """
+    text = source_text(file)
+    return objects_in(file) if _LIST.match(text) else _lines(file, text)
+
+
+def _lines(file: Path, text: str) -> list[JsonObject]:
+    found = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append(msgspec.json.decode(line, type=dict[str, object]))
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+            place = f"line {number}"
+            raise _half_character(file, line, [place]) or DataError(
+                f"not readable: {error}", file=file, item=place, mend="Mend it, or take it out"
+            ) from None
+    return found
+
+
+def _seem_lines(text: str) -> bool:
+    """Whether a text begins with a line that is an object by itself."""
+    first, _, rest = text.strip().partition("\n")
+    try:
+        msgspec.json.decode(first, type=dict[str, object])
+    except (msgspec.MsgspecError, UnicodeError, RecursionError):
+        return False
+    return bool(rest)
+
+
+def _list_within(file: Path, content: dict[str, object]) -> object:
+    """The one list of objects that a JSON object contains.
+
+    Raises:
+        DataError: there is none, or there are several.
+    """
+    lists = {
+        key: value
+        for key, value in content.items()
+        if isinstance(value, list) and value and all(isinstance(each, dict) for each in value)
+    }
+    if len(lists) > 1:
+        raise DataError(
+            f"several lists of objects: {listed(lists)}",
+            file=file,
+            mend="Save the list that is meant as a file of its own",
+        )
+    if not lists:
+        raise _no_list(file, f"an object with {listed(content) or 'nothing'}")
+    return next(iter(lists.values()))
+
+
+def _no_list(file: Path, found: str) -> DataError:
+    return DataError(
+        f"expected a list of objects; found {found}", file=file, mend="Write [{…}, {…}]"
+    )
+
+
+def _half_character(file: Path, text: str, places: Sequence[str] = ()) -> DataError | None:
+    """What is wrong with JSON that holds a surrogate without its other half, or None."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    for number, record in enumerate(content if isinstance(content, list) else [content], start=1):
+        for key, value in _texts(record):
+            if half := _SURROGATE.search(key + value):
+                name = record.get("ID", record.get("id", "")) if isinstance(record, dict) else ""
+                place = places[number - 1] if places else f"object {number}"
+                return DataError(
+                    f"half a character, {ascii(half[0])[1:-1]}, in {key!r}",
+                    file=file,
+                    item=place + (f" ({name})" if name else ""),
+                    mend="Write \\ufffd in its place",
+                )
+    return None
+
+
+def _texts(value: object, key: str = "") -> Iterator[tuple[str, str]]:
+    """Every text inside a JSON value, each with the key that it stands under."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key)

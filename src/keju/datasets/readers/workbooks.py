@@ -1,0 +1,178 @@
+"""`workbook_sheets`: the cells of XLSX workbooks as text, with bounded time and memory.
+
+openpyxl reads a sheet as a stream of rows. python-calamine is ten times as fast, but it allocates
+every cell between the first and the last one: a workbook of 2 kB with the cells A1 and XFD1048576
+ends the process. Workbooks from others must not, so the streaming library was chosen.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from datetime import date, datetime, time
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from keju.errors import DataError
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
+
+MOST_BYTES = 256 << 20
+"""Bytes that a workbook may have when unpacked."""
+
+MOST_TAGS = 6_000_000
+"""XML tags that a workbook may have: about 750,000 cells, which take ten seconds to read."""
+
+MOST_ROWS = 1 << 20
+"""Rows of a sheet, as in the file format."""
+
+MOST_TEXT = 1 << 28
+"""Characters in all cells; a text that is stored once may be used by many cells."""
+
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_CHUNK = 1 << 20
+
+
+class SheetRow(NamedTuple):
+    """The cells of a row as text, without empty ones at the end, and its number, from 1."""
+
+    number: int
+    cells: list[str]
+
+
+class Sheet(NamedTuple):
+    """A sheet of a workbook: its name, and its rows that have at least one filled cell."""
+
+    name: str
+    rows: list[SheetRow]
+
+
+def workbook_sheets(file: Path, data: bytes, most: int | None = None) -> list[Sheet]:
+    """The visible sheets of a workbook that have filled cells.
+
+    Numbers become their shortest form (``1``, ``0.5``), dates their ISO form, formulas the value
+    that was stored with them.
+
+    Args:
+        file: the workbook's name, for errors.
+        data: its bytes.
+        most: read only this many rows of each sheet.
+
+    Raises:
+        DataError: it is damaged, or larger than the limits of this module.
+    """
+    from openpyxl import load_workbook  # noqa: PLC0415 - slow to import
+
+    check_archive(file, data)
+    try:
+        with warnings.catch_warnings():
+            # What it warns of (styles, extensions) changes no cell.
+            warnings.simplefilter("ignore")
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            counted = _Counted(file)
+            sheets = [
+                Sheet(sheet.title, list(islice(counted.rows(sheet), most)))
+                for sheet in book.worksheets
+                if sheet.sheet_state == "visible"
+            ]
+    except DataError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the library raises almost anything on damaged files
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise DataError(
+            f"not readable as a workbook: {reason}", file=file, mend="Save it as CSV (UTF-8)"
+        ) from None
+    return [sheet for sheet in sheets if sheet.rows]
+
+
+def check_archive(file: Path, data: bytes) -> None:
+    """Refuse a workbook that would take too much memory or time, before it is parsed.
+
+    Raises:
+        DataError: it is not a ZIP archive, it is too large when unpacked, or a part declares
+            entities, which the file format never has.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as pack:
+            if sum(each.file_size for each in pack.infolist()) > MOST_BYTES:
+                raise _too_large(file, f"it unpacks to more than {MOST_BYTES >> 20} MB")
+            tags = 0
+            for part in pack.infolist():
+                tags += _tags_in(file, pack, part)
+                if tags > MOST_TAGS:
+                    raise _too_large(file, f"it has more than {MOST_TAGS:,} XML tags")
+    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError) as error:
+        raise DataError(
+            f"not readable as a workbook: {error}", file=file, mend="Fetch the file again"
+        ) from None
+
+
+def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
+    tags = 0
+    tail = b""
+    with pack.open(part) as stream:
+        while chunk := stream.read(_CHUNK):
+            plain = tail + chunk.replace(b"\0", b"")  # UTF-16 is read like UTF-8
+            if b"<!DOCTYPE" in plain or b"<!ENTITY" in plain:
+                raise DataError(
+                    f"{part.filename!r} declares XML entities",
+                    file=file,
+                    mend="Save the table as CSV (UTF-8)",
+                )
+            tags += chunk.count(b"<")
+            tail = plain[-8:]
+    return tags
+
+
+class _Counted:
+    """Reads sheets of one workbook until it has more rows or text than the limits."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._text = 0
+
+    def rows(self, sheet: Worksheet) -> Iterator[SheetRow]:
+        sheet.reset_dimensions()  # The declared size is not used.
+        for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
+            if number > MOST_ROWS:
+                raise _too_large(self._file, f"sheet {sheet.title!r} has too many rows")
+            cells = [cell_text(value) for value in values]
+            while cells and not cells[-1]:
+                cells.pop()
+            self._text += sum(map(len, cells))
+            if self._text > MOST_TEXT:
+                raise _too_large(self._file, "its cells have too much text")
+            if cells:
+                yield SheetRow(number, cells)
+
+
+def cell_text(value: object) -> str:
+    """The text of a cell, as a CSV file of the same table would have it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date().isoformat()
+    if isinstance(value, date | time | datetime):
+        return value.isoformat()
+    return _ESCAPED.sub(_unescaped, str(value))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """The character of ``_x000D_``; half a character is left as it is written."""
+    number = int(found[1], 16)
+    return found[0] if 0xD800 <= number <= 0xDFFF else chr(number)
+
+
+def _too_large(file: Path, problem: str) -> DataError:
+    return DataError(
+        f"the workbook is too large: {problem}", file=file, mend="Save the table as CSV (UTF-8)"
+    )

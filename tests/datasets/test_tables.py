@@ -1,0 +1,217 @@
+"""One reader of records for JSON, CSV, parquet and XLSX files."""
+
+from __future__ import annotations
+
+import json
+import time
+import zipfile
+from datetime import date, datetime
+from pathlib import Path, PurePosixPath
+
+import polars as pl
+import pytest
+from released import put, table
+from workbooks import sheet_of, write_parts, write_workbook
+
+from keju.datasets.readers import tables, workbooks
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.tables import find_table, read_table
+from keju.datasets.readers.workbooks import cell_text
+from keju.errors import DataError
+
+RECORDS = [{"ID": "a1", "question": "何人？"}, {"ID": "a2", "question": "「學」,\n習"}]
+CELLS = [list(RECORDS[0]), *(list(each.values()) for each in RECORDS)]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _lines() -> str:
+    return "\n".join(map(_json, RECORDS))
+
+
+def _separated(path: Path, separator: str) -> Path:
+    lines = [separator.join(f'"{cell}"' for cell in row) for row in CELLS]
+    return put(path, "\n".join(lines) + "\n")
+
+
+def _parquet(path: Path) -> Path:
+    pl.DataFrame(RECORDS).write_parquet(path)
+    return path
+
+
+WRITERS = {
+    "JSON list": lambda path: put(path / "t.json", _json(RECORDS)),
+    "JSON object with a list": lambda path: put(
+        path / "t.json", _json({"version": 1, "names": ["x"], "none": [], "data": RECORDS})
+    ),
+    "JSON lines called .json": lambda path: put(path / "t.json", _lines()),
+    "JSON lines": lambda path: put(path / "t.jsonl", _lines() + "\n"),
+    "JSON lines called .ndjson": lambda path: put(path / "t.ndjson", _lines()),
+    "a JSON list called .jsonl": lambda path: put(path / "t.jsonl", json.dumps(RECORDS, indent=1)),
+    "CSV": lambda path: table(path / "t.csv", *CELLS),
+    "CSV with capitals in its suffix": lambda path: table(path / "t.CSV", *CELLS),
+    "CSV with semicolons": lambda path: _separated(path / "t.csv", ";"),
+    "CSV with tabs": lambda path: _separated(path / "t.csv", "\t"),
+    "TSV": lambda path: _separated(path / "t.tsv", "\t"),
+    "parquet": lambda path: _parquet(path / "t.parquet"),
+    "XLSX": lambda path: write_workbook(path / "t.xlsx", CELLS),
+    "XLSX with inline strings": lambda path: write_workbook(path / "t.xlsx", CELLS, shared=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", WRITERS)
+def test_every_form_gives_the_same_records(tmp_path, form):
+    file = WRITERS[form](tmp_path)
+    assert [row.cells for row in read_table(file)] == RECORDS
+    assert len({row.place.item for row in read_table(file)}) == 2
+
+
+@pytest.mark.parametrize("form", [each for each in WRITERS if "called" not in each])
+def test_a_listing_sees_the_first_records(tmp_path, form):
+    file = WRITERS[form](tmp_path)
+    found = Listing(tmp_path).records(PurePosixPath(file.name), 1)
+    assert found == RECORDS[:1]
+
+
+def test_a_table_is_found_by_its_name_in_every_form(tmp_path):
+    file = write_workbook(tmp_path / "boxes.xlsx", CELLS)
+    assert find_table(tmp_path, "boxes") == file
+    table(tmp_path / "boxes.csv", *CELLS)
+    with pytest.raises(DataError, match=r"both boxes\.csv and boxes\.xlsx"):
+        find_table(tmp_path, "boxes")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ({"train": RECORDS, "test": RECORDS}, "several lists of objects: train, test"),
+        ({"names": ["x"]}, "expected a list of objects; found an object with names"),
+        ({}, "expected a list of objects; found an object with nothing"),
+        ([*RECORDS, "x"], "object 3: expected an object; found str"),
+        ([], "the list is empty"),
+    ],
+)
+def test_json_without_one_list_of_objects_is_refused(tmp_path, content, words):
+    with pytest.raises(DataError, match=words):
+        read_table(put(tmp_path / "t.json", _json(content)))
+
+
+def test_cells_of_a_workbook_are_texts_as_in_csv(tmp_path):
+    rows = [["ID", "n", "yes", "empty", "last"], [1, 0.5, True, "", "a_x000D_b"], [2]]
+    first, second = read_table(write_workbook(tmp_path / "t.xlsx", rows))
+    assert first.cells == {"ID": "1", "n": "0.5", "yes": "TRUE", "empty": "", "last": "a\rb"}
+    assert second.cells == {"ID": "2", "n": "", "yes": "", "empty": "", "last": ""}
+    assert second.place.item == "line 3"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (3.0, "3"),
+        (datetime(2024, 5, 1), "2024-05-01"),  # noqa: DTZ001 - workbooks have no time zone
+        (datetime(2024, 5, 1, 7, 30), "2024-05-01T07:30:00"),  # noqa: DTZ001
+        (date(2024, 5, 1), "2024-05-01"),
+        ("a_xD83D_b", "a_xD83D_b"),
+    ],
+)
+def test_a_cell_becomes_text(value, text):
+    assert cell_text(value) == text
+
+
+def _sheet(*rows: str) -> str:
+    return sheet_of("".join(f"<row>{row}</row>" for row in rows))
+
+
+def _inline(*texts: str) -> str:
+    return "".join(f'<c t="inlineStr"><is><t>{text}</t></is></c>' for text in texts)
+
+
+def test_sheets_with_the_same_columns_are_one_table(tmp_path):
+    sheets = [_sheet(_inline("ID"), _inline(text)) for text in ("a", "b")]
+    rows = read_table(write_parts(tmp_path / "t.xlsx", [*sheets, _sheet()]))
+    assert [(row.place.item, row.cells["ID"]) for row in rows] == [
+        ("sheet S1, line 2", "a"),
+        ("sheet S2, line 2", "b"),
+    ]
+    different = _sheet(_inline("other"), _inline("c"))
+    with pytest.raises(DataError, match="sheets with different columns: S1, S2"):
+        read_table(write_parts(tmp_path / "u.xlsx", [sheets[0], different]))
+
+
+_CORNER = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"/></row>'
+_FAR = '<row r="99999999999"><c r="A99999999999"><v>1</v></c></row>'
+_ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>' + _sheet(_inline("&b;"))
+
+
+HOSTILE = {
+    "a cell in the last corner": (sheet_of(_CORNER, "A1:XFD1048576"), "a table without lines"),
+    "a row far away": (sheet_of(_FAR), "has too many rows"),
+    "entities": (_ENTITIES, "declares XML entities"),
+    "entities in UTF-16": (_ENTITIES.encode("utf-16"), "declares XML entities"),
+    "cut off": (sheet_of("<row><c"), "not readable as a workbook"),
+    "a string that is missing": (_sheet('<c t="s"><v>7</v></c>'), "not readable as a workbook"),
+    "a name twice": (_sheet(_inline("a", "a"), _inline("1")), "two columns are called 'a'"),
+    "too many cells": (_sheet(_inline("a"), _inline("1", "2")), "2 cells, but there are 1 columns"),
+    "no cells": (_sheet(), "a table without lines"),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_workbook_is_refused(tmp_path, kind):
+    sheet, words = HOSTILE[kind]
+    file = write_parts(tmp_path / "t.xlsx", [sheet])
+    with pytest.raises(DataError, match=words) as refused:
+        read_table(file)
+    assert "\n" not in str(refused.value)
+    assert refused.value.mend
+
+
+@pytest.mark.parametrize(
+    ("part", "number", "words"),
+    [
+        ("<row/>", 6_200_000, r"more than 6,000,000 XML tags"),
+        (" " * 1024, 257 << 10, "unpacks to more than 256 MB"),
+    ],
+)
+def test_a_workbook_that_unpacks_to_too_much_is_refused_in_time(tmp_path, part, number, words):
+    file = write_parts(tmp_path / "t.xlsx", [sheet_of(part * number)])
+    begin = time.monotonic()
+    with pytest.raises(DataError, match=words):
+        read_table(file)
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize("data", [b"", b"PK", b"not a workbook" * 99])
+def test_a_file_that_is_not_a_workbook_is_refused(tmp_path, data):
+    with pytest.raises(DataError, match=r"t\.xlsx: not readable as a workbook"):
+        read_table(put(tmp_path / "t.xlsx", data))
+
+
+def test_an_archive_of_something_else_is_not_a_workbook(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as pack:
+        pack.writestr("word/document.xml", "<a/>")
+    with pytest.raises(DataError, match="not readable as a workbook"):
+        read_table(tmp_path / "t.xlsx")
+
+
+def test_text_that_many_cells_share_is_counted_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(workbooks, "MOST_TEXT", 1000)
+    rows = "".join('<row><c t="s"><v>0</v></c></row>' for _ in range(11))
+    file = write_parts(tmp_path / "t.xlsx", [sheet_of(rows)], ["x" * 100])
+    with pytest.raises(DataError, match="its cells have too much text"):
+        read_table(file)
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [("MOST_CELLS", "more than 10 cells"), ("MOST_BYTES", "its cells have more than 0 MB")],
+)
+def test_a_parquet_file_is_bounded(tmp_path, monkeypatch, limit, words):
+    monkeypatch.setattr(tables, limit, 10)
+    frame = pl.DataFrame({"image": [{"bytes": b"x" * 9}] * 11, "tags": [["ab"]] * 11})
+    frame.write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=words):
+        read_table(tmp_path / "t.parquet")
