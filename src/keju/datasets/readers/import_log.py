@@ -40,24 +40,30 @@ class ImportLog:
         """Record that a field was not imported."""
         self._ignored[field] = None
 
+    def fields(self) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
+        """The fields of each role, those kept as metadata, and those ignored."""
+        used = {role: tuple(fields) for role, fields in self._used.items()}
+        roles = {field for fields in used.values() for field in fields}
+        kept = tuple(field for field in self._metadata if field not in roles)
+        known = {*roles, *kept}
+        return used, kept, tuple(field for field in self._ignored if field not in known)
+
     def notes(self) -> Iterator[str]:
         """One line for each kind of fact that was recorded."""
         for encoding, files in self._encodings.items():
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             yield f"read as {encoding}: {files[0]}{more}"
-        roles = {field: None for fields in self._used.values() for field in fields}
-        if roles:
+        used, kept, ignored = self.fields()
+        if used:
             pairs = (
                 role if [role] == [each.casefold() for each in fields] else f"{role} from {each}"
-                for role, fields in self._used.items()
+                for role, fields in used.items()
                 for each in [" and ".join(fields)]
             )
             yield f"fields used: {', '.join(pairs)}"
-        if metadata := [field for field in self._metadata if field not in roles]:
-            yield f"fields kept as metadata: {', '.join(metadata)}"
-        if ignored := [
-            each for each in self._ignored if each not in roles and each not in self._metadata
-        ]:
+        if kept:
+            yield f"fields kept as metadata: {', '.join(kept)}"
+        if ignored:
             yield f"fields ignored: {', '.join(ignored)}"
 
 
