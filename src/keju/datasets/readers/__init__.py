@@ -24,9 +24,7 @@ from keju.datasets.readers import (
 )
 from keju.datasets.readers._obi import paper_galleries
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import best
 from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 
@@ -56,9 +54,6 @@ FORMATS: Mapping[str, Reader] = _by_name(
 """What can be imported, by name."""
 
 
-AUTO = "auto"
-"""In place of a format: the one that `detecting.best` finds, with the options that it needs."""
-
 _MEND = "See what it must look like: keju data formats"
 
 
@@ -83,7 +78,7 @@ def import_dataset(
     """Read a source into a new dataset.
 
     Args:
-        format: a name in `FORMATS`, or `AUTO`.
+        format: a name in `FORMATS`.
         src: the file or folder to read.
         out: the folder of the dataset, new, empty or unfinished.
         name: the dataset's name.
@@ -93,11 +88,15 @@ def import_dataset(
         options: of this format, as its `Reader` lists them.
 
     Raises:
-        UsageError: no such format or option, `out` holds something else, or `AUTO` finds no format
-            or several.
+        UsageError: no such format or option, or `out` holds something else.
         DataError: the source is not as the format's layout says.
     """
-    reader, given, found = _chosen(format, src, dict(options or {}))
+    reader = FORMATS.get(format)
+    if reader is None:
+        near = get_close_matches(format.casefold(), FORMATS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"no format {format!r}. {hint}Formats: {', '.join(FORMATS)}")
+    given = dict(options or {})
     check_options(reader, given)
     if not src.exists():
         raise UsageError(f"{src}: no such file or folder")
@@ -105,7 +104,7 @@ def import_dataset(
     try:
         writer.declare(format=reader.name)
         with logging_import() as log:
-            notes = (*found, *reader.read(src, writer, given), *log.notes())
+            notes = (*reader.read(src, writer, given), *log.notes())
         return Imported(writer.close(), notes)
     except DataError as error:
         if error.file and error.mend:
@@ -115,23 +114,6 @@ def import_dataset(
         ) from None
     finally:
         writer.abandon()
-
-
-def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:
-    """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
-    if name == AUTO and src.exists():
-        reader, detection = best(Listing(src), FORMATS.values())
-        options = {**detection.options, **given}
-        said = "".join(f" --option {key}={value}" for key, value in options.items())
-        return reader, options, [f"read as {reader.name}{said}: {detection.what}"]
-    found = FORMATS.get(name)
-    if found is None and name != AUTO:
-        near = get_close_matches(name.casefold(), FORMATS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"no format {name!r}. {hint}Formats: {', '.join(FORMATS)}")
-    if found is None:
-        raise UsageError(f"{src}: no such file or folder")
-    return found, given, []
 
 
 def check_options(reader: Reader, given: Options) -> None:
