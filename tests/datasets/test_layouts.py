@@ -9,7 +9,9 @@ import msgspec
 import pytest
 from layouts import Layout, layouts
 
-from keju.datasets.readers import import_dataset
+from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.detecting import best, candidates
+from keju.datasets.readers.listing import Listing
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 
@@ -58,3 +60,34 @@ def test_an_incomplete_layout_is_refused_with_what_is_missing(tmp_path, name):
     assert layout.missing in str(refused.value)
     assert refused.value.file
     assert refused.value.mend
+
+
+DETECTED = [each for each in layouts() if FORMATS[each.reader].detect is not None]
+
+
+@pytest.mark.parametrize("name", [each.name for each in DETECTED])
+def test_detection_names_the_reader_of_a_layout_and_no_other_fits_as_well(tmp_path, name):
+    layout = BY_NAME[name]
+    found = {
+        reader.name: detection.fit
+        for reader, detection in candidates(Listing(layout.write(tmp_path)), FORMATS.values())
+    }
+    assert layout.reader in found
+    others = [fit for reader, fit in found.items() if reader != layout.reader]
+    if layout.detected:
+        assert found[layout.reader] > max(others, default=0)
+    assert found[layout.reader] >= max(others, default=0)
+
+
+@pytest.mark.parametrize(
+    "name", [each.name for each in DETECTED if each.detected and not each.missing]
+)
+def test_a_detected_layout_imports_by_auto_as_by_its_reader(tmp_path, name):
+    layout = BY_NAME[name]
+    src = layout.write(tmp_path / "src")
+    auto = import_dataset("auto", src, tmp_path / "auto", **ABOUT)
+    options = {**best(Listing(src), FORMATS.values()).detection.options, **layout.options}
+    given = import_dataset(layout.reader, src, tmp_path / "given", **ABOUT, options=options)
+    assert auto.manifest.hash == given.manifest.hash
+    assert auto.manifest.made == given.manifest.made
+    assert f"read as {layout.reader}" in auto.notes[0]

@@ -55,10 +55,10 @@ def test_what_is_answered_by_the_table_then_the_option_then_keju(read, tmp_path:
     }
     assert what == {"images/bone1.png": "A shell.", "images/bone2.png": "A bone."}
     done = read("obi-recognition", src)
-    assert any("keju's own description for 1 pictures" in note for note in done.notes)
+    assert any("keju's own description for 1 images" in note for note in done.notes)
     own = read("obi-recognition", src, source="my museum")
     assert sum(item.query == "What" for item in own.items) == 1
-    assert any("1 pictures are not asked What" in note for note in own.notes)
+    assert any("1 images are not asked What" in note for note in own.notes)
 
 
 def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
@@ -114,7 +114,7 @@ def test_a_sample_is_drawn_by_seed_and_grows_from_what_it_was(read, tmp_path: Pa
 def test_an_annotation_of_a_picture_of_another_size_is_refused(read, tmp_path: Path) -> None:
     put(tmp_path / "s/p.png", picture(1))
     voc(tmp_path / "s/p.xml", (1, 1, 9, 9), size=(80, 120))
-    with pytest.raises(DataError, match=r"object 1: the box was drawn on a picture of 80x120"):
+    with pytest.raises(DataError, match=r"object 1: the box was drawn on an image of 80x120"):
         read("obi-recognition", tmp_path / "s")
     voc(tmp_path / "s/p.xml", (1, 1, 9, 9), size=(0, 0))
     assert len(read("obi-recognition", tmp_path / "s").items) == 3
@@ -126,7 +126,7 @@ def test_pictures_of_one_name_need_their_annotation_beside_them(read, tmp_path: 
         voc(tmp_path / f"s/{folder}/p.xml", (1, 1, 9, 9))
     assert len(read("obi-recognition", tmp_path / "s").items) == 6
     (tmp_path / "s/a/p.xml").rename(tmp_path / "s/p.xml")
-    with pytest.raises(DataError, match=r"2 pictures are called p: .*Put it beside its own"):
+    with pytest.raises(DataError, match=r"2 images are called p: .*Put the annotation beside"):
         read("obi-recognition", tmp_path / "s")
 
 
@@ -136,7 +136,7 @@ def test_a_box_that_stands_there_twice_is_counted_once_and_said(read, tmp_path: 
         boxes.write("images/bone1.png,1,1,9,20\n")
     done = read("obi-recognition", tmp_path / "s")
     assert [item.answer for item in done.items if item.query == "How"] == ["2", "1"]
-    assert "s: 1 boxes stand there twice and are counted once" in done.notes
+    assert "s: 1 boxes are listed twice and are counted once" in done.notes
 
 
 def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
@@ -144,14 +144,14 @@ def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
 ) -> None:
     obi_recognition(tmp_path / "s")
     (tmp_path / "s/annotations/bone1.xml").unlink()
-    with pytest.raises(DataError, match=r"1 pictures without boxes: images/bone1\.png\. Draw them"):
+    with pytest.raises(DataError, match=r"1 images without boxes: images/bone1\.png\. Draw them"):
         read("obi-recognition", tmp_path / "s")
     done = read("obi-recognition", tmp_path / "s", skip_missing="yes")
-    assert "left out 1 pictures without boxes: images/bone1.png" in done.notes
+    assert "skipped 1 images without boxes: images/bone1.png" in done.notes
     put(tmp_path / "s/negatives/bone4.png", picture(4))
     table(tmp_path / "s/boxes.csv", ("image", "xmin", "ymin", "xmax", "ymax"),
           ("images/bone1.png", 1, 1, 9, 9), ("negatives/bone4.png", 1, 1, 9, 9))  # fmt: skip
     for path in (tmp_path / "s/annotations").iterdir():
         path.unlink()
-    with pytest.raises(DataError, match=r"boxes on pictures of negatives: negatives/bone4\.png"):
+    with pytest.raises(DataError, match=r"boxes on images of negatives: negatives/bone4\.png"):
         read("obi-recognition", tmp_path / "s", skip_missing="yes")

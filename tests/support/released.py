@@ -116,6 +116,42 @@ def obi_boxes(src: Path) -> None:
         put(src / f"images/bone{number}.png", picture(number))
 
 
+def obi_yinqiwenyuan(src: Path) -> None:
+    for number in (1, 2):
+        put(src / f"bone{number}.png", picture(number))
+        ann = [[1.0, 1.0, 9.0 + n, 20.0, 1.0] for n in range(number)]
+        bone = {"img_name": f"bone{number}", "ann": ann}
+        put(src / f"bone{number}.json", json.dumps(bone))
+
+
+def obi_coco(src: Path) -> None:
+    images, boxes = [], []
+    for number in (1, 2):
+        name = f"bone{number}.png"
+        put(src / f"images/{name}", picture(number))
+        images.append({"id": number, "file_name": name, "width": 40, "height": 60})
+        boxes += [{"image_id": number, "bbox": [1, 1, 8 + n, 19]} for n in range(number)]
+    put(src / "instances.json", json.dumps({"images": images, "annotations": boxes}))
+
+
+def obi_yolo(src: Path) -> None:
+    for number in (1, 2):
+        put(src / f"images/bone{number}.png", picture(number))
+        put(
+            src / f"labels/bone{number}.txt",
+            "0 0.5 0.5 0.25 0.5\n1 0.25 0.25 0.1 0.1\n"[: 19 * number],
+        )
+
+
+def obi_labelme(src: Path) -> None:
+    for number in (1, 2):
+        put(src / f"bone{number}.png", picture(number))
+        shape = {"label": "字", "points": [[1, 1], [9, 20]], "shape_type": "rectangle"}
+        whole = {"shapes": [shape], "imagePath": f"bone{number}.png", "imageHeight": 60,
+                 "imageWidth": 40, "imageData": None}  # fmt: skip
+        put(src / f"bone{number}.json", json.dumps(whole, ensure_ascii=False))
+
+
 def obi_rejoining(src: Path) -> None:
     for number, name in enumerate(("b1/1", "b1/2", "b1/3", "b2/1", "b2/2")):
         put(src / f"{name}.png", picture(number))
@@ -223,6 +259,10 @@ FORMS = {
     "hisdoc": Form("hisdoc", hisdoc),
     "obi-recognition": Form("obi-recognition", obi_recognition),
     "obi-recognition, boxes.csv": Form("obi-recognition", obi_boxes),
+    "obi-recognition, YinQiWenYuan": Form("obi-recognition", obi_yinqiwenyuan),
+    "obi-recognition, COCO": Form("obi-recognition", obi_coco),
+    "obi-recognition, YOLO": Form("obi-recognition", obi_yolo),
+    "obi-recognition, labelme": Form("obi-recognition", obi_labelme),
     "obi-rejoining": Form("obi-rejoining", obi_rejoining),
     "obi-rejoining, mutual": Form("obi-rejoining", obi_mutual),
     "obi-classification": Form("obi-classification", obi_classes),

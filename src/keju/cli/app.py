@@ -28,7 +28,13 @@ app = typer.Typer(
     "Each step reads and writes files and can be run again. Start with: [b]keju demo[/b]",
 )
 data_app = typer.Typer(
-    no_args_is_help=True, help="Datasets on disk: import, validate, look at the numbers."
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Datasets on disk: import, validate, statistics.\n\n"
+    "For a new source: [b]keju data detect SRC[/b] reports what it is and how to import it; "
+    "[b]keju data import auto SRC --out DATASET[/b] imports it; "
+    "[b]keju data validate DATASET[/b] checks it; "
+    "[b]keju run DATASET --model MODEL --out RUN[/b] runs a model on it.",
 )
 app.add_typer(data_app, name="data")
 

@@ -12,11 +12,35 @@ from keju.cli.app import WITH_FAILURES, data_app, note, out, say
 from keju.cli.options import AsJson, DatasetPath, NewDataset
 from keju.errors import UsageError
 
+Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
+
+
+@data_app.command()
+def detect(src: Source, as_json: AsJson = False) -> None:
+    """Examine a file or folder: its format, the command that imports it, and its first items.
+
+    Nothing is written.
+    """
+    from keju.datasets.examine import examine
+    from keju.reporting.detected import as_data, lines
+    from keju.reporting.plain import print_json
+
+    found = examine(src)
+    if as_json:
+        print_json(as_data(found))
+    else:
+        for line in lines(found):
+            say(line)
+    if not found.candidates:
+        raise typer.Exit(WITH_FAILURES)
+
 
 @data_app.command("import")
 def import_(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="See: keju data formats")],
-    src: Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")],
+    form: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="A name of keju data formats, or auto.")
+    ],
+    src: Source,
     dataset: NewDataset,
     licence: Annotated[
         str,
@@ -32,7 +56,10 @@ def import_(
         typer.Option(metavar="NAME=VALUE", help="An option of the format; may be repeated."),
     ] = None,
 ) -> None:
-    """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark."""
+    """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark.
+
+    FORMAT auto takes the format that keju data detect finds.
+    """
     from keju.building.sources import SOURCES
     from keju.datasets.readers import FORMATS, import_dataset
 

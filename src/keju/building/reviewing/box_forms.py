@@ -11,8 +11,8 @@ from msgspec import Meta, Struct
 
 from keju.building.reviewing.pictures import IMAGES, drawn_anew, hash_in, send_pictures
 from keju.building.reviewing.verdicts import Mended, Verdict
-from keju.datasets.readers._boxes import Drawn, boxes_of, sound
 from keju.datasets.readers.base import files_under, source_text
+from keju.datasets.readers.boxes import Drawn, boxes_of, sound
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
 from keju.errors import DataError

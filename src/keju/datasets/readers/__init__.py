@@ -24,7 +24,9 @@ from keju.datasets.readers import (
 )
 from keju.datasets.readers._obi import paper_galleries
 from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.detecting import best
 from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 
@@ -54,6 +56,9 @@ FORMATS: Mapping[str, Reader] = _by_name(
 """What can be imported, by name."""
 
 
+AUTO = "auto"
+"""In place of a format: the one that `detecting.best` finds, with the options that it needs."""
+
 _MEND = "See what it must look like: keju data formats"
 
 
@@ -78,7 +83,7 @@ def import_dataset(
     """Read a source into a new dataset.
 
     Args:
-        format: a name in `FORMATS`.
+        format: a name in `FORMATS`, or `AUTO`.
         src: the file or folder to read.
         out: the folder of the dataset, new, empty or unfinished.
         name: the dataset's name.
@@ -88,15 +93,11 @@ def import_dataset(
         options: of this format, as its `Reader` lists them.
 
     Raises:
-        UsageError: no such format or option, or `out` holds something else.
+        UsageError: no such format or option, `out` holds something else, or `AUTO` finds no format
+            or several.
         DataError: the source is not as the format's layout says.
     """
-    reader = FORMATS.get(format)
-    if reader is None:
-        near = get_close_matches(format.casefold(), FORMATS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"no format {format!r}. {hint}Formats: {', '.join(FORMATS)}")
-    given = dict(options or {})
+    reader, given, found = _chosen(format, src, dict(options or {}))
     check_options(reader, given)
     if not src.exists():
         raise UsageError(f"{src}: no such file or folder")
@@ -104,7 +105,7 @@ def import_dataset(
     try:
         writer.declare(format=reader.name)
         with logging_import() as log:
-            notes = (*reader.read(src, writer, given), *log.notes())
+            notes = (*found, *reader.read(src, writer, given), *log.notes())
         return Imported(writer.close(), notes)
     except DataError as error:
         if error.file and error.mend:
@@ -114,6 +115,23 @@ def import_dataset(
         ) from None
     finally:
         writer.abandon()
+
+
+def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:
+    """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
+    if name == AUTO and src.exists():
+        reader, detection = best(Listing(src), FORMATS.values())
+        options = {**detection.options, **given}
+        said = "".join(f" --option {key}={value}" for key, value in options.items())
+        return reader, options, [f"read as {reader.name}{said}: {detection.what}"]
+    found = FORMATS.get(name)
+    if found is None and name != AUTO:
+        near = get_close_matches(name.casefold(), FORMATS, n=1)
+        hint = f"Did you mean {near[0]!r}? " if near else ""
+        raise UsageError(f"no format {name!r}. {hint}Formats: {', '.join(FORMATS)}")
+    if found is None:
+        raise UsageError(f"{src}: no such file or folder")
+    return found, given, []
 
 
 def check_options(reader: Reader, given: Options) -> None:

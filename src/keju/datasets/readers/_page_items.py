@@ -22,6 +22,7 @@ from keju.datasets.pages import (
     text_choice,
 )
 from keju.datasets.readers._xml import name_of, parse_xml
+from keju.datasets.readers._xml_roots import COMPANIONS
 from keju.datasets.readers.base import (
     files_under,
     image_files,
@@ -43,7 +44,6 @@ PAGE_OPTIONS = {
 }
 
 _EXPORT_FOLDERS = frozenset({"page", "alto", "xml"})
-_COMPANIONS = frozenset({"mets", "trpDocMetadata"})
 _ASPECT = 0.02
 
 
@@ -186,7 +186,7 @@ def _pages(src: Path, read: Callable[[Path], Page]) -> Iterator[tuple[Path, Page
         try:
             page = read(path)
         except DataError:
-            if name_of(parse_xml(path)) in _COMPANIONS:
+            if name_of(parse_xml(path)) in COMPANIONS:
                 continue
             raise
         yield path, page

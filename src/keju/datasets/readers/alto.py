@@ -21,6 +21,7 @@ from keju.datasets.readers._xml import (
     parse_xml,
     points,
 )
+from keju.datasets.readers._xml_roots import detect_pages
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
@@ -231,5 +232,6 @@ READER = Reader(
     page_layout("ALTO"),
     _read,
     {**PAGE_OPTIONS, "dpi": "resolution of the scans, where the files measure in mm or inches"},
+    detect_pages("alto", "ALTO"),
 )
 """How ``keju data import alto`` reads."""

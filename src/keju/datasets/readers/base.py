@@ -9,7 +9,9 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
+from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.listing import Listing, is_litter
+from keju.datasets.readers.time_limit import check_time
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.images import EXTENSIONS
@@ -102,6 +104,7 @@ def source_bytes(path: Path) -> bytes:
     Raises:
         DataError: it is not there, is no file, or cannot be read.
     """
+    check_time()
     try:
         return plain_file(path).read_bytes()
     except OSError as error:
@@ -160,7 +163,7 @@ def inside(root: Path, name: str, *, file: Path, item: str) -> Path:
         except OSError as error:
             problem = f"image {shown!r}: {error.strerror or error}"
             raise DataError(problem, file=file, item=item, mend="Give it another name") from None
-        if path.resolve().is_relative_to(root.resolve()):
+        if not leads_out(path, root):
             return path
     raise DataError(
         f"image {shown!r} must lie under {root}",
@@ -188,6 +191,7 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
         DataError: a file is a link that leads out of the folder, or its name is not UTF-8.
     """
     for place, folders, files in os.walk(folder):
+        check_time()
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
             path = Path(place, name)
@@ -197,12 +201,12 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
 
 
 def kept_inside(path: Path, folder: Path) -> Path:
-    """The path itself, where it is no link that leads out of a folder.
+    """The path itself, unless it is a link that leads out of a folder, as `leads_out` decides.
 
     Raises:
         DataError: it is one.
     """
-    if path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+    if path.is_symlink() and leads_out(path, folder):
         raise DataError(
             f"a link that leads out of {folder}", file=path, mend="Put the file itself there"
         )

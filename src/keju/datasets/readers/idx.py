@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 import io
 import math
+import shlex
 import struct
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,15 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from keju.benchmarks import task
-from keju.datasets.readers.base import Options, Reader, kept_inside, source_bytes, source_text
+from keju.datasets.readers.base import (
+    Detection,
+    Options,
+    Reader,
+    kept_inside,
+    source_bytes,
+    source_text,
+)
+from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import Item
@@ -60,12 +69,48 @@ def read_idx(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str
         yield f"passed over {path.name}: labels without pictures"
 
 
+def detect_idx(listing: Listing) -> Detection | None:
+    """Recognise IDX files by name and by their first four bytes."""
+    images = [path for path in listing.files if _IMAGES in path.name]
+    images = [path for path in images if _magic(listing, path) == bytes((0, 0, _UBYTE, 3))]
+    if not images:
+        return None
+    folder = images[0].parent
+    names = [path.name for path in listing.root.joinpath(folder).iterdir()]
+    without = [
+        path.name
+        for path in images
+        if not any(name.startswith(path.name.partition(_IMAGES)[0] + _LABELS) for name in names)
+    ]
+    missing = ""
+    if without:
+        missing = f"the labels of {without[0]}: NAME{_LABELS}-idx1-ubyte[.gz] beside it"
+    elif folder.parts:
+        missing = (
+            f"the folder itself: keju data import idx {shlex.quote(str(listing.root / folder))}"
+        )
+    return Detection(
+        1.0, f"{len(images)} IDX file{'s'[: len(images) > 1]} of crops", missing=missing
+    )
+
+
+def _magic(listing: Listing, path: PurePosixPath) -> bytes:
+    head = listing.head(path, 4096)
+    if head[:2] != b"\x1f\x8b":
+        return head[:4]
+    try:
+        return zlib.decompressobj(wbits=31).decompress(head, 4)
+    except zlib.error:
+        return b""
+
+
 READER = Reader(
     "idx",
     "labelled crops in IDX files (Oracle-MNIST)",
     LAYOUT,
     read_idx,
     {"classes": "a UTF-8 file with the name of class 0, 1, 2 … on a line each"},
+    detect_idx,
 )
 
 

@@ -21,12 +21,23 @@ class ImportLog:
         self._used: dict[str, dict[str, None]] = {}
         self._metadata: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
+        self._matched: dict[str, dict[str, str]] = {}
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
         files = self._encodings.setdefault(encoding, [])
         if file not in files:
             files.append(file)
+
+    def matched(self, way: str, name: str, found: str) -> None:
+        """Record that an image was found otherwise than by the path that its record gives.
+
+        Args:
+            way: how, as the end of a sentence: ``by their file name``.
+            name: what the record gives.
+            found: the file.
+        """
+        self._matched.setdefault(way, {})[name] = found
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
@@ -40,24 +51,34 @@ class ImportLog:
         """Record that a field was not imported."""
         self._ignored[field] = None
 
+    def fields(self) -> tuple[dict[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
+        """The fields of each role, those kept as metadata, and those ignored."""
+        used = {role: tuple(fields) for role, fields in self._used.items()}
+        roles = {field for fields in used.values() for field in fields}
+        kept = tuple(field for field in self._metadata if field not in roles)
+        known = {*roles, *kept}
+        return used, kept, tuple(field for field in self._ignored if field not in known)
+
     def notes(self) -> Iterator[str]:
         """One line for each kind of fact that was recorded."""
         for encoding, files in self._encodings.items():
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             yield f"read as {encoding}: {files[0]}{more}"
-        roles = {field: None for fields in self._used.values() for field in fields}
-        if roles:
+        for way, names in self._matched.items():
+            name, found = next(iter(names.items()))
+            several = "s" if len(names) > 1 else ""
+            yield f"{len(names)} image{several} found {way}: {name} as {found}"
+        used, kept, ignored = self.fields()
+        if used:
             pairs = (
                 role if [role] == [each.casefold() for each in fields] else f"{role} from {each}"
-                for role, fields in self._used.items()
+                for role, fields in used.items()
                 for each in [" and ".join(fields)]
             )
             yield f"fields used: {', '.join(pairs)}"
-        if metadata := [field for field in self._metadata if field not in roles]:
-            yield f"fields kept as metadata: {', '.join(metadata)}"
-        if ignored := [
-            each for each in self._ignored if each not in roles and each not in self._metadata
-        ]:
+        if kept:
+            yield f"fields kept as metadata: {', '.join(kept)}"
+        if ignored:
             yield f"fields ignored: {', '.join(ignored)}"
 
 

@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
+from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.workbooks import MOST_BYTES, workbook_sheets
 from keju.errors import DataError
 from keju.images import EXTENSIONS
@@ -22,6 +23,9 @@ MOST_FILES = 20_000
 
 HEAD = 1 << 20
 """Bytes that are read from the beginning of a file."""
+
+MOST_READ = 1 << 27
+"""Bytes that one listing reads in all. After them every file counts as empty."""
 
 Record = dict[str, object]
 
@@ -52,6 +56,9 @@ class Listing:
         else:
             self.complete = True
         self.files = tuple(sorted(found))
+        self._left = MOST_READ
+        self._texts: dict[PurePosixPath, str] = {}
+        self._records: dict[tuple[PurePosixPath, int], list[Record]] = {}
 
     @cached_property
     def images(self) -> tuple[PurePosixPath, ...]:
@@ -68,49 +75,60 @@ class Listing:
         return tuple(path for path in self.files if path.name.casefold() in wanted)
 
     def head(self, path: PurePosixPath, size: int = HEAD) -> bytes:
-        """The first bytes of a file; empty if it cannot be read."""
+        """The first bytes of a file; empty if it cannot be read, or is a link to outside."""
+        full = self.path(path)
+        if full is None:
+            return b""
         try:
-            full = self.root / path
-            if not full.is_file():
-                return b""
             with full.open("rb") as file:
-                return file.read(size)
+                data = file.read(min(size, self._left))
         except OSError:
             return b""
+        self._left -= len(data)
+        return data
+
+    def path(self, path: PurePosixPath) -> Path | None:
+        """Where a file is on the disk; None if it is a pipe, broken, or a link to outside."""
+        full = self.root / path
+        try:
+            sound = full.is_file() and not (full.is_symlink() and leads_out(full, self.root))
+        except OSError:
+            return None
+        return full if sound else None
 
     def text(self, path: PurePosixPath) -> str:
         """The beginning of a text file, in UTF-8, UTF-16 or GB18030; empty if it is none."""
-        data = self.head(path)
-        marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-        for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030", "big5"):
-            for cut in range(4):  # The head may end within a character.
-                try:
-                    return data[: len(data) - cut].decode(encoding)
-                except UnicodeDecodeError:
-                    continue
-        return ""
+        if path not in self._texts:
+            self._texts[path] = _decoded(self.head(path))
+        return self._texts[path]
 
     def records(self, path: PurePosixPath, most: int = 20) -> list[Record]:
         """The first records of a JSON, JSON lines, CSV, TSV, parquet or XLSX file; else empty.
 
         Of a JSON object these are the records of the first list of objects in it.
         """
+        if (path, most) not in self._records:
+            self._records[path, most] = self._read_records(path, most)
+        return list(self._records[path, most])
+
+    def _read_records(self, path: PurePosixPath, most: int) -> list[Record]:
         suffix = path.suffix.casefold()
         if suffix == ".parquet":
             return self._parquet(path, most)
         if suffix == ".xlsx":
             return self._workbook(path, most)
+        if suffix not in {".csv", ".tsv", ".json", ".jsonl", ".ndjson"}:
+            return []
         text = self.text(path)
         if suffix in {".csv", ".tsv"}:
             return _cells(text, most)
-        if suffix in {".json", ".jsonl", ".ndjson"}:
-            return _objects(text, most)
-        return []
+        return _objects(text, most)
 
     def _parquet(self, path: PurePosixPath, most: int) -> list[Record]:
+        full = self.path(path)
         try:
-            return pl.read_parquet(self.root / path, n_rows=most).to_dicts()
-        except (pl.exceptions.PolarsError, OSError):
+            return pl.read_parquet(full, n_rows=most).to_dicts() if full else []
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
             return []
 
     def _workbook(self, path: PurePosixPath, most: int) -> list[Record]:
@@ -137,6 +155,17 @@ def _walk(src: Path) -> Iterator[Path]:
     for place, folders, files in os.walk(src):
         folders[:] = sorted(name for name in folders if not is_litter(name))
         yield from (Path(place, name) for name in sorted(files) if not is_litter(name))
+
+
+def _decoded(data: bytes) -> str:
+    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030", "big5"):
+        for cut in range(4):  # The head may end within a character.
+            try:
+                return data[: len(data) - cut].decode(encoding)
+            except UnicodeDecodeError:
+                continue
+    return ""
 
 
 def _cells(text: str, most: int) -> list[Record]:

@@ -1,14 +1,15 @@
-"""FORMAT ``obi-recognition``: pictures of oracle bones with boxes around the characters."""
+"""FORMAT ``obi-recognition``: images of oracle bones with boxes around the characters."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.datasets.readers._boxes import OPTIONS as BOX_OPTIONS
-from keju.datasets.readers._boxes import Drawn, boxes_of, sound
+from keju.datasets.readers._item_list import ITEMS_OPTION, listed_images
 from keju.datasets.readers._obi import (
     BENCHMARK,
     SEED_OPTION,
@@ -23,29 +24,49 @@ from keju.datasets.readers._obi import (
     unlike_print,
 )
 from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes, whole
+from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
+from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
 from keju.datasets.readers.descriptions import descriptions_in
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError
-from keju.items import Item
+from keju.errors import DataError, UsageError
+from keju.items import Box, Item
 
 LAYOUT = """\
 SRC/                          one source, or a folder for each: O2BR, YinQiWenYuan_detection
-  images/bone001.jpg          the pictures, in folders as deep as you like
-  annotations/bone001.xml     the boxes: LabelImg's Pascal VOC, a file of the picture's name; or
-  boxes.csv                   one line a box: image, xmin, ymin, xmax, ymax (also .tsv, .json)
+  images/bone001.jpg          the images, in folders as deep as you like
+  annotations/bone001.xml     the boxes, in one of the forms below
   descriptions.csv            if there is one: image, description, the answer to What
-  negatives/tree.jpg          if there are: pictures without any inscription
-Each picture is asked What, Yes-or-No, How and Where; one of negatives is asked Yes-or-No alone.
-This layout is our reading of the paper. The authors offer their test images on a network drive
-(README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen."""
+  negatives/tree.jpg          if there are: images without any inscription
+Boxes are read as
+  bone001.json                YinQiWenYuan's: {"img_name": …, "ann": [[x1, y1, x2, y2, 1.0], …]}
+  bone001.xml                 Pascal VOC, as LabelImg writes it
+  bone001.json                labelme's: rectangles, and the boxes around polygons
+  labels/bone001.txt          YOLO's: class, middle and size as shares; or outlines
+  instances_train.json        COCO's, one file or several: images, annotations with bbox
+  annotations.json            Create ML's, as LabelImg writes it
+  via_project.json            VIA's project, or its annotations as JSON or CSV
+  boxes.csv                   one line a box: image, xmin, ymin, xmax, ymax, or x, y, width, height
+                              (also .tsv, .json); without column names: path,x1,y1,x2,y2,class
+An annotation belongs to the image of its own name, wherever that is: beside it, or in a parallel
+tree (images/train, labels/train). A folder with several forms needs --option form=NAME.
+Each image is asked What, Yes-or-No, How and Where; one of negatives is asked Yes-or-No alone.
+Boxes are in pixels of the image turned upright by EXIF. Where the annotation gives the size of the
+image as stored, its boxes are turned with the image; where no size says so, they are read as drawn
+on the upright image, and a note counts such images.
+The authors offer the test images of OBI-Bench on a network drive (README of
+zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,
     **BOX_OPTIONS,
-    "description": "the answer to What for every picture that descriptions.csv does not name",
-    "sample": "this many pictures of each source, drawn (default all)",
+    "description": "the answer to What for every image that descriptions.csv does not name",
+    "items": ITEMS_OPTION,
+    "sample": "this many images of each source, drawn (default all)",
     "seed": SEED_OPTION,
-    "skip-missing": "yes: leave out pictures without boxes (default no)",
+    "skip-missing": "yes: skip images without boxes, and boxes of images that are missing "
+    "(default no)",
+    "without-boxes": "negative: images without boxes are negatives, as in folders of YOLO "
+    "(default error)",
 }
 
 _TASK = "recognition"
@@ -53,68 +74,139 @@ _NEGATIVES = "negatives"
 
 
 def read_recognition(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
-    """Read pictures with boxes: four items a picture, one for a negative.
+    """Read images with boxes: four items an image, one for a negative.
 
-    The count of boxes answers How, the boxes Where. A picture is its own group.
+    The count of boxes answers How, the boxes Where. An image is its own group.
 
     Raises:
         UsageError: an option is none of those above.
-        DataError: no pictures or boxes, a picture without boxes (unless skipped), a box outside
-            its picture or without area, a file that is not as its form says.
+        DataError: no images or boxes, an image without boxes (unless skipped or a negative), a
+            box outside its image or without area, a file that is not as its form says, a listed
+            image that is missing.
     """
+    rule = options.get("without-boxes", "error")
+    if rule not in {"error", "negative"}:
+        raise UsageError(f"option without-boxes={rule}: say error or negative")
     found = sources_in(src, _TASK, options)
+    every = [path for each in found for path in pictures_in(each)]
+    wanted = listed_images(options, src, every)
     seed = options.get("seed", "0")
-    declare(writer, found, seed=seed, sample=options.get("sample", "all"))
+    drawn_as = {"items": len(wanted)} if wanted is not None else {}
+    declare(writer, found, seed=seed, sample=options.get("sample", "all"), **drawn_as)
     for each in found:
-        yield from _read_source(each, writer, options, seed)
+        yield from _read_source(each, writer, options, wanted)
 
 
-READER = Reader(
-    "obi-recognition",
-    "OBI-Bench's recognition: pictures with boxes",
-    LAYOUT,
-    read_recognition,
-    OPTIONS,
-)
-
-
-def _read_source(found: Found, writer: DatasetWriter, options: Options, seed: str) -> Iterator[str]:
+def _read_source(
+    found: Found, writer: DatasetWriter, options: Options, wanted: list[Path] | None
+) -> Iterator[str]:
     every = pictures_in(found)
-    negatives = [path for path in every if _NEGATIVES in path.relative_to(found.folder).parts[:-1]]
-    pictures = [path for path in every if path not in set(negatives)]
-    boxes = boxes_of(found.folder, pictures, options)
-    if drawn_on := [path for path in negatives if boxes.get(path)]:
-        raise DataError(
-            f"boxes on pictures of {_NEGATIVES}: {listed(_names(found, drawn_on))}",
-            file=found.folder,
-            mend=f"Take the boxes out, or the pictures out of {_NEGATIVES}",
+    annotations = annotations_in(found.folder, every, options)
+    yield from (f"{found.source.name}: {note}" for note in annotations.notes)
+    if wanted is not None:
+        inside = set(every)
+        every = [path for path in wanted if path in inside]
+    parts = _parted(found, every, annotations, options)
+    if parts.skipped:
+        yield (
+            f"skipped {len(parts.skipped)} images without boxes: "
+            f"{listed(_names(found, parts.skipped))}"
         )
-    bare = [path for path in pictures if not boxes.get(path)]
-    if bare and not flag(options, "skip-missing"):
-        raise DataError(
-            f"{len(bare)} pictures without boxes: {listed(_names(found, bare))}",
-            file=found.folder,
-            mend=f"Draw them, put pictures without characters into {_NEGATIVES}, "
-            "or leave them out: --option skip-missing=yes",
-        )
-    if bare:
-        yield f"left out {len(bare)} pictures without boxes: {listed(_names(found, bare))}"
-    chosen = _sampled(found, [path for path in pictures if boxes.get(path)], options, seed)
-    described = descriptions_in(found.folder)
-    for path in chosen:
-        _add(found, writer, path, boxes[path], _What(described, options, found).of(path))
-    for path in _sampled(found, negatives, options, seed):
+    chosen = _sampled(found, parts.boxed, options)
+    what = _What(descriptions_in(found.folder), options, found)
+    fit = _Fit(flag(options, "skip-faulty"))
+    asked_about = [path for path in chosen if _add(found, writer, path, annotations, what, fit)]
+    negatives = _sampled(found, parts.negatives, options)
+    for path in negatives:
         _add_negative(found, writer, path)
-    twice = sum(len(boxes[path]) - len({each.box for each in boxes[path]}) for path in chosen)
-    if twice:
-        yield f"{found.source.name}: {twice} boxes stand there twice and are counted once"
-    yield from unlike_print(found, len(chosen))
-    yield from _What(described, options, found).note(chosen)
+    yield from fit.notes(found.source.name)
+    yield from unlike_print(found, len(asked_about))
+    yield from what.note(asked_about)
     if not negatives:
         yield (
             f"{found.source.name}: no {_NEGATIVES}, so a model that always says yes is right in "
             "Yes-or-No, as in the paper"
         )
+
+
+class _Parts(NamedTuple):
+    """The images of a source: with boxes, negatives, and those that are skipped."""
+
+    boxed: list[Path]
+    negatives: list[Path]
+    skipped: list[Path]
+
+
+def _parted(found: Found, every: list[Path], annotations: Annotations, options: Options) -> _Parts:
+    """Sort the images.
+
+    Raises:
+        DataError: boxes on an image of negatives; images without boxes, if neither option is set.
+    """
+    boxes = annotations.of
+    negatives = [path for path in every if _NEGATIVES in path.relative_to(found.folder).parts[:-1]]
+    if drawn_on := [path for path in negatives if boxes.get(path)]:
+        raise DataError(
+            f"boxes on images of {_NEGATIVES}: {listed(_names(found, drawn_on))}",
+            file=found.folder,
+            mend=f"Remove the boxes, or move the images out of {_NEGATIVES}",
+        )
+    boxed = [path for path in every if boxes.get(path)]
+    bare = [path for path in every if path not in {*negatives, *boxed}]
+    if options.get("without-boxes") == "negative":
+        return _Parts(boxed, negatives + bare, [])
+    if bare and not flag(options, "skip-missing"):
+        files = annotations.files
+        names = (
+            f"{name} (nothing in {files[path].name})" if path in files else name
+            for name, path in zip(_names(found, bare), bare, strict=True)
+        )
+        raise DataError(
+            f"{len(bare)} images without boxes: {listed(names)}",
+            file=found.folder,
+            mend=f"Draw them; or say that they have no characters: --option "
+            f"without-boxes=negative, or a folder {_NEGATIVES}; or skip them: "
+            "--option skip-missing=yes",
+        )
+    return _Parts(boxed, negatives, bare)
+
+
+class _Fit:
+    """Puts boxes inside their images, and counts what was changed."""
+
+    def __init__(self, skip_faulty: bool) -> None:
+        self._skip_faulty = skip_faulty
+        self._counts: Counter[str] = Counter()
+        self._emptied: list[str] = []
+
+    def boxes(self, path: Path, data: bytes, drawn: list[Drawn]) -> tuple[Box, ...]:
+        """The boxes of an image; empty where all were skipped."""
+        canvas = canvas_of(data, path)
+        found = fitted(drawn, canvas, skip_faulty=self._skip_faulty)
+        self._counts.update(clipped=found.clipped, skipped=found.skipped, twice=found.twice)
+        if canvas.orientation > 1 and not all(drawn[0].size):
+            self._counts["turned"] += 1
+        if not found.boxes:
+            self._emptied.append(path.name)
+        return found.boxes
+
+    def notes(self, source: str) -> Iterator[str]:
+        """One line for each kind of change."""
+        lines = {
+            "clipped": "boxes left their image by a pixel or less and were clipped",
+            "skipped": "boxes without area or outside their image were skipped",
+            "twice": "boxes are listed twice and are counted once",
+            "turned": "images are turned by EXIF, and their annotation gives no size: their boxes "
+            "are read as drawn on the upright image",
+        }
+        for kind, line in lines.items():
+            if self._counts[kind]:
+                yield f"{source}: {self._counts[kind]} {line}"
+        if self._emptied:
+            yield (
+                f"{source}: dropped {len(self._emptied)} images whose boxes were all skipped: "
+                f"{listed(self._emptied)}"
+            )
 
 
 class _What:
@@ -126,24 +218,35 @@ class _What:
         self._name = "" if options.get("description") else found.source.name
 
     def of(self, path: Path) -> str:
+        """The answer for an image; empty where there is none."""
         return self._described.get(path, "") or self._otherwise
 
     def note(self, chosen: list[Path]) -> Iterator[str]:
+        """How many images have no description of their own."""
         ours = [path for path in chosen if path not in self._described]
         if ours and not self._otherwise:
-            yield f"{self._name}: {len(ours)} pictures are not asked What: nothing describes them"
+            yield f"{self._name}: {len(ours)} images are not asked What: nothing describes them"
         elif ours and self._name:
             yield (
-                f"{self._name}: What is held to keju's own description for {len(ours)} pictures, "
+                f"{self._name}: What is held to keju's own description for {len(ours)} images, "
                 "since the paper prints none; give yours with --option description=TEXT"
             )
 
 
 def _add(
-    found: Found, writer: DatasetWriter, path: Path, boxes: list[Drawn], describes: str
-) -> None:
-    ref = writer.add_image(source_bytes(path), str(path))
-    inside = sound(boxes, ref)
+    found: Found,
+    writer: DatasetWriter,
+    path: Path,
+    annotations: Annotations,
+    what: _What,
+    fit: _Fit,
+) -> bool:
+    """Add the items of an image; False where none of its boxes is left."""
+    data = source_bytes(path)
+    inside = fit.boxes(path, data, annotations.of[path])
+    if not inside:
+        return False
+    ref = writer.add_image(data, str(path))
     pattern = Item(
         id=inside_name(found, path),
         benchmark=BENCHMARK,
@@ -152,12 +255,13 @@ def _add(
         group=ref.sha256,
         metadata=found.source.about | {"file": path.relative_to(found.folder).as_posix()},
     )
-    answers = {"What": describes, "Yes-or-No": "yes", "How": str(len(inside)), "Where": ""}
+    answers = {"What": what.of(path), "Yes-or-No": "yes", "How": str(len(inside)), "Where": ""}
     for item in asked(pattern):
-        if item.query == "What" and not describes:
+        if item.query == "What" and not answers["What"]:
             continue
         where = inside if item.query == "Where" else ()
         writer.add(replace(item, answer=answers[item.query], boxes=where))
+    return True
 
 
 def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
@@ -175,13 +279,24 @@ def _add_negative(found: Found, writer: DatasetWriter, path: Path) -> None:
         writer.add(item)
 
 
-def _sampled(found: Found, paths: list[Path], options: Options, seed: str) -> list[Path]:
-    """As many of the pictures as the option says, in their order."""
+def _sampled(found: Found, paths: list[Path], options: Options) -> list[Path]:
+    """As many of the images as the option says, in their order; all that a list names."""
+    if "items" in options:
+        return paths
     most = whole(options, "sample", len(paths) or 1)
     names = {path.relative_to(found.folder).as_posix(): path for path in paths}
-    chosen = drawn(names, seed, found.source.name)[:most]
+    chosen = drawn(names, options.get("seed", "0"), found.source.name)[:most]
     return [names[name] for name in sorted(chosen)]
 
 
 def _names(found: Found, paths: list[Path]) -> list[str]:
     return [path.relative_to(found.folder).as_posix() for path in paths]
+
+
+READER = Reader(
+    "obi-recognition",
+    "OBI-Bench's recognition: images with boxes",
+    LAYOUT,
+    read_recognition,
+    OPTIONS,
+)

@@ -25,6 +25,7 @@ from keju.datasets.readers._xml import (
     parse_xml,
     points,
 )
+from keju.datasets.readers._xml_roots import detect_pages
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
@@ -255,5 +256,6 @@ READER = Reader(
     page_layout("PAGE-XML"),
     _read,
     PAGE_OPTIONS,
+    detect_pages("PcGts", "PAGE-XML"),
 )
 """How ``keju data import page-xml`` reads."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
 from keju.benchmarks import prompt_of, task
 from keju.datasets.readers.base import (
+    Detection,
     Options,
     Reader,
     check_name,
@@ -19,6 +20,7 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
+from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -66,7 +68,31 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
         yield f"left out {len(alone)} files without their partner: {listed(alone)}"
 
 
-READER = Reader("pages", "page images with .txt files", LAYOUT, read_pages, OPTIONS)
+def detect_pages(listing: Listing) -> Detection | None:
+    """Recognise images that have a .txt file of the same name."""
+    texts = {path.with_suffix("") for path in listing.ending("txt")}
+    stems = {path.with_suffix("") for path in listing.images}
+    paired = sorted(texts & stems)
+    if not paired or not listing.src.is_dir() or _numbers_alone(listing, paired[:5]):
+        return None
+    alone = len(stems - texts)
+    missing = (
+        f"the .txt file of {alone} of {len(stems)} images (or skip them: --option skip-missing=yes)"
+        if alone
+        else ""
+    )
+    options = {"skip-missing": "yes"} if texts - stems else {}
+    what = f"{len(paired)} page image{'s'[: len(paired) > 1]} with a .txt file of the same name"
+    return Detection(0.9 * len(paired) / len(stems), what, options, missing)
+
+
+def _numbers_alone(listing: Listing, stems: list[PurePosixPath]) -> bool:
+    """Whether the texts contain only numbers: the boxes of YOLO, not transcriptions."""
+    texts = [listing.text(stem.with_suffix(".txt")) for stem in stems]
+    return all(set(text) <= set("0123456789.-e \r\n\t") for text in texts)
+
+
+READER = Reader("pages", "page images with .txt files", LAYOUT, read_pages, OPTIONS, detect_pages)
 
 
 def _add(writer: DatasetWriter, src: Path, image: Path, text: Path, pattern: Item) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.readers.base import (
+    Detection,
     Options,
     Reader,
     inside,
@@ -16,6 +17,7 @@ from keju.datasets.readers.base import (
     plain_file,
     source_bytes,
 )
+from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter, read_items
 from keju.errors import DataError
 from keju.files import read_json
@@ -66,7 +68,19 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
         yield f"{len(changed)} images differ from what the items said; their hashes are made anew"
 
 
-READER = Reader("parquet", "keju's own items and images", LAYOUT, read_parquet, {})
+def detect_parquet(listing: Listing) -> Detection | None:
+    """Recognise keju's own items.parquet."""
+    rows = listing.records(PurePosixPath(_ITEMS), 1)
+    if not rows or not {"id", "benchmark", "task"} <= set(rows[0]):
+        return None
+    return Detection(1.0, "items of keju" + (" and a dataset.json" * _finished(listing)))
+
+
+def _finished(listing: Listing) -> bool:
+    return PurePosixPath(_MANIFEST) in listing.files
+
+
+READER = Reader("parquet", "keju's own items and images", LAYOUT, read_parquet, {}, detect_parquet)
 
 
 def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple[bytes, str]:

@@ -11,8 +11,9 @@ from string import ascii_uppercase
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import Task, query_of, task
-from keju.datasets.readers.base import Options, Reader, files_under, source_bytes
+from keju.benchmarks import Task, query_of, task, tasks
+from keju.datasets.readers.base import Detection, Options, Reader, files_under, source_bytes
+from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mcs_bench import with_options
 from keju.datasets.readers.records import Place, image_roots, picture_under, text_of
 from keju.datasets.readers.tables import Row, delimited
@@ -66,7 +67,32 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
     return []
 
 
-READER = Reader("vlmevalkit-tsv", "VLMEvalKit's TSV", LAYOUT, read_vlmevalkit, OPTIONS)
+def detect_vlmevalkit(listing: Listing) -> Detection | None:
+    """Recognise VLMEvalKit's columns; the task is the file's name where that is a task's id."""
+    files = listing.ending("tsv")
+    heads = [listing.records(file, 1) for file in files[:50]]
+    fitting = [set(rows[0]) for rows in heads if rows and set(rows[0]) >= _NEEDED]
+    fitting = [columns for columns in fitting if columns & {"image", "image_path"}]
+    if not fitting:
+        return None
+    what = f"{len(files)} table{'s'[: len(files) > 1]} with VLMEvalKit's columns"
+    if len(fitting) < len(heads):
+        others = len(heads) - len(fitting)
+        return Detection(0.6, what, missing=f"the columns of VLMEvalKit in {others} .tsv files")
+    if all("keju" in columns for columns in fitting):
+        return Detection(1.0, f"{what}, written by keju")
+    stems = {file.stem for file in files}
+    name = stems.pop() if len(stems) == 1 else ""
+    if any(each.id == name for each in tasks()):
+        return Detection(0.95, f"{what}, task {name}", {"task": name})
+    return Detection(0.95, what, missing="the task of the questions: --option task=T7")
+
+
+_NEEDED = frozenset({"index", "question", "answer"})
+
+READER = Reader(
+    "vlmevalkit-tsv", "VLMEvalKit's TSV", LAYOUT, read_vlmevalkit, OPTIONS, detect_vlmevalkit
+)
 
 
 def _rows(file: Path) -> Iterator[Row]:

@@ -1,0 +1,92 @@
+"""`examine`: what a file or folder is, which readers fit it, and its first items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from keju.datasets.manifest import MANIFEST
+from keju.datasets.preview import SECONDS, Preview, preview
+from keju.datasets.readers import FORMATS
+from keju.datasets.readers.detecting import LOWEST, Candidate, candidates
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obstacles import Obstacle, archives, obstacle
+from keju.errors import UsageError
+
+_TABLES = 5
+_COLUMNS = 40
+_NAMES = 5
+_TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
+
+
+class Examined(NamedTuple):
+    """What was found in a source.
+
+    Attributes:
+        src: the file or folder.
+        candidates: the readers that recognise it, the best first.
+        preview: its first items as the best reader imports them; None if no reader fits.
+        obstacle: why it has no data that can be read yet.
+        seen: what the files are.
+        dataset: whether it is a dataset of keju already.
+    """
+
+    src: Path
+    candidates: tuple[Candidate, ...]
+    preview: Preview | None
+    obstacle: Obstacle | None
+    seen: Seen
+    dataset: bool
+
+
+class Seen(NamedTuple):
+    """The files of a source: their numbers by suffix, the columns of tables, the first names."""
+
+    files: int
+    complete: bool
+    suffixes: dict[str, int]
+    tables: dict[str, tuple[str, ...]]
+    names: tuple[str, ...]
+    archives: tuple[str, ...]
+
+
+def examine(src: Path, *, seconds: float = SECONDS) -> Examined:
+    """Examine a source without writing anything.
+
+    Args:
+        src: the file or folder.
+        seconds: time limit of the preview.
+
+    Raises:
+        UsageError: it does not exist.
+    """
+    if not src.exists() and not src.is_symlink():
+        raise UsageError(f"{src}: no such file or folder")
+    listing = Listing(src)
+    found = obstacle(listing)
+    ranked: list[Candidate] = []
+    if found is None:
+        ranked = candidates(listing, FORMATS.values())
+    first = None
+    if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
+        reader, detection = ranked[0]
+        first = preview(reader, src, detection.options, seconds=seconds)
+    finished = PurePosixPath(MANIFEST) in listing.files and PurePosixPath("items.parquet")
+    return Examined(src, tuple(ranked), first, found, _seen(listing), finished in listing.files)
+
+
+def _seen(listing: Listing) -> Seen:
+    suffixes = Counter(path.suffix.casefold() or "(none)" for path in listing.files)
+    tables = {}
+    for path in listing.ending(*_TABULAR)[:_TABLES]:
+        columns = dict.fromkeys(key for row in listing.records(path, 5) for key in row)
+        tables[path.as_posix()] = tuple(columns)[:_COLUMNS]
+    return Seen(
+        files=len(listing.files),
+        complete=listing.complete,
+        suffixes=dict(suffixes.most_common(12)),
+        tables=tables,
+        names=tuple(path.as_posix() for path in listing.files[:_NAMES]),
+        archives=tuple(path.as_posix() for path in archives(listing)[:_NAMES]),
+    )

@@ -1,0 +1,142 @@
+"""`preview`: the first items of a source as a reader would import them, without writing them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.manifest import IMAGES, DatasetManifest
+from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.time_limit import TimeUpError, check_time, time_limit
+from keju.datasets.writing import DatasetWriter
+from keju.errors import DataError, KejuError
+from keju.files import sha256_bytes
+from keju.images import decoding, extension_of, open_header
+from keju.items import ImageRef, Item
+
+ITEMS = 3
+"""Items of a preview."""
+
+SECONDS = 20.0
+"""Time limit of a preview. A reader that draws at random reads all images before the first item."""
+
+
+class Preview(NamedTuple):
+    """The first items of a source.
+
+    `used` maps each role to the fields that were used for it; `kept` and `ignored` are the fields
+    that became metadata and those that did not. `error` is why the reader refuses the source,
+    `timed_out` whether the time limit was reached first.
+    """
+
+    items: tuple[Item, ...]
+    used: dict[str, tuple[str, ...]]
+    kept: tuple[str, ...]
+    ignored: tuple[str, ...]
+    error: KejuError | None = None
+    timed_out: bool = False
+
+
+def preview(
+    reader: Reader, src: Path, options: Options, *, most: int = ITEMS, seconds: float = SECONDS
+) -> Preview:
+    """Read a source until its first items are known.
+
+    Args:
+        reader: how it is read.
+        src: the file or folder.
+        options: of the reader.
+        most: how many items.
+        seconds: time limit.
+    """
+    writer = PreviewWriter(most)
+    error: KejuError | None = None
+    timed_out = False
+    with logging_import() as log, time_limit(seconds):
+        try:
+            with suppress(PreviewEndError):
+                for _ in reader.read(src, writer, dict(options)):
+                    pass
+        except TimeUpError:
+            timed_out = True
+        except KejuError as found:
+            error = found
+    if not (writer.items or error or timed_out):
+        error = DataError("the reader finds no items", file=src)
+    return Preview(tuple(writer.items), *log.fields(), error, timed_out)
+
+
+class PreviewEndError(Exception):
+    """The preview has its items. Not a `KejuError`: no reader may take it for damage."""
+
+
+class PreviewWriter(DatasetWriter):
+    """Takes items and images as a `DatasetWriter` does, stores none, and stops the reader.
+
+    Args:
+        most: items after which `add` raises `PreviewEndError`.
+    """
+
+    def __init__(self, most: int = ITEMS) -> None:
+        self.items: list[Item] = []
+        self._most = most
+        self._known: dict[str, ImageRef] = {}
+
+    def add_image(self, data: bytes, name: str) -> ImageRef:
+        """What a `DatasetWriter` would give back; only the header of the image is read.
+
+        Raises:
+            DataError: it is not an image.
+            TimeUpError: the time limit is reached.
+        """
+        check_time()
+        sha256 = sha256_bytes(data)
+        if sha256 not in self._known:
+            with decoding(data, name):
+                image = open_header(data, name=name)
+            width, height = image.size
+            path = f"{IMAGES}/{sha256}.{extension_of(image)}"
+            self._known[sha256] = ImageRef(
+                path=path, sha256=sha256, width=width, height=height, size=len(data)
+            )
+        return self._known[sha256]
+
+    def has_image(self, ref: ImageRef) -> bool:
+        """Whether this image was added."""
+        return self._known.get(ref.sha256) == ref
+
+    def link_image(self, path: Path, ref: ImageRef, *, copy: bool = False) -> ImageRef:
+        """Take over an image without reading it."""
+        del path, copy
+        self._known[ref.sha256] = ref
+        return ref
+
+    def add(self, item: Item) -> None:
+        """Keep an item.
+
+        Raises:
+            PreviewEndError: there are enough.
+        """
+        check_time()
+        self.items.append(item)
+        if len(self.items) >= self._most:
+            raise PreviewEndError
+
+    def resemble(self, other: DatasetManifest) -> None:
+        """Do nothing: a preview has no manifest."""
+
+    def declare(self, **facts: str) -> None:
+        """Do nothing: a preview has no manifest."""
+
+    def close(self) -> DatasetManifest:
+        """A preview cannot be closed.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError
+
+    def abandon(self) -> None:
+        """Do nothing: a preview has no folder."""

@@ -1,0 +1,79 @@
+"""`detect_pages`: recognises a source of PAGE-XML or ALTO by the root elements of its files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from pathlib import PurePosixPath
+
+from keju.datasets.readers.base import Detection
+from keju.datasets.readers.listing import Listing
+
+COMPANIONS = frozenset({"mets", "trpDocMetadata"})
+"""Roots of files that exporters write beside the pages."""
+
+_SAMPLE = 40
+_BEGINNING = 1 << 16
+_ROOT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
+_PROLOGUE = re.compile(r"<\?.*?\?>|<!--.*?-->|<![^>]*>", re.DOTALL)
+_MEASURE = re.compile(r"<(?:\w+:)?MeasurementUnit>\s*(\w+)")
+_NO_PIXELS = frozenset({"mm10", "inch1200"})
+
+
+def xml_roots(listing: Listing) -> Counter[str]:
+    """The names of root elements in a sample of the XML files, each with its number of files."""
+    return Counter(_root(listing, path) for path in _sample(listing))
+
+
+def detect_pages(root: str, name: str) -> Callable[[Listing], Detection | None]:
+    """The detection of a form that has one page per XML file.
+
+    Args:
+        root: the root element of its files.
+        name: what the user calls the form.
+    """
+
+    def detect(listing: Listing) -> Detection | None:
+        roots = xml_roots(listing)
+        if not roots[root]:
+            return None
+        known = {root, "", *COMPANIONS}
+        others = {key: count for key, count in roots.items() if key not in known}
+        found = len(listing.ending("xml"))
+        folders = len({path.parent for path in listing.ending("xml")})
+        what = f"{found} {name} file{'s'[: found > 1]} in {folders} folder{'s'[: folders > 1]}"
+        what += f", {len(listing.images) or 'no'} image{'s'[: len(listing.images) != 1]}"
+        missing = _units(listing) if root == "alto" else ""
+        if others:
+            kinds = ", ".join(f"<{key}>" for key in others)
+            missing = f"a folder of {name} alone: some of the XML files have the root {kinds}"
+        share = roots[root] / (roots[root] + sum(others.values()))
+        return Detection(share, what, missing=missing)
+
+    return detect
+
+
+def _units(listing: Listing) -> str:
+    for path in _sample(listing)[:5]:
+        unit = _MEASURE.search(_text(listing, path))
+        if unit and unit[1] in _NO_PIXELS:
+            return f"the resolution of the scans, since lengths are in {unit[1]}: --option dpi=300"
+    return ""
+
+
+def _sample(listing: Listing) -> list[PurePosixPath]:
+    files = listing.ending("xml")
+    step = max(1, len(files) // _SAMPLE)
+    return list(files[::step])[:_SAMPLE]
+
+
+def _root(listing: Listing, path: PurePosixPath) -> str:
+    match = _ROOT.search(_PROLOGUE.sub("", _text(listing, path)))
+    return match[1] if match else ""
+
+
+def _text(listing: Listing, path: PurePosixPath) -> str:
+    data = listing.head(path, _BEGINNING)
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return data.decode("utf-16" if wide else "utf-8", "replace")

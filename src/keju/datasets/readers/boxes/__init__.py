@@ -1,0 +1,138 @@
+"""Boxes on images in the usual forms of annotation tools and releases.
+
+`annotations_in` reads the boxes of a folder, whichever form they have; `fitted` puts those of one
+image inside it. Each form has a module of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+from keju.datasets.readers.base import Options, files_under, flag, listed, plain_file
+from keju.datasets.readers.boxes.coco import read_coco
+from keju.datasets.readers.boxes.collecting import Collector, Source
+from keju.datasets.readers.boxes.createml import read_createml
+from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.fitting import Canvas, Fitted, canvas_of, fitted, sound
+from keju.datasets.readers.boxes.labelme import read_labelme
+from keju.datasets.readers.boxes.model import Annotations, Drawn
+from keju.datasets.readers.boxes.recognising import HEAD, NAMES, SUFFIXES, Recognised, recognise
+from keju.datasets.readers.boxes.table import read_tables
+from keju.datasets.readers.boxes.via import read_via
+from keju.datasets.readers.boxes.voc import read_voc
+from keju.datasets.readers.boxes.yinqiwenyuan import read_yinqiwenyuan
+from keju.datasets.readers.boxes.yolo import read_yolo
+from keju.errors import DataError, UsageError
+
+__all__ = ["NAMES", "OPTIONS", "Annotations", "Canvas", "Drawn", "Fitted", "ImageIndex",
+           "annotations_in", "boxes_of", "canvas_of", "fitted", "recognise", "sound"]  # fmt: skip
+
+OPTIONS = {
+    "form": f"the form of the boxes, where a folder has several: {', '.join(NAMES)}",
+    "boxes": "of a table: xyxy: left, top, right, bottom; xywh: left, top, width, height (default "
+    "by its columns; xyxy where it has no column names)",
+    "field.NAME": "the column of boxes.csv that holds the NAME: image, left, top, right, bottom",
+    "skip-faulty": "yes: skip boxes without area, or outside their image by more than a pixel "
+    "(default no)",
+}
+
+_READERS: Mapping[str, Callable[[Source, Collector], Sequence[str] | None]] = {
+    "voc": read_voc,
+    "yinqiwenyuan": read_yinqiwenyuan,
+    "coco": read_coco,
+    "labelme": read_labelme,
+    "createml": read_createml,
+    "via": read_via,
+    "yolo": read_yolo,
+    "table": read_tables,
+}
+
+
+def annotations_in(folder: Path, images: Sequence[Path], options: Options) -> Annotations:
+    """The boxes on each image of a folder that has an annotation, even an empty one.
+
+    Raises:
+        UsageError: an option is none of those above.
+        DataError: no boxes, or boxes in several forms; a file that is not as its form says; an
+            image that is missing, or that two files have boxes for.
+    """
+    form = options.get("form", "")
+    if form and form not in NAMES:
+        raise UsageError(f"option form={form}: say one of {', '.join(NAMES)}")
+    index = ImageIndex(folder, images)
+    relative = [PurePosixPath(path.relative_to(folder).as_posix()) for path in images]
+    files = [
+        PurePosixPath(path.relative_to(folder).as_posix()) for path in files_under(folder, SUFFIXES)
+    ]
+    recognised = recognise(files, partial(_head, folder), relative)
+    form = form or _only_form(recognised, folder)
+    chosen = [folder / path for path in recognised.forms.get(form, [])]
+    if not chosen:
+        raise _no_boxes(recognised, folder, NAMES[form])
+    unread = _unread(recognised, form, index, folder)
+    found = Collector(
+        Source(folder, chosen, index, options), skip_missing=flag(options, "skip-missing")
+    )
+    more = _READERS[form](Source(folder, chosen, index, options), found) or ()
+    return Annotations(form, found.of, found.files, (*found.notes(), *more, *unread))
+
+
+def boxes_of(folder: Path, images: Sequence[Path], options: Options) -> dict[Path, list[Drawn]]:
+    """The boxes on each image, as `annotations_in` reads them.
+
+    Raises:
+        DataError: as `annotations_in`.
+    """
+    return annotations_in(folder, images, options).of
+
+
+def _head(folder: Path, path: PurePosixPath) -> str:
+    """The beginning of a file as text; characters of other encodings decide about no form."""
+    with plain_file(folder / path).open("rb") as file:
+        data = file.read(HEAD)
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return data.decode("utf-16" if wide else "utf-8", "replace").replace("\r\n", "\n")
+
+
+def _only_form(recognised: Recognised, folder: Path) -> str:
+    forms = recognised.forms
+    if not forms:
+        raise _no_boxes(recognised, folder, "")
+    if len(forms) > 1:
+        shown = [f"{NAMES[form]} ({paths[0]})" for form, paths in forms.items()]
+        first, *_ = forms
+        raise DataError(
+            f"boxes in {len(forms)} forms: {' and '.join(shown)}",
+            file=folder,
+            mend=f"Keep one of them, or choose: --option form={first}",
+        )
+    return next(iter(forms))
+
+
+def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
+    other = f" Not recognised: {listed(map(str, recognised.unknown))}." * bool(recognised.unknown)
+    return DataError(
+        f"expected boxes as {form or ', '.join(NAMES.values())}; found none.{other}".rstrip("."),
+        file=folder,
+        mend="Put the boxes there",
+    )
+
+
+def _unread(recognised: Recognised, form: str, index: ImageIndex, folder: Path) -> tuple[str, ...]:
+    """A note on the files that are not read.
+
+    Raises:
+        DataError: one is called after an image: its boxes would be lost.
+    """
+    for path in recognised.unknown:
+        if path.stem in index and path.suffix.casefold() != ".txt":
+            raise DataError(
+                f"it is not readable as {NAMES[form]}, the form of the other boxes",
+                file=folder / path,
+                mend="Correct it, or remove it",
+            )
+    if not recognised.unknown:
+        return ()
+    return (f"files not read: {listed(map(str, recognised.unknown))}",)

@@ -1,0 +1,114 @@
+"""`Collector`: boxes by image while annotation files are read, and what becomes a note."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.readers.base import listed
+from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
+from keju.datasets.readers.records import Place
+from keju.errors import DataError, shortened
+
+
+class Source(NamedTuple):
+    """What a form's reader is given: its files, the images, and the user's options."""
+
+    folder: Path
+    files: list[Path]
+    images: ImageIndex
+    options: Mapping[str, str]
+
+
+class Collector:
+    """The boxes of each image, as they are read.
+
+    Args:
+        source: what is read.
+        skip_missing: whether boxes of an image that is not there are skipped.
+    """
+
+    def __init__(self, source: Source, *, skip_missing: bool = False) -> None:
+        self._images = source.images
+        self._skip_missing = skip_missing
+        self._missing: dict[str, Place] = {}
+        self._skipped: Counter[str] = Counter()
+        self.of: dict[Path, list[Drawn]] = {}
+        self.files: dict[Path, Path] = {}
+
+    def image(self, name: str, place: Place) -> Path | None:
+        """The image of a name, from now on annotated; None, and remembered, if it is not there.
+
+        Raises:
+            DataError: several images fit, or another file has boxes for it.
+        """
+        path = self._images.named(name, place.file, place.item)
+        if path is None:
+            self._missing.setdefault(name, place)
+        else:
+            self.annotated(path, place.file)
+        return path
+
+    def annotated(self, path: Path, file: Path) -> None:
+        """Record that a file has the boxes of an image, even if there are none.
+
+        Raises:
+            DataError: another file has boxes for it.
+        """
+        first = self.files.setdefault(path, file)
+        if first != file:
+            raise DataError(
+                f"{shortened(first.name)} also has the boxes of {path.name}",
+                file=file,
+                mend="Keep one of the two files",
+            )
+        self.of.setdefault(path, [])
+
+    def add(self, path: Path, drawn: Drawn) -> None:
+        """Add a box to an image.
+
+        Raises:
+            DataError: the image has more than `MOST_BOXES`.
+        """
+        boxes = self.of[path]
+        if len(boxes) == MOST_BOXES:
+            raise DataError(
+                f"more than {MOST_BOXES} boxes on {path.name}",
+                file=drawn.place.file,
+                item=drawn.place.item,
+                mend="Check the file: an image of oracle bones has some hundred at most",
+            )
+        boxes.append(drawn)
+
+    def skip(self, what: str) -> None:
+        """Count a record that is not the box of a character; it becomes a note."""
+        self._skipped[what] += 1
+
+    def notes(self) -> tuple[str, ...]:
+        """What was skipped, one line for each kind.
+
+        Raises:
+            DataError: images are missing, and they are not to be skipped.
+        """
+        found = [f"skipped {count} {what}" for what, count in self._skipped.items()]
+        if self._missing:
+            names = _named(self._missing)
+            if not self._skip_missing:
+                raise DataError(
+                    f"{len(self._missing)} images are missing: {names}",
+                    file=next(iter(self._missing.values())).file,
+                    mend="Put them there, or skip them: --option skip-missing=yes",
+                )
+            found.append(f"skipped the boxes of {len(self._missing)} missing images: {names}")
+        return tuple(found)
+
+
+def _named(missing: Mapping[str, Place]) -> str:
+    names: Iterable[str] = (
+        f"{shortened(name)!r} (of {place.item})" if place.item else repr(shortened(name))
+        for name, place in missing.items()
+    )
+    return listed(names)

@@ -1,0 +1,108 @@
+"""`ImageIndex`: the images of a source by the names that annotation files give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import takewhile
+from pathlib import Path, PurePosixPath
+
+from keju.datasets.readers.base import listed
+from keju.errors import DataError
+
+
+class ImageIndex:
+    """The images of one source; a name from data is only ever compared, never used as a path.
+
+    Args:
+        folder: the folder of the source.
+        images: its images, each under `folder`.
+    """
+
+    def __init__(self, folder: Path, images: Iterable[Path]) -> None:
+        self._folder = folder
+        self._paths: dict[str, Path] = {}
+        self._names: dict[str, list[Path]] = {}
+        self._stems: dict[str, list[Path]] = {}
+        for path in images:
+            self._paths[path.relative_to(folder).as_posix()] = path
+            self._names.setdefault(path.name.casefold(), []).append(path)
+            self._stems.setdefault(path.stem.casefold(), []).append(path)
+
+    def __contains__(self, stem: str) -> bool:
+        return stem.casefold() in self._stems
+
+    def named(self, name: str, file: Path, item: str = "") -> Path | None:
+        """The image of a name, which may have folders before it, or no suffix; None if none is.
+
+        Of several images of the name it is the one whose path ends as the name does, else the one
+        nearest to the annotation file.
+
+        Raises:
+            DataError: several images fit equally well.
+        """
+        parts = PurePosixPath(name.replace("\\", "/").replace("\0", "")).parts
+        if not parts or len(name) > _LONGEST:
+            return None
+        if exact := self._paths.get("/".join(parts)):
+            return exact
+        last = parts[-1].casefold()
+        same = self._names.get(last) or self._stems.get(last, [])
+        same = [path for path in same if path.name == parts[-1]] or same
+        most = max((_ending(path, parts) for path in same), default=0)
+        return self._nearest(
+            [path for path in same if _ending(path, parts) == most], file, parts[-1], item
+        )
+
+    def beside(self, file: Path, *names: str) -> Path:
+        """The image of an annotation file: of its own name, else of one of the names in it.
+
+        Raises:
+            DataError: there is none, or several fit equally well.
+        """
+        own = self._stems.get(file.stem.casefold(), [])
+        exact = [path for path in own if path.stem == file.stem] or own
+        if found := self._nearest(exact, file, file.stem, ""):
+            return found
+        for name in names:
+            stem = Path(name.replace("\\", "/").replace("\0", "")).stem if name else ""
+            if found := self._nearest(self._stems.get(stem.casefold(), []), file, stem, ""):
+                return found
+        raise DataError(
+            f"its image is missing: expected {file.stem}.jpg or another image of that name",
+            file=file,
+            mend="Put the image there, or remove the annotation",
+        )
+
+    def _nearest(self, same: list[Path], file: Path, name: str, item: str) -> Path | None:
+        """The image whose folders have most in common with those of the annotation file."""
+        if len(same) < 2:
+            return same[0] if same else None
+        shared = {path: _shared(path.parent, file.parent) for path in same}
+        most = max(shared.values())
+        nearest = [path for path in same if shared[path] == most]
+        if len(nearest) > 1:
+            raise DataError(
+                f"{len(same)} images are called {name}: {listed(map(str, same))}",
+                file=file,
+                item=item or None,
+                mend="Put the annotation beside its own image, or name the image with its folder",
+            )
+        return nearest[0]
+
+
+def _ending(path: Path, parts: tuple[str, ...]) -> int:
+    """How many parts at the end of a path and of a name are the same."""
+    pairs = zip(reversed(path.parts), reversed(parts), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), pairs))
+
+
+def _shared(one: Path, other: Path) -> tuple[bool, int]:
+    """Whether two folders are the same, and how many of their names they share.
+
+    ``labels/train`` shares more with ``images/train`` than with ``images/val``.
+    """
+    return one == other, len(set(one.parts) & set(other.parts))
+
+
+_LONGEST = 1000
+"""Characters of an image's name with its folders."""

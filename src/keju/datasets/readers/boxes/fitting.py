@@ -1,0 +1,134 @@
+"""`fitted`: boxes in pixels of the upright image, inside it, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.boxes import box_fault
+from keju.datasets.readers.boxes.model import Drawn
+from keju.errors import DataError
+from keju.images import decoding, open_header, orientation_of
+from keju.items import Box, ImageRef
+
+_DECIMALS = 2
+"""Of a pixel, for boxes that are shares of an image: tools write shares with six decimals."""
+
+
+class Canvas(NamedTuple):
+    """The size of an image as models see it, turned upright, and its EXIF orientation, 1 to 8."""
+
+    width: int
+    height: int
+    orientation: int = 1
+
+
+class Fitted(NamedTuple):
+    """The boxes of an image, and how many were clipped, skipped, or given twice."""
+
+    boxes: tuple[Box, ...]
+    clipped: int = 0
+    skipped: int = 0
+    twice: int = 0
+
+
+def canvas_of(data: bytes, path: Path) -> Canvas:
+    """The size and orientation of an image, from its header.
+
+    Raises:
+        DataError: it is not an image that keju reads.
+    """
+    with decoding(data, str(path)):
+        image = open_header(data, name=str(path))
+        orientation = orientation_of(image)
+        width, height = image.size
+        return Canvas(*((height, width) if orientation >= 5 else (width, height)), orientation)
+
+
+def fitted(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False) -> Fitted:
+    """The boxes of an image in pixels of the upright image.
+
+    Boxes are clipped where they leave the image by at most one pixel, by which tools round. A file
+    that gives the size of an image that EXIF turns by 90 degrees says by it which way round the
+    image was annotated: boxes on the image as stored are turned with it. Where no size says so,
+    boxes are read as drawn on the upright image.
+
+    Args:
+        drawn: the boxes as read.
+        canvas: the image.
+        skip_faulty: whether boxes without area and boxes outside the image are skipped.
+
+    Raises:
+        DataError: a box without area or outside, or drawn on an image of another size.
+    """
+    found: list[Box] = []
+    clipped = skipped = 0
+    for each in drawn:
+        box = _in_pixels(each, canvas)
+        if fault := box_fault(box, canvas[:2]):
+            if not skip_faulty:
+                raise _wrong(each, fault)
+            skipped += 1
+            continue
+        inside = Box(
+            x0=max(0.0, box.x0), y0=max(0.0, box.y0),
+            x1=min(float(canvas.width), box.x1), y1=min(float(canvas.height), box.y1),
+        )  # fmt: skip
+        if fault := box_fault(inside, canvas[:2]):
+            if not skip_faulty:
+                raise _wrong(each, f"{fault} inside its image")
+            skipped += 1
+            continue
+        clipped += inside != box
+        found.append(inside)
+    once = tuple(dict.fromkeys(found))
+    return Fitted(once, clipped, skipped, len(found) - len(once))
+
+
+def sound(drawn: Sequence[Drawn], ref: ImageRef) -> tuple[Box, ...]:
+    """The boxes of a stored image, as `fitted` gives them.
+
+    Raises:
+        DataError: as `fitted`.
+    """
+    return fitted(drawn, Canvas(ref.width, ref.height)).boxes
+
+
+def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
+    wide, high = drawn.size
+    box = drawn.box
+    if drawn.relative:
+        return Box(
+            x0=round(box.x0 * canvas.width, _DECIMALS), y0=round(box.y0 * canvas.height, _DECIMALS),
+            x1=round(box.x1 * canvas.width, _DECIMALS), y1=round(box.y1 * canvas.height, _DECIMALS),
+        )  # fmt: skip
+    if not (wide and high) or (wide == canvas.width and high == canvas.height):
+        return box
+    if canvas.orientation >= 5 and wide == canvas.height and high == canvas.width:
+        return _turned(box, canvas)
+    raise _wrong(
+        drawn,
+        f"was drawn on an image of {wide:g}x{high:g} pixels; "
+        f"this one has {canvas.width}x{canvas.height}",
+        "Put the image there that was annotated, or annotate this one",
+    )
+
+
+def _turned(box: Box, canvas: Canvas) -> Box:
+    """A box on the stored image, on the upright one: EXIF orientations 5 to 8 swap the axes."""
+    x0, x1, y0, y1 = box.y0, box.y1, box.x0, box.x1
+    if canvas.orientation in {6, 7}:
+        x0, x1 = canvas.width - x1, canvas.width - x0
+    if canvas.orientation in {7, 8}:
+        y0, y1 = canvas.height - y1, canvas.height - y0
+    return Box(x0=x0, y0=y0, x1=x1, y1=y1)
+
+
+def _wrong(drawn: Drawn, problem: str, hint: str = "") -> DataError:
+    return DataError(
+        f"the box {problem}",
+        file=drawn.place.file,
+        item=drawn.place.item,
+        mend=hint or "Correct it, or skip such boxes: --option skip-faulty=yes",
+    )

@@ -1,0 +1,131 @@
+"""`Drawn`: one box as an annotation file gives it; `Annotations`: all boxes of one source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from keju.datasets.readers._xml import LARGEST
+from keju.datasets.readers.base import source_text
+from keju.datasets.readers.records import Place
+from keju.errors import DataError
+from keju.items import Box
+
+T = TypeVar("T")
+
+MOST_BYTES = 512 << 20
+"""Largest annotation file that is read. COCO's own train2017 has 450 MB."""
+
+MOST_BOXES = 10_000
+"""Boxes of one image. The densest rubbings have some hundred characters."""
+
+
+class Drawn(NamedTuple):
+    """A box, and where it was read.
+
+    Attributes:
+        box: its corners, in pixels, or as shares of the image where `relative` is set.
+        place: the file and the record in it.
+        size: width and height of the image that was annotated; 0 where the file does not say.
+        relative: whether the corners are shares of the image's width and height, as in YOLO.
+    """
+
+    box: Box
+    place: Place
+    size: tuple[float, float] = (0, 0)
+    relative: bool = False
+
+
+class Annotations(NamedTuple):
+    """The boxes of one source.
+
+    Attributes:
+        form: their form, a key of `recognising.NAMES`.
+        of: the boxes on each image that has an annotation, even an empty one.
+        files: the annotation file of each such image.
+        notes: what was skipped, for the user.
+    """
+
+    form: str
+    of: dict[Path, list[Drawn]]
+    files: dict[Path, Path]
+    notes: tuple[str, ...] = ()
+
+
+def corners(values: Sequence[object], place: Place) -> Box:
+    """A box of left, top, right, bottom.
+
+    Raises:
+        DataError: not four numbers of a size that an image can have.
+    """
+    x0, y0, x1, y1 = numbers(values, 4, place)
+    return Box(x0=x0, y0=y0, x1=x1, y1=y1)
+
+
+def sized(values: Sequence[object], place: Place) -> Box:
+    """A box of left, top, width, height.
+
+    Raises:
+        DataError: as `corners`.
+    """
+    x0, y0, wide, high = numbers(values, 4, place)
+    return Box(x0=x0, y0=y0, x1=x0 + wide, y1=y0 + high)
+
+
+def around(points: Sequence[Sequence[float]], place: Place) -> Box:
+    """The smallest box around points.
+
+    Raises:
+        DataError: no points, or not two numbers each.
+    """
+    pairs = [numbers(point, 2, place) for point in points]
+    if not pairs:
+        raise wrong("a shape without points", place)
+    xs, ys = zip(*pairs, strict=True)
+    return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+
+
+def numbers(values: Sequence[object], count: int, place: Place) -> list[float]:
+    """So many numbers, each of a size that an image can have.
+
+    Raises:
+        DataError: another number of values, or one that is not such a number.
+    """
+    if len(values) != count:
+        raise wrong(f"{len(values)} numbers, expected {count}", place)
+    found: list[float] = []
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise wrong(f"{str(value)[:40]!r} is not a number", place)
+        if not abs(value) <= LARGEST:
+            raise wrong(f"{value} is too large for an image, or not a number", place)
+        found.append(float(value))
+    return found
+
+
+def wrong(problem: str, place: Place, hint: str = "Correct it, or export it again") -> DataError:
+    """The error about one record of an annotation file."""
+    return DataError(problem, file=place.file, item=place.item, mend=hint)
+
+
+def decoded(file: Path, shape: type[T]) -> T:
+    """A JSON file as `shape`; fields that the shape lacks are passed over without being kept.
+
+    Raises:
+        DataError: too large, not readable, or not of that shape.
+    """
+    size = file.stat().st_size
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{size >> 20} MB, more than {MOST_BYTES >> 20} MB", file=file, mend="Split the file"
+        )
+    text = source_text(file)
+    try:
+        return msgspec.json.decode(text, type=shape)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
+        raise DataError(
+            f"not readable as JSON boxes: {error}", file=file, mend="Correct it, or export it again"
+        ) from None

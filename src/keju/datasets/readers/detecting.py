@@ -1,0 +1,71 @@
+"""`candidates`: the readers that recognise a source, and `best`: the one that imports it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from keju.datasets.readers.base import Detection, Reader
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obstacles import obstacle
+from keju.datasets.readers.words import import_command, shell_word
+from keju.errors import DataError, UsageError
+
+LOWEST = 0.5
+"""The lowest fit with which a source is imported without naming its reader."""
+
+APART = 0.04
+"""Readers whose fits differ by less fit equally."""
+
+
+class Candidate(NamedTuple):
+    """A reader that recognises a source, and what it recognises in it."""
+
+    reader: Reader
+    detection: Detection
+
+
+def candidates(listing: Listing, readers: Iterable[Reader]) -> list[Candidate]:
+    """The readers that recognise a source, the best first: complete ones, then by fit."""
+    found = []
+    for reader in readers:
+        try:
+            detection = reader.detect(listing) if reader.detect else None
+        except DataError:
+            continue
+        if detection is not None and detection.fit > 0:
+            found.append(Candidate(reader, detection))
+    return sorted(found, key=lambda each: -each.detection.fit)
+
+
+def best(listing: Listing, readers: Iterable[Reader]) -> Candidate:
+    """The reader that fits a source best.
+
+    Raises:
+        DataError: the source has no data yet, or the best reader misses a part of it.
+        UsageError: no reader fits, or several fit equally; the error lists their commands.
+    """
+    if found := obstacle(listing):
+        raise DataError(found.problem, file=listing.src, mend=found.hint)
+    ranked = candidates(listing, readers)
+    fitting = [each for each in ranked if each.detection.fit >= LOWEST]
+    detect = f"keju data detect {shell_word(str(listing.src))}"
+    if not fitting:
+        seen = f" The nearest is {ranked[0].reader.name}." if ranked else ""
+        raise UsageError(f"{listing.src}: no format fits.{seen} See: {detect}")
+    equal = [each for each in fitting if each.detection.fit > fitting[0].detection.fit - APART]
+    if len(equal) > 1:
+        commands = "; ".join(command(each, listing) for each in equal)
+        raise UsageError(f"{listing.src}: several formats fit equally. Choose one: {commands}")
+    if missing := fitting[0].detection.missing:
+        raise DataError(
+            f"{fitting[0].reader.name} fits, but it needs {missing}",
+            file=listing.src,
+            mend=f"See: {detect}",
+        )
+    return fitting[0]
+
+
+def command(candidate: Candidate, listing: Listing) -> str:
+    """The command that imports a source with a reader."""
+    return import_command(candidate.reader.name, listing.src, candidate.detection.options)

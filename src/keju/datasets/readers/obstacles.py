@@ -1,0 +1,153 @@
+"""`obstacle`: why a source has no data that can be read yet: archives, pointers, cache folders."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from keju.datasets.readers.listing import Listing, is_litter
+from keju.datasets.readers.words import shell_word
+from keju.errors import shortened
+
+_LFS = b"version https://git-lfs"
+_ANNEX = b"/annex/objects/"
+_POINTER_BYTES = 1024
+_SAMPLE = 200
+_REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
+_TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
+_PARTS = re.compile(r"(?i)\.(?:zip|7z|rar|tar\.gz|tgz|tar)\.(?:part)?0*\d+$|\.z\d\d$")
+
+
+class Obstacle(NamedTuple):
+    """Why a source cannot be read as it is, and what to do, each in one line."""
+
+    problem: str
+    hint: str
+
+
+def obstacle(listing: Listing) -> Obstacle | None:
+    """Why nothing in a source can be read yet, or None."""
+    src = listing.src
+    if src.is_file():
+        if command := unpacking(src):
+            return Obstacle("This is an archive, which keju does not unpack", f"Run: {command}")
+    elif cache := _cache(src):
+        return cache
+    elif not listing.files:
+        return Obstacle("The folder has no files", "Check the path")
+    return _pointers(listing) or _archives_alone(listing)
+
+
+def unpacking(archive: Path) -> str:
+    """The command that unpacks an archive into a folder of its name; empty if it is none."""
+    name = archive.name
+    if part := _PARTS.search(name):
+        base = archive.with_name(name[: part.start()])
+        return f"7z x {_word(archive)} -o{_word(base)}   (with all parts beside it)"
+    low = name.casefold()
+    if ending := max((each for each in _TAR if low.endswith(each)), key=len, default=""):
+        folder = _word(archive.with_name(name[: -len(ending)] or "data"))
+        return f"mkdir {folder} && tar -xf {_word(archive)} -C {folder}"
+    folder = _word(archive.with_suffix(""))
+    word = _word(archive)
+    return {
+        ".zip": f"unzip {word} -d {folder}   (names in Chinese: unzip -O GB18030)",
+        ".7z": f"7z x {word} -o{folder}",
+        ".rar": f"unrar x {word} {folder}/",
+    }.get(archive.suffix.casefold(), "")
+
+
+def archives(listing: Listing) -> list[PurePosixPath]:
+    """The archives in a source."""
+    return [path for path in listing.files if unpacking(Path(path))]
+
+
+def _archives_alone(listing: Listing) -> Obstacle | None:
+    found = archives(listing)
+    beside = {".md", ".txt", ".pdf", "", *(path.suffix.casefold() for path in found)}
+    if not found or any(path.suffix.casefold() not in beside for path in listing.files):
+        return None
+    count = f"{len(found)} archive{'s'[: len(found) > 1]}"
+    return Obstacle(
+        f"The folder has {count}, which keju does not unpack",
+        f"Run: {unpacking(listing.root / found[0])}",
+    )
+
+
+def _pointers(listing: Listing) -> Obstacle | None:
+    """Placeholders of Git LFS and git-annex in place of the data."""
+    step = max(1, len(listing.files) // _SAMPLE)
+    sample = listing.files[::step][:_SAMPLE]
+    lfs = [path for path in sample if _is_lfs(listing, path)]
+    annex = [path for path in sample if _annexed(listing, path)]
+    found = lfs + annex
+    if not found or 2 * len(found) < sum(not _is_text(path) for path in sample):
+        return None
+    share = f"{len(found)} of {len(sample)} files looked at, e.g. {shortened(str(found[0]))}"
+    if lfs:
+        return Obstacle(
+            f"Git LFS pointer files in place of the data: {share}",
+            f"Download the data: git -C {_word(listing.root)} lfs pull",
+        )
+    return Obstacle(
+        f"git-annex placeholders in place of the data: {share}",
+        f"Download the data: cd {_word(listing.root)} && git annex get .",
+    )
+
+
+def _is_text(path: PurePosixPath) -> bool:
+    return path.suffix.casefold() in {".md", ".txt", ""}
+
+
+def _size(listing: Listing, path: PurePosixPath) -> int:
+    full = listing.path(path)
+    try:
+        return full.stat().st_size if full else 0
+    except OSError:
+        return 0
+
+
+def _is_lfs(listing: Listing, path: PurePosixPath) -> bool:
+    return _size(listing, path) < _POINTER_BYTES and _LFS in listing.head(path, 100)
+
+
+def _annexed(listing: Listing, path: PurePosixPath) -> bool:
+    full = listing.root / path
+    try:
+        if full.is_symlink():
+            target = full.readlink().as_posix()
+            return ".git/annex/objects/" in target and not full.exists()
+    except OSError:
+        return False
+    return _size(listing, path) < _POINTER_BYTES and listing.head(path, 100).startswith(_ANNEX)
+
+
+def _cache(src: Path) -> Obstacle | None:
+    """A folder of Hugging Face's cache above the snapshot that has the files."""
+    for repository in (src, src.parent) if src.name == "snapshots" else (src,):
+        if _REPOSITORY.fullmatch(repository.resolve().name):
+            snapshots = [path for path in _folders(repository / "snapshots") if path.is_dir()]
+            if snapshots:
+                return Obstacle(
+                    "This is a folder of Hugging Face's download cache",
+                    f"Give a snapshot inside it: keju data detect {_word(snapshots[-1])}",
+                )
+    inner = [path for path in _folders(src) if _REPOSITORY.fullmatch(path.name)]
+    if inner and len(inner) == len(_folders(src)):
+        return Obstacle(
+            "This is Hugging Face's download cache",
+            f"Give one repository inside it: keju data detect {_word(inner[0])}",
+        )
+    return None
+
+
+def _folders(path: Path) -> list[Path]:
+    try:
+        return sorted(each for each in path.iterdir() if each.is_dir() and not is_litter(each.name))
+    except OSError:
+        return []
+
+
+def _word(path: Path) -> str:
+    return shell_word(str(path))

@@ -1,0 +1,60 @@
+"""`import_command`: the command line that imports a source, quoted for the shell."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from keju.datasets.readers.base import Options
+from keju.errors import printable
+
+
+def shell_word(text: str) -> str:
+    """A text as one word of a POSIX shell, in characters that a terminal shows."""
+    if printable(text) == text:
+        return shlex.quote(text)
+    parts = (char if char.isprintable() and char not in "\\'" else _escaped(char) for char in text)
+    return f"$'{''.join(parts)}'"
+
+
+def import_command(name: str, src: Path, options: Options, out: Path | None = None) -> str:
+    """The command that imports a source.
+
+    Args:
+        name: of the reader.
+        src: the file or folder.
+        options: of the reader.
+        out: the new dataset's folder, by default one of the source's name.
+    """
+    words = ["keju", "data", "import", name, _path(src)]
+    given = dict(options)
+    if "map" in given:
+        words += ["--map", given.pop("map")]
+    for key, value in given.items():
+        words += ["--option", f"{key}={value}"]
+    words += ["--out", _path(out or new_folder(src))]
+    words += ["--licence", "unknown", "--source", "unknown"]
+    return " ".join(shell_word(word) for word in words)
+
+
+def new_folder(src: Path) -> Path:
+    """A folder beside the current one for what is imported from a source."""
+    name = src.resolve().name
+    stem = name.partition(".")[0] if src.is_file() else name
+    wanted = Path(f"{stem or 'data'}-dataset".lstrip("-"))
+    number = 2
+    found = wanted
+    while found.exists():
+        found = Path(f"{wanted}-{number}")
+        number += 1
+    return found
+
+
+def _path(path: Path) -> str:
+    return f"./{path}" if str(path).startswith("-") else str(path)
+
+
+def _escaped(char: str) -> str:
+    undecoded = "\udc80" <= char <= "\udcff"  # How Python shows a byte that is not UTF-8.
+    data = char.encode("utf-8", "surrogateescape" if undecoded else "surrogatepass")
+    return "".join(f"\\x{byte:02x}" for byte in data)

@@ -1,0 +1,279 @@
+"""`keju data detect`: what a source is, how it is imported, and its first items."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+
+import pytest
+from damage import DAMAGES
+from released import FORMS, picture, put, table
+from typer.testing import CliRunner
+
+from keju.cli import app
+from keju.datasets.examine import examine
+from keju.datasets.preview import preview
+from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.base import Detection, Reader
+from keju.datasets.readers.detecting import best
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.words import import_command, shell_word
+from keju.errors import DataError, UsageError
+from keju.items import Item
+from keju.reporting.detected import as_data, lines
+
+ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
+
+
+def detected(src):
+    return "\n".join(lines(examine(src)))
+
+
+def test_the_command_that_is_printed_imports_the_source(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    FORMS["pages"].build(tmp_path / "my pages; rm")
+    printed = CliRunner().invoke(app, ["data", "detect", "my pages; rm"])
+    assert printed.exit_code == 0
+    command = next(line for line in printed.output.splitlines() if "keju data import" in line)
+    words = shlex.split(command)
+    assert words[:5] == ["keju", "data", "import", "pages", "my pages; rm"]
+    done = CliRunner().invoke(app, words[1:])
+    assert done.exit_code == 0, done.output
+    assert "3 items" in done.output
+    assert not any("dataset" in path.name for path in (tmp_path / "my pages; rm").iterdir())
+
+
+def test_the_items_shown_are_those_that_are_imported(tmp_path):
+    FORMS["pages"].build(tmp_path)
+    shown = as_data(examine(tmp_path))
+    assert shown["candidates"][0]["format"] == "pages"
+    assert shown["candidates"][0]["options"] == {}
+    assert [item["id"] for item in shown["preview"]["items"]] == ["book/p0", "book/p1", "book/p2"]
+    first = shown["preview"]["items"][0]
+    assert first["task"] == "page_level_ocr"
+    assert first["answer"] == "第0頁\n天地玄黃"
+    assert first["images"] == [[40, 60]]
+    assert first["group"] == "book"
+    text = detected(tmp_path)
+    assert "    images:   40x60" in text
+    assert "    answer:   第0頁 天地玄黃" in text
+
+
+def test_untrusted_text_is_printed_without_control_characters(tmp_path):
+    put(tmp_path / "b\u202eook/p.png", picture(1))
+    put(tmp_path / "b\u202eook/p.txt", "天\x1b[31m地")
+    printed = CliRunner().invoke(app, ["data", "detect", str(tmp_path)])
+    assert printed.exit_code == 0
+    assert "\x1b[31m" not in printed.output
+    assert "\u202e" not in printed.output
+    assert "天\\x1b[31m地" in printed.output
+
+
+def test_json_output_is_data(tmp_path):
+    FORMS["idx"].build(tmp_path)
+    printed = CliRunner().invoke(app, ["data", "detect", str(tmp_path), "--json"])
+    found = json.loads(printed.stdout)
+    assert found["candidates"][0]["format"] == "idx"
+    assert found["seen"]["files"] == 2
+    assert len(found["preview"]["items"]) == 3
+
+
+def test_a_source_that_nothing_fits_is_described(tmp_path):
+    table(tmp_path / "talk.csv", ("when", "who"), ("1911", "王"))
+    put(tmp_path / "notes.odt", b"x")
+    found = examine(tmp_path)
+    assert found.seen.suffixes == {".csv": 1, ".odt": 1}
+    assert found.seen.tables == {"talk.csv": ("when", "who")}
+    assert found.preview is None
+    text = "\n".join(lines(found))
+    assert "No format fits." in text
+    assert "talk.csv: when, who" in text
+    assert CliRunner().invoke(app, ["data", "detect", str(tmp_path)]).exit_code == 1
+    with pytest.raises(UsageError, match="no format fits"):
+        import_dataset("auto", tmp_path, tmp_path.with_name("out"), **ABOUT)
+
+
+def test_what_is_missing_is_named_with_the_nearest_reader(tmp_path):
+    put(tmp_path / "a.png", picture(1))
+    put(tmp_path / "b.png", picture(2))
+    put(tmp_path / "b.txt", "天")
+    (found,) = [each for each in examine(tmp_path).candidates if each.reader.name == "pages"]
+    assert "1 of 2 images" in found.detection.missing
+    with pytest.raises((DataError, UsageError)):
+        import_dataset("auto", tmp_path, tmp_path.with_name("out"), **ABOUT)
+
+
+def test_a_dataset_of_keju_is_recognised(tmp_path):
+    FORMS["parquet"].build(tmp_path / "src")
+    text = detected(tmp_path / "src")
+    assert f"keju run {tmp_path}/src --model MODEL" in text
+    assert "parquet (fit 1.00)" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("a b.zip", "unzip {dir}/'a b.zip' -d {dir}/'a b'"),
+        ("x.tar.gz", "mkdir {dir}/x && tar -xf {dir}/x.tar.gz -C {dir}/x"),
+        ("x.7z", "7z x {dir}/x.7z -o{dir}/x"),
+        ("x.zip.001", "7z x {dir}/x.zip.001 -o{dir}/x"),
+        ("x.rar", "unrar x {dir}/x.rar {dir}/x/"),
+    ],
+)
+def test_an_archive_is_not_unpacked_but_the_command_is_printed(tmp_path, name, command):
+    put(tmp_path / name, b"PK")
+    for src in (tmp_path / name, tmp_path):
+        found = examine(src).obstacle
+        assert "does not unpack" in found.problem
+        expected = shlex.split(command.format(dir=tmp_path))
+        assert shlex.split(found.hint.removeprefix("Run: "))[: len(expected)] == expected
+        with pytest.raises(DataError, match="does not unpack"):
+            import_dataset("auto", src, tmp_path / "out", **ABOUT)
+
+
+def test_git_lfs_pointers_are_recognised(tmp_path):
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n"
+    put(tmp_path / "README.md", "# Data")
+    put(tmp_path / "a.jpg", pointer)
+    put(tmp_path / "data.parquet", pointer)
+    found = examine(tmp_path).obstacle
+    assert "Git LFS pointer files" in found.problem
+    assert "lfs pull" in found.hint
+    assert "Git LFS" in examine(tmp_path / "a.jpg").obstacle.problem
+
+
+def test_git_annex_placeholders_are_recognised(tmp_path):
+    (tmp_path / "a.jpg").symlink_to("../.git/annex/objects/zX/0p/MD5E-s1--ab.jpg/MD5E-s1--ab.jpg")
+    put(tmp_path / "b.jpg", "/annex/objects/MD5E-s1--ab.jpg\n")
+    found = examine(tmp_path).obstacle
+    assert "git-annex placeholders" in found.problem
+    assert "2 of 2" in found.problem
+    assert "git annex get" in found.hint
+
+
+def cached(root, build):
+    """A download as huggingface_hub caches it; returns the snapshot."""
+    build(root / "plain")
+    repository = root / "hub" / "datasets--owner--name"
+    snapshot = repository / "snapshots" / ("ab" * 20)
+    (repository / "blobs").mkdir(parents=True)
+    for number, path in enumerate(sorted((root / "plain").rglob("*.*"))):
+        blob = repository / "blobs" / f"{number:064x}"
+        path.rename(blob)
+        link = snapshot / path.relative_to(root / "plain")
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(os.path.relpath(blob, link.parent))
+    return snapshot
+
+
+def test_a_snapshot_of_the_hugging_face_cache_is_imported(tmp_path):
+    snapshot = cached(tmp_path, FORMS["pages"].build)
+    assert import_dataset("auto", snapshot, tmp_path / "out", **ABOUT).manifest.items == 3
+    for above in (snapshot.parents[0], snapshot.parents[1], snapshot.parents[2]):
+        found = examine(above).obstacle
+        assert "Hugging Face" in found.problem
+    assert str(snapshot) in examine(snapshot.parents[1]).obstacle.hint
+
+
+def test_a_link_out_of_the_source_is_not_shown(tmp_path):
+    put(tmp_path / "secret.csv", "password,user\nx,y\n")
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/table.csv").symlink_to(tmp_path / "secret.csv")
+    assert examine(tmp_path / "src").seen.tables == {"table.csv": ()}
+
+
+def fixed(fit, missing=""):
+    return lambda listing: Detection(fit, f"fits {fit}", missing=missing)
+
+
+def reader(name, detect):
+    return Reader(name, name, name, lambda src, writer, options: [], {}, detect)
+
+
+def test_the_best_reader_is_chosen_only_where_it_is_alone(tmp_path):
+    listing = Listing(tmp_path)
+    put(tmp_path / "a.txt", "x")
+    listing = Listing(tmp_path)
+    high, low = reader("high", fixed(0.9)), reader("low", fixed(0.6))
+    assert best(listing, [low, high]).reader is high
+    with pytest.raises(UsageError) as equal:
+        best(listing, [high, reader("same", fixed(0.9)), low])
+    assert "keju data import high" in str(equal.value)
+    assert "keju data import same" in str(equal.value)
+    assert "import low" not in str(equal.value)
+    with pytest.raises(UsageError, match="The nearest is low"):
+        best(listing, [reader("low", fixed(0.3))])
+    with pytest.raises(DataError, match="part fits, but it needs label"):
+        best(listing, [reader("part", fixed(1.0, "label.csv")), low])
+
+
+def test_a_preview_stops_after_three_items_and_at_its_time_limit(tmp_path):
+    added = []
+
+    def endless(src, writer, options):
+        while True:
+            added.append(0)
+            writer.add(Item(id=str(len(added)), benchmark="b", task="t"))
+            yield ""
+
+    def slow(src, writer, options):
+        while True:
+            writer.add_image(picture(1), "image")
+            yield ""
+
+    first = preview(Reader("endless", "", "", endless, {}), tmp_path, {})
+    assert [item.id for item in first.items] == ["1", "2", "3"]
+    assert len(added) == 3
+    late = preview(Reader("slow", "", "", slow, {}), tmp_path, {}, seconds=0.05)
+    assert late.timed_out
+    assert late.items == ()
+
+
+def test_an_error_of_the_reader_is_part_of_the_preview(tmp_path):
+    FORMS["pages"].build(tmp_path)
+    put(tmp_path / "book/p1.png", b"no image")
+    found = examine(tmp_path)
+    assert [item.id for item in found.preview.items] == ["book/p0"]
+    assert "p1.png" in str(found.preview.error)
+
+
+@pytest.mark.parametrize("text", ["a b", "a'b", "天", "x\ny", "\x1b[0m'", "a\udcffb", "\\n\u202e"])
+def test_a_word_for_the_shell_is_printable_and_is_read_back(text):
+    import subprocess
+
+    word = shell_word(text)
+    assert word.isprintable()
+    echoed = subprocess.run(
+        ["/bin/bash", "-c", f"printf %s {word}"],
+        capture_output=True,
+        check=True,
+        env={"LC_ALL": "C"},
+    )
+    assert echoed.stdout == os.fsencode(text)
+
+
+def test_the_folder_of_a_new_dataset_is_one_that_does_not_exist(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x-dataset").mkdir()
+    assert "--out x-dataset-2 " in import_command("pages", tmp_path / "x", {}) + " "
+    assert "./-x" in import_command("pages", (tmp_path / "-x").relative_to(tmp_path), {})
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_damage_of_a_source_breaks_detection(tmp_path, form):
+    for number, damage in enumerate(DAMAGES.values()):
+        src = tmp_path / str(number) / "src"
+        FORMS[form].build(src)
+        damage.do(src)
+        found = examine(src, seconds=5)
+        assert list(lines(found))
+        json.dumps(as_data(found))
+
+
+def test_every_form_of_an_own_reader_is_detected(tmp_path):
+    for form, (name, build, _) in FORMS.items():
+        if FORMATS[name].detect is not None:
+            src = tmp_path / form.replace("/", "-")
+            build(src)
+            assert examine(src).candidates[0].reader.name == name, form
