@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
-from keju.benchmarks import QuestionForms, has_reference
+from keju.benchmarks import QuestionForms
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting
@@ -131,8 +130,7 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     if not found:
         raise UsageError(
             f"{run.path}: no answers to grade in the tasks {', '.join(wanted)}"
-            + "".join(f"; {count:,} {what}" for what, count in left_out.items())
-            if items or left_out or chosen.tasks
+            if items or chosen.tasks
             else f"{run.path}: no open task was asked. Name others with --task"
         )
     if chosen.only is not None and len(found) < len(chosen.only):
@@ -159,11 +157,10 @@ def _items(
     left_out: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     forms = QuestionForms(wanted)
-    for each in run.items():
-        item = replace(each, answer=each.answer_simplified) if not each.answer.strip() else each
+    for item in run.items():
         if not forms.take(item) or rubrics.rubric(item.task, item.query) is None:
             continue
-        if not has_reference(item):
+        if not item.answer.strip():
             left_out["items without a reference answer"] += 1
             continue
         seen[item.task] += 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from keju.benchmarks import NO_REFERENCE, choices_of, options_of, query_of
+from keju.benchmarks import choices_of, options_of, query_of
 from keju.items import AnswerForm, Item, Response
 from keju.metrics import (
     EditCounts,
@@ -46,8 +46,7 @@ class Flaw(NamedTuple):
     """What is wrong with an item or response before any metric sees it; empty where nothing is.
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
-    script reads as an empty one. `in_file` is set where the item and its response are from a file
-    in the authors' form. `cut` is set where a run of keju 0.1.0 has the response, which
+    script reads as an empty one. `cut` is set where a run of keju 0.1.0 has the response, which
     removed reasoning before storing it.
     """
 
@@ -55,7 +54,6 @@ class Flaw(NamedTuple):
     answer: str = ""
     answer_missing: bool = False
     cut: bool = False
-    in_file: bool = False
 
 
 class Case:
@@ -161,7 +159,7 @@ class Case:
         """
         truth = self.item.answer or self.item.answer_simplified
         if not truth:
-            raise UndefinedMetricError(NO_REFERENCE)
+            raise UndefinedMetricError("the item has no answer")
         return truth
 
     @cached_property

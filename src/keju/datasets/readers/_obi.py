@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks import Task, task
+from keju.datasets.readers._obi_releases import release_of
 from keju.datasets.readers.base import Options, check_name, image_files, listed
 from keju.datasets.readers.listing import is_litter
 from keju.datasets.store import DatasetWriter
@@ -24,6 +25,10 @@ BENCHMARK = "OBI-Bench"
 
 SOURCE_OPTION = "the source, where its folder is not called so; any other folder is one of its own"
 SEED_OPTION = "decides what is drawn (default 0)"
+NAMES_OPTION = (
+    "a table of the classes' characters: JSON such as ID_to_chinese.json, or CSV with the columns "
+    "class and character (default: the one in the source)"
+)
 
 
 class Source(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -62,10 +67,11 @@ class Tier(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Found(NamedTuple):
-    """A source, and the folder that holds its files."""
+    """A source, the folder that contains its files, and what was given to import."""
 
     source: Source
     folder: Path
+    src: Path
 
 
 class _Sources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -118,11 +124,11 @@ def tier_of(frequency: int) -> str:
 
 
 def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
-    """The sources of a task whose files lie under a folder.
+    """The sources of a task whose files are in a folder.
 
-    The source that the option names; else those after which the folders in `src` are called, where
-    those of other tasks are passed over; else the one after which `src` itself is called; else a
-    source of the user's own, without printed numbers.
+    The source that the option names; else those that the folders in `src` are named after, where
+    those of other tasks are skipped; else the one that `src` itself is named after; else a source
+    of the user's own, without printed numbers. Several folders of one source are read together.
 
     Raises:
         UsageError: what is named is a source of another task.
@@ -131,11 +137,17 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
     if not src.is_dir():
         raise DataError("expected a folder", file=src, mend="See: keju data formats")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
-    known = {path: source for path in folders if (source := _known(path.name))}
+    known = {path: source for path in folders if (source := source_called(path.name))}
     name = options.get("source", "") or ("" if known else src.resolve().name)
     if name:
         check_name(name, src, "Rename the folder, or name the source: --option source=NAME")
-        return [Found(_one(name, task_id), src)]
+        return [Found(source_named(name, task_id), src, src)]
+    names = {source.name for source in known.values()}
+    if len(folders) > 1 and len(names) == 1:
+        beside = release_of(min(names)).beside
+        if all(path in known or path.name in beside for path in folders):
+            folder = next(iter(known)) if len(known) == 1 else src
+            return [Found(source_named(min(names), task_id), folder, src)]
     if strange := [path.name for path in folders if path not in known]:
         raise DataError(
             f"expected folders called after sources; found also {listed(strange)}",
@@ -143,7 +155,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
             mend=f"Take it out, or name one source for the whole: --option source={strange[0]}",
         )
     order = sources(task_id)
-    found = [Found(source, path) for path, source in known.items() if source in order]
+    found = [Found(source, path, src) for path, source in known.items() if source in order]
     if not found:
         raise DataError(
             f"no source of {task_id} in it, but {listed(path.name for path in folders)}",
@@ -153,8 +165,13 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
     return sorted(found, key=lambda each: order.index(each.source))
 
 
-def _one(name: str, task_id: str) -> Source:
-    source = _known(name)
+def source_named(name: str, task_id: str) -> Source:
+    """The source of a task that is called so, or one of the user's own.
+
+    Raises:
+        UsageError: it is a source of another task.
+    """
+    source = source_called(name)
     if source and source.task != task_id:
         known = ", ".join(each.name for each in sources(task_id))
         raise UsageError(
@@ -163,7 +180,8 @@ def _one(name: str, task_id: str) -> Source:
     return source or _own(name, task_id)
 
 
-def _known(name: str) -> Source | None:
+def source_called(name: str) -> Source | None:
+    """The source with this name in one of its spellings, or None."""
     for source in sources():
         if _plain(name) in {_plain(spelling) for spelling in (source.name, *source.spellings)}:
             return source

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers._obi import Found, drawn, pictures_in
+from keju.datasets.readers._obi import Found, drawn
+from keju.datasets.readers._obi_copies import Copies, Image, rule_in
+from keju.datasets.readers._obi_tree import Tree
 from keju.datasets.readers.base import Options, listed, source_bytes, source_text
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
@@ -16,20 +18,26 @@ _NEEDS = "A class needs its references and queries, each an image of its own"
 
 
 class Crop(NamedTuple):
-    """A crop of a character: where it lies, and its image in the dataset."""
+    """A crop of a character: its source, its name there, its class, and its stored image."""
 
-    found: Found
-    path: Path
+    tree: Tree
+    name: str
+    label: str
     ref: ImageRef
 
 
 class Drawn(NamedTuple):
     """A class that was drawn, with its references and its queries."""
 
-    found: Found
+    tree: Tree
     label: str
     references: tuple[Crop, ...]
     queries: tuple[Crop, ...]
+
+    @property
+    def found(self) -> Found:
+        """The source."""
+        return self.tree.found
 
     @property
     def name(self) -> str:
@@ -38,83 +46,112 @@ class Drawn(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """The classes of a source, each with its crops by name, and those that may be drawn."""
+    """The classes of a source, those that may be drawn, and the copies among their images."""
 
-    found: Found
-    classes: Mapping[str, Mapping[str, Path]]
+    tree: Tree
     eligible: frozenset[str]
+    copies: Copies
+
+    @property
+    def found(self) -> Found:
+        """The source."""
+        return self.tree.found
+
+    @property
+    def classes(self) -> Mapping[str, Sequence[str]]:
+        """The names of each class's images."""
+        return self.tree.classes
 
     @property
     def needed(self) -> int:
         """The images that a class must have."""
         return self.found.source.references + self.found.source.queries
 
+    def image(self, label: str, name: str) -> Image:
+        """An image of a class."""
+        return image_of(self.tree, label, name)
+
+
+def image_of(tree: Tree, label: str, name: str) -> Image:
+    """An image of a source's class, as `Copies` compares it."""
+    return Image(tree.path(name), tree.id(name), f"{tree.found.source.name}/{label}")
+
 
 class Draw:
     """One drawing: the same sources, options and seed give the same classes and images.
 
     Classes are drawn in an order of which a smaller number is always the beginning, so a sweep
-    goes on with what it has. `notes` tell what was passed over.
+    continues with what it has. `notes` report what was skipped.
 
     Raises:
+        UsageError: the rule for copies is none.
         DataError: the file of similar classes is not readable, or names less than two.
     """
 
     def __init__(self, writer: DatasetWriter, options: Options) -> None:
         self._writer = writer
         self._seed = options.get("seed", "0")
-        self._owners: dict[str, tuple[str, Path]] = {}
+        self.rule = rule_in(options)
         self._list = Path(options["similar"]) if "similar" in options else None
-        self.similar = _classes_in(self._list) if self._list else None
+        self.similar = classes_in(self._list) if self._list else None
         self.notes: list[str] = []
 
     def facts(self, by_source: Iterable[list[Drawn]]) -> dict[str, object]:
-        """What dataset.json says of the draw."""
+        """What dataset.json records of the draw."""
         taken = [classes for classes in by_source if classes]
         counts = ", ".join(f"{each[0].found.source.name} {len(each)}" for each in taken)
-        return {"seed": self._seed, "classes": counts, "similar": "yes" if self.similar else "no"}
+        return {
+            "seed": self._seed,
+            "classes": counts,
+            "similar": "yes" if self.similar else "no",
+            "duplicates": self.rule,
+        }
 
-    def pool(self, found: Found) -> Pool:
-        """The classes of a source; eligible are those of enough images, and similar if asked for.
+    def pools(self, trees: Sequence[Tree], *, together: bool) -> list[Pool]:
+        """The classes of sources; eligible are those of enough images, and similar if asked for.
+
+        Args:
+            trees: the sources.
+            together: whether their classes make one gallery.
 
         Raises:
-            DataError: no pictures, one that lies in no class's folder, no class of enough images,
-                none of those that look alike.
+            DataError: a source has no class of enough images, or none of those that look alike.
         """
-        classes: dict[str, dict[str, Path]] = {}
-        for path in pictures_in(found):
-            if path.parent == found.folder:
-                raise DataError(
-                    "it lies in no class's folder", file=path, mend="Put it into its class's folder"
-                )
-            name = path.relative_to(found.folder).as_posix()
-            classes.setdefault(path.parent.name, {})[name] = path
+        every = [images_of(trees)] * len(trees) if together else [images_of([t]) for t in trees]
+        shared = Copies(every[0], self.rule) if together else None
+        return [
+            Pool(tree, self._eligible(tree), shared or Copies(images, self.rule))
+            for tree, images in zip(trees, every, strict=True)
+        ]
+
+    def _eligible(self, tree: Tree) -> frozenset[str]:
+        source, classes = tree.found.source, tree.classes
         wanted = set(classes if self.similar is None else classes.keys() & set(self.similar))
         if not wanted:
             expected, lines = sorted(classes), [shortened(one) for one in self.similar or ()]
             raise DataError(
-                f"none of its lines is a class of {found.source.name}: expected names as "
+                f"none of its lines is a class of {source.name}: expected names as "
                 f"{listed(map(repr, expected), 3)}; found {listed(map(repr, lines), 3)}",
-                file=self._list,
+                file=self._list or tree.found.folder,
                 mend="Write one class a line, as its folder is called",
             )
         unknown = [one for one in self.similar or () if one not in classes]
         if unknown:
-            self.notes.append(f"{found.source.name} has no class {listed(unknown)}")
-        needed = found.source.references + found.source.queries
+            self.notes.append(f"{source.name} has no class {listed(unknown)}")
+        needed = source.references + source.queries
         small = sorted(label for label in wanted if len(classes[label]) < needed)
         if len(small) == len(wanted):
             raise DataError(
                 f"none of its {len(small)} classes has {needed} images",
-                file=found.folder,
+                file=tree.found.folder,
                 mend=_NEEDS,
             )
         if small:
             self.notes.append(
-                f"{found.source.name}: passed over {len(small)} classes of less than {needed} "
+                f"{source.name}: passed over {len(small)} classes of less than {needed} "
                 f"images: {listed(small)}"
             )
-        return Pool(found, classes, frozenset(wanted.difference(small)))
+        return frozenset(wanted.difference(small))
 
     def classes(self, pool: Pool, count: int) -> list[Drawn]:
         """So many classes (0 for all), in the order of their names.
@@ -127,12 +164,16 @@ class Draw:
         for label in drawn(pool.eligible, self._seed, source.name, "classes"):
             if count and len(taken) == count:
                 break
-            crops = self._crops(pool, label)
-            if len(crops) == pool.needed:
+            names = self._drawn_images(pool, label)
+            if len(names) == pool.needed:
+                crops = [self.crop(pool, label, name) for name in names]
                 references, queries = crops[: source.references], crops[source.references :]
-                taken[label] = Drawn(pool.found, label, tuple(references), tuple(queries))
+                taken[label] = Drawn(pool.tree, label, tuple(references), tuple(queries))
             else:
-                self.notes.append(f"{source.name}: passed over {label}, which repeats its images")
+                self.notes.append(
+                    f"{source.name}: passed over {label}, which has only {len(names)} images "
+                    "without copies"
+                )
         if not taken:
             raise DataError(
                 f"none of its {len(pool.eligible)} classes has {pool.needed} different images",
@@ -164,15 +205,16 @@ class Draw:
         turns = sorted(
             (turn, rank, label, crop)
             for rank, label in enumerate(drawn(others, self._seed, name, "distractors"))
-            for turn, crop in enumerate(drawn(pool.classes[label], self._seed, name, label))
+            for turn, crop in enumerate(self._order(pool, label))
         )
         most = count or len(taken) * pool.needed
+        used: set[str] = set()
         chosen: list[ImageRef] = []
         for _, _, label, crop in turns:
             if len(chosen) == most:
                 break
-            if new := self._new(pool, label, pool.classes[label][crop]):
-                chosen.append(new.ref)
+            if self.is_new(pool, label, crop, used):
+                chosen.append(self.crop(pool, label, crop).ref)
         if len(chosen) < count:
             raise DataError(
                 f"{len(chosen)} images of other classes; wanted are {count} distractors",
@@ -183,35 +225,71 @@ class Draw:
             )
         return chosen
 
-    def _crops(self, pool: Pool, label: str) -> list[Crop]:
-        crops: list[Crop] = []
-        named = pool.classes[label]
-        for name in drawn(named, self._seed, pool.found.source.name, label):
-            if len(crops) == pool.needed:
-                break
-            if new := self._new(pool, label, named[name]):
-                crops.append(new)
-        return crops
-
-    def _new(self, pool: Pool, label: str, path: Path) -> Crop | None:
-        """A crop as the dataset holds it, or None where its class has it already.
+    def crop(self, pool: Pool, label: str, name: str) -> Crop:
+        """An image of a class, stored in the dataset.
 
         Raises:
-            DataError: another class has the same image.
+            DataError: it is not readable, or is no image.
         """
+        path = pool.tree.path(name)
         ref = self._writer.add_image(source_bytes(path), str(path))
-        owner = f"{pool.found.source.name}/{label}"
-        other, first = self._owners.setdefault(ref.sha256, (owner, path))
-        if other != owner:
-            raise DataError(
-                f"the same image as {first}, which is of another class",
-                file=path,
-                mend="Take it out of one of the two",
-            )
-        return Crop(pool.found, path, ref) if first == path else None
+        return Crop(pool.tree, name, label, ref)
+
+    def _drawn_images(self, pool: Pool, label: str) -> list[str]:
+        """The names of as many different images of a class as it needs, if it has them."""
+        used: set[str] = set()
+        names: list[str] = []
+        for name in self._order(pool, label):
+            if len(names) == pool.needed:
+                break
+            if self.is_new(pool, label, name, used):
+                names.append(name)
+        return names
+
+    def _order(self, pool: Pool, label: str) -> list[str]:
+        keys = pool.tree.draw_keys(label, pool.classes[label])
+        return [keys[key] for key in drawn(keys, self._seed, pool.found.source.name, label)]
+
+    @staticmethod
+    def is_new(pool: Pool, label: str, name: str, used: set[str]) -> bool:
+        """Whether an image may be used and has no copy among those used, to which it is added."""
+        image = pool.image(label, name)
+        if not pool.copies.is_usable(image):
+            return False
+        digest = pool.copies.digest(image)
+        if digest in used:
+            return False
+        if digest:
+            used.add(digest)
+        return True
 
 
-def _classes_in(file: Path) -> tuple[str, ...]:
+def notes_of(pools: Iterable[Pool]) -> Iterator[str]:
+    """What the sources and their copies give the user to know."""
+    several = {id(pool.copies): pool for pool in pools}
+    for pool in pools:
+        yield from (f"{pool.found.source.name}: {note}" for note in pool.tree.notes)
+    for pool in several.values():
+        yield from pool.copies.notes()
+
+
+def images_of(trees: Iterable[Tree]) -> Iterable[Image]:
+    """Every image of sources, with its class."""
+    return (
+        image_of(tree, label, name)
+        for tree in trees
+        for classes in (tree.classes, tree.undeciphered)
+        for label, names in classes.items()
+        for name in names
+    )
+
+
+def classes_in(file: Path) -> tuple[str, ...]:
+    """The classes in a list of classes that look alike.
+
+    Raises:
+        DataError: the file is not readable, or names less than two.
+    """
     lines = (line.strip() for line in source_text(file).split("\n"))
     classes = tuple(dict.fromkeys(line for line in lines if line))
     if len(classes) < 2:

@@ -44,7 +44,11 @@ def descriptions_in(folder: Path) -> dict[Path, str]:
 
 
 def read_descriptions(
-    file: Path, options: Options | None = None, *, may_be_empty: bool = False
+    file: Path,
+    options: Options | None = None,
+    *,
+    may_be_empty: bool = False,
+    folder: Path | None = None,
 ) -> Iterator[Description]:
     """The lines of a table of descriptions.
 
@@ -52,6 +56,8 @@ def read_descriptions(
         file: the table.
         options: the column of each field.
         may_be_empty: whether a description may be empty, as of an undeciphered character.
+        folder: what images are named from; by default the table's folder. They may also be in the
+            folder ``images`` in it.
 
     Raises:
         UsageError: a field is mapped that this table has not.
@@ -60,10 +66,11 @@ def read_descriptions(
     """
     rows = read_table(file)
     fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
+    roots = (folder or file.parent, (folder or file.parent) / "images")
     first: dict[Path, str] = {}
     for place, cells in rows:
         said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
-        path = picture_under((file.parent, file.parent / "images"), said["image"], place)
+        path = picture_under(roots, said["image"], place)
         if path is None:
             raise _wrong(
                 place, f"the image {said['image']!r} is missing", "Put it there, or take it out"

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from keju.datasets.readers._image_list import OPTION as ITEMS_OPTION
 from keju.datasets.readers._obi import (
     BENCHMARK,
+    NAMES_OPTION,
     SEED_OPTION,
     SOURCE_OPTION,
+    Found,
     asked,
     declare,
-    inside_name,
     sources_in,
     sweep,
 )
-from keju.datasets.readers._obi_draw import Crop, Draw, Drawn, Pool
+from keju.datasets.readers._obi_copies import OPTION as DUPLICATES_OPTION
+from keju.datasets.readers._obi_detect import detect_classes
+from keju.datasets.readers._obi_draw import Draw, Drawn, Pool, notes_of
+from keju.datasets.readers._obi_listed import (
+    listed_by_source,
+    listed_gallery,
+    listed_pools,
+)
+from keju.datasets.readers._obi_tree import Tree, read_tree
 from keju.datasets.readers.base import Options, Reader, flag, whole
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item
@@ -47,6 +58,9 @@ _OPTIONS = {
     "as many as the paper has, of a source of your own all)",
     "similar": "a UTF-8 file of classes that look alike, one a line: no others are drawn",
     "seed": SEED_OPTION,
+    "items": ITEMS_OPTION,
+    "duplicates": DUPLICATES_OPTION,
+    "names": NAMES_OPTION,
 }
 CLASSIFICATION_OPTIONS = _OPTIONS | {
     "mixed": "yes: the classes of all sources make one gallery, as in the paper's sweep (default "
@@ -63,20 +77,31 @@ def read_classification(src: Path, writer: DatasetWriter, options: Options) -> I
 
     Raises:
         UsageError: an option is none of those above.
-        DataError: no classes, too few of them or of their images, one image in two classes.
+        DataError: no classes, too few of them or of their images; with ``duplicates=error``, one
+            image in two classes.
     """
-    found = sources_in(src, "classification", options)
+    trees = _trees(src, "classification", options)
     mixed = flag(options, "mixed")
     draw = Draw(writer, options)
-    pools = [draw.pool(each) for each in found]
-    shares = _shares(pools, draw, whole(options, "classes", 0), mixed=mixed)
-    by_source = [draw.classes(pool, share) for pool, share in zip(pools, shares, strict=True)]
-    declare(writer, found, **draw.facts(by_source), mixed="yes" if mixed else "no")
+    if "items" in options:
+        images = listed_by_source(trees, options)
+        pools = listed_pools(draw, trees, images, together=mixed)
+        by_source = [
+            listed_gallery(draw, pool, some, distractors=False).classes
+            for pool, some in zip(pools, images, strict=True)
+        ]
+        shares = [len(classes) for classes in by_source]
+    else:
+        pools = draw.pools(trees, together=mixed)
+        shares = _shares(pools, draw, whole(options, "classes", 0), mixed=mixed)
+        by_source = [draw.classes(pool, share) for pool, share in zip(pools, shares, strict=True)]
+    declare(writer, _sources(trees), **draw.facts(by_source), mixed="yes" if mixed else "no")
     for classes in [list(chain(*by_source))] if mixed else by_source:
         _ask(writer, "classification", classes, (), mixed=mixed)
     yield from draw.notes
+    yield from notes_of(pools)
     if mixed and len(set(shares)) > 1:
-        counts = (f"{each.source.name} {share}" for each, share in zip(found, shares, strict=True))
+        counts = (f"{each.found.source.name} {n}" for each, n in zip(trees, shares, strict=True))
         yield f"classes that do not divide evenly: {', '.join(counts)}"
 
 
@@ -85,23 +110,43 @@ def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterat
 
     Raises:
         UsageError: an option is none of those above.
-        DataError: no classes, too few of them or of their images, one image in two classes.
+        DataError: no classes, too few of them or of their images; with ``duplicates=error``, one
+            image in two classes.
     """
-    found = sources_in(src, "retrieval", options)
+    trees = _trees(src, "retrieval", options)
     draw = Draw(writer, options)
+    images = listed_by_source(trees, options) if "items" in options else []
+    pools = (
+        listed_pools(draw, trees, images, together=False)
+        if images
+        else draw.pools(trees, together=False)
+    )
     by_source = []
-    for each in found:
-        pool = draw.pool(each)
-        (share,) = _shares([pool], draw, whole(options, "classes", 0), mixed=False)
-        classes = draw.classes(pool, share)
-        count = whole(options, "distractors", 0) or each.source.distractors
-        distractors = draw.distractors(pool, classes, count)
+    for number, pool in enumerate(pools):
+        source = pool.found.source
+        if images:
+            classes, distractors = listed_gallery(draw, pool, images[number], distractors=True)
+        else:
+            (share,) = _shares([pool], draw, whole(options, "classes", 0), mixed=False)
+            classes = draw.classes(pool, share)
+            count = whole(options, "distractors", 0) or source.distractors
+            distractors = draw.distractors(pool, classes, count)
         _ask(writer, "retrieval", classes, distractors)
         by_source.append(classes)
         counts = f"{len(classes)} classes and {len(distractors)} distractors"
-        yield f"{each.source.name}: {counts}{'' if distractors else _none_left(classes)}"
-    declare(writer, found, **draw.facts(by_source))
+        yield f"{source.name}: {counts}{'' if distractors else _none_left(classes)}"
+    declare(writer, _sources(trees), **draw.facts(by_source))
     yield from draw.notes
+    yield from notes_of(pools)
+
+
+def _trees(src: Path, task: str, options: Options) -> list[Tree]:
+    names = options.get("names", "")
+    return [read_tree(found, names) for found in sources_in(src, task, options)]
+
+
+def _sources(trees: Sequence[Tree]) -> list[Found]:
+    return [tree.found for tree in trees]
 
 
 CLASSIFICATION = Reader(
@@ -110,6 +155,7 @@ CLASSIFICATION = Reader(
     CLASSIFICATION_LAYOUT,
     read_classification,
     CLASSIFICATION_OPTIONS,
+    partial(detect_classes, task="classification"),
 )
 RETRIEVAL = Reader(
     "obi-retrieval",
@@ -117,6 +163,7 @@ RETRIEVAL = Reader(
     RETRIEVAL_LAYOUT,
     read_retrieval,
     RETRIEVAL_OPTIONS,
+    partial(detect_classes, task="retrieval"),
 )
 
 
@@ -131,25 +178,21 @@ def _ask(
     """Add items of every query of the classes; all hold the same gallery, in the same order."""
     owners = [(one, crop) for one in classes for crop in one.references]
     gallery = (*(crop.ref for _, crop in owners), *distractors)
+    gallery_of = {"gallery": MIXED} if mixed else {}
     for one in classes:
         relevant = tuple(place for place, (owner, _) in enumerate(owners, 1) if owner is one)
         for query in one.queries:
             pattern = Item(
-                id=inside_name(query.found, query.path),
+                id=query.tree.id(query.name),
                 benchmark=BENCHMARK,
                 task=task,
                 images=(query.ref, *gallery),
                 relevant=relevant,
                 group=one.name,
-                metadata=_about(one, query) | ({"gallery": MIXED} if mixed else {}),
+                metadata=query.tree.about(query.name, one.label) | gallery_of,
             )
             for item in asked(pattern):
                 writer.add(item)
-
-
-def _about(one: Drawn, query: Crop) -> dict[str, str]:
-    file = query.path.relative_to(query.found.folder).as_posix()
-    return one.found.source.about | {"class": one.label, "file": file}
 
 
 def _none_left(classes: Sequence[Drawn]) -> str:

@@ -1,152 +1,170 @@
-"""FORMAT ``obi-deciphering``: pictures of characters with a table of what they mean."""
+"""FORMAT ``obi-deciphering``: images of characters, with or without a table of what they mean."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from keju.benchmarks.undeciphered import MARK
+from keju.datasets.readers._image_list import OPTION as ITEMS_OPTION
 from keju.datasets.readers._obi import (
     BENCHMARK,
+    NAMES_OPTION,
     SEED_OPTION,
     SOURCE_OPTION,
     Found,
     asked,
     declare,
-    drawn,
-    inside_name,
     sources_in,
-    tier_of,
     unlike_print,
 )
-from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes
-from keju.datasets.readers.descriptions import NAME, Description, read_descriptions
+from keju.datasets.readers._obi_characters import Character, of_table, of_tree
+from keju.datasets.readers._obi_copies import OPTION as DUPLICATES_OPTION
+from keju.datasets.readers._obi_copies import rule_in
+from keju.datasets.readers._obi_detect import detect_characters
+from keju.datasets.readers._obi_tree import as_released
+from keju.datasets.readers.base import Options, Reader, listed, plain_file, source_bytes
+from keju.datasets.readers.descriptions import NAME
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
 from keju.items import Item
 
 LAYOUT = """\
-SRC/                      one source, or a folder for each: EVOBC, OBI Component 20, HUST-OBS
-  descriptions.csv        image, description; and where there are: character, subset, frequency
-                          (also .tsv, .json, .jsonl)
-  images/wang.png         the images, named from the table's folder or from images on
+SRC/                       one source, or a folder for each: EVOBC, OBI Component 20, HUST-OBC
+  deciphered/0157/…        HUST-OBC as released: a folder a character, ID_to_chinese.json;
+  undeciphered/X/276/…     undeciphered characters
+  EVOBC/00001/…            EVOBC as released: ID_Source_Era_….jpg, Key&Value.json
+  8/422_5154no1_a.png      OBI Component 20 as released: folders 0 to 19
+  descriptions.csv         a table of your own: image, description; and where there are: character,
+                           subset, frequency (also .tsv, .json, .jsonl)
+  images/wang.png          its images, named from the table's folder or from images on
 The subset is pictograph, ideogram or radical; where a frequency is given instead, its tier: tier-1
-above 500, tier-2 above 100, tier-3 above 10. Each picture is asked What, and How, which the paper
-looks at by eye: it is not scored. An empty description is an undeciphered character: it is asked,
-and its readings are shown and not scored."""
+above 500, tier-2 above 100, tier-3 above 10. The releases contain no descriptions: without a table
+their characters are asked and not scored. `keju data scaffold obi-deciphering` writes a table to
+fill in. Of a release, the frequency is the number of a character's images (our reading). Each image
+is asked What, and How, which the paper looks at by eye: it is not scored."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,
+    "descriptions": "the table, where it is not SRC/descriptions.csv; images are named from SRC on",
     "field.NAME": "the column that holds the NAME: image, description, character, subset, "
     "frequency",
     "as-paper": "yes: draw as many of each subset as the paper has (default no: take all)",
     "seed": SEED_OPTION,
+    "classes": "without a table: this many characters are drawn (default all)",
+    "images": "without a table: this many images of each character are drawn (default 1; of OBI "
+    "Component 20 five)",
+    "undeciphered": "without a table: whether HUST-OBC's undeciphered characters are asked: no "
+    "(default), yes, only",
+    "era": "without a table: the era of EVOBC's images (default OBC), or all",
+    "annotated": "without a table: of OBI Component 20 the images that mark the component (default "
+    "yes), or the others (no)",
+    "items": ITEMS_OPTION,
+    "duplicates": DUPLICATES_OPTION,
+    "names": NAMES_OPTION,
 }
 
 _TASK = "deciphering"
+_SCAFFOLD = (
+    "Write one, or have one written to fill in: keju data scaffold obi-deciphering SRC -o FOLDER"
+)
 
 
 def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
-    """Read characters with their descriptions: two items a picture, What and How.
+    """Read characters: two items an image, What and How.
 
-    The character is the group, else the picture's hash.
-
-    A character without a description is undeciphered; its items are marked so.
+    The class is the group, else the character, else the image's hash. A character without a
+    description has no reference; where the character is unknown too, it is undeciphered, and its
+    items are marked so.
 
     Raises:
         UsageError: an option is none of those above.
-        DataError: no table, or one that is not as it should be; a picture is missing or broken;
-            a subset has less than the paper draws.
+        DataError: neither a table nor a release; a table that is not as it should be; an image is
+            missing or broken; a subset has less than the paper draws.
     """
     found = sources_in(src, _TASK, options)
-    seed = options.get("seed", "0")
-    declare(writer, found, seed=seed, drawn=options.get("as-paper", "no"))
+    rule = rule_in(options)
+    if "descriptions" in options and len(found) > 1:
+        names = ", ".join(each.source.name for each in found)
+        raise UsageError(f"option descriptions is for one source; found {names}")
+    read: list[Found] = []
     for each in found:
-        file = find_table(each.folder, NAME)
-        if file is None:
+        tree = as_released(each, options.get("names", ""))
+        table = _table(each, options)
+        if table:
+            characters = of_table(each, table, tree, options, rule)
+        elif tree:
+            characters = of_tree(tree, options, rule)
+        else:
             raise DataError(
-                f"expected {NAME}.csv; found none", file=each.folder, mend="Write the table"
+                f"expected {NAME}.csv; found none, and no release of a known source",
+                file=each.folder,
+                mend=_SCAFFOLD,
             )
-        given = {name: value for name, value in options.items() if name.startswith("field.")}
-        lines = list(read_descriptions(file, given, may_be_empty=True))
-        if flag(options, "as-paper"):
-            lines = _drawn(each, lines, seed)
-        for line in lines:
-            _add(each, writer, line)
-        unknown = [line.place.item for line in lines if not line.description]
-        yield from unlike_print(each, len(lines) - len(unknown))
-        if unknown:
-            yield (
-                f"{each.source.name}: {len(unknown)} characters without a description are "
-                f"undeciphered (asked, not scored): {listed(unknown)}"
-            )
-        if bare := [line.place.item for line in lines if not _subset(line)]:
-            yield f"{each.source.name}: {len(bare)} lines are of no subset: {listed(bare)}"
+        read.append(tree.found if tree else each)
+        for character in characters.chosen:
+            _add(writer, character)
+        yield from chain(_counts(read[-1], characters.chosen), characters.notes)
+    declare(
+        writer,
+        read,
+        seed=options.get("seed", "0"),
+        drawn=options.get("as-paper", "no"),
+        duplicates=rule,
+    )
 
 
 READER = Reader(
     "obi-deciphering",
-    "OBI-Bench's deciphering: characters and a table of what they mean",
+    "OBI-Bench's deciphering: characters, and a table of what they mean",
     LAYOUT,
     read_deciphering,
     OPTIONS,
+    detect_characters,
 )
 
 
-def _add(found: Found, writer: DatasetWriter, line: Description) -> None:
-    ref = writer.add_image(source_bytes(line.path), str(line.path))
-    more = {"character": line.character, "subset": _subset(line)}
-    if not line.description:
-        more[MARK] = "no"
-    if line.frequency is not None:
-        more["frequency"] = str(line.frequency)
+def _table(found: Found, options: Options) -> Path | None:
+    if "descriptions" in options:
+        return plain_file(Path(options["descriptions"]))
+    return find_table(found.folder, NAME)
+
+
+def _add(writer: DatasetWriter, one: Character) -> None:
+    ref = writer.add_image(source_bytes(one.path), str(one.path))
+    more = {} if one.description or one.is_deciphered else {MARK: "no"}
     pattern = Item(
-        id=inside_name(found, line.path),
+        id=one.id,
         benchmark=BENCHMARK,
         task=_TASK,
         images=(ref,),
-        group=f"{found.source.name}/{line.character}" if line.character else ref.sha256,
-        metadata=found.source.about | {key: value for key, value in more.items() if value},
+        group=one.group or ref.sha256,
+        metadata=dict(one.metadata) | more,
     )
     for item in asked(pattern):
-        writer.add(replace(item, answer=line.description if item.query == "What" else ""))
+        writer.add(replace(item, answer=one.description if item.query == "What" else ""))
 
 
-def _subset(line: Description) -> str:
-    return line.subset.casefold() or tier_of(line.frequency or 0)
-
-
-def _drawn(found: Found, lines: list[Description], seed: str) -> list[Description]:
-    """As many lines of each subset as the paper has, in their order; of radicals by variants.
-
-    The paper has descriptions of all its characters, so those without one are not drawn.
-    """
-    source = found.source
-    by_name = {inside_name(found, line.path): line for line in lines if line.description}
-    order = drawn(by_name, seed, source.name)
-    chosen: list[str] = []
-    for subset, count in source.subsets.items():
-        names = [name for name in order if _subset(by_name[name]) == subset]
-        if source.variants:
-            names = _of_whole_radicals(names, by_name, source.variants)
-        if len(names) < count:
-            raise DataError(
-                f"{len(names)} pictures of subset {subset}, but the paper has {count}",
-                file=found.folder,
-                mend="Take them as they are: leave --option as-paper=yes out",
-            )
-        chosen += names[:count]
-    return [by_name[name] for name in by_name if not source.subsets or name in set(chosen)]
-
-
-def _of_whole_radicals(
-    names: list[str], by_name: dict[str, Description], variants: int
-) -> list[str]:
-    """Names radical by radical, so many variants of each that has them."""
-    radicals: dict[str, list[str]] = {}
-    for name in names:
-        radicals.setdefault(by_name[name].character, []).append(name)
-    return [name for one in radicals.values() if len(one) >= variants for name in one[:variants]]
+def _counts(found: Found, chosen: Sequence[Character]) -> Iterator[str]:
+    """Notes on how many characters have a description, a subset, or are undeciphered."""
+    name = found.source.name
+    described = [one for one in chosen if one.description]
+    unknown = [one.place for one in chosen if not (one.description or one.is_deciphered)]
+    bare = [one.place for one in chosen if not one.description and one.is_deciphered]
+    yield from unlike_print(found, len(chosen) - len(unknown))
+    if unknown:
+        yield (
+            f"{name}: {len(unknown)} characters without a description are undeciphered (asked, "
+            f"not scored): {listed(unknown)}"
+        )
+    if bare:
+        yield (
+            f"{name}: {len(bare)} of {len(described) + len(bare)} known characters have no "
+            f"description (asked, not scored): {listed(bare)}"
+        )
+    if loose := [one.place for one in chosen if not one.metadata.get("subset")]:
+        yield f"{name}: {len(loose)} characters are of no subset: {listed(loose)}"

@@ -1,0 +1,332 @@
+"""`Characters`: the characters that a table describes, or that are drawn from a release."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.readers._image_list import listed_images
+from keju.datasets.readers._obi import Found, drawn, inside_name, tier_of
+from keju.datasets.readers._obi_copies import Copies, Image, Rule
+from keju.datasets.readers._obi_draw import image_of, images_of
+from keju.datasets.readers._obi_tree import Tree
+from keju.datasets.readers.base import Options, flag, whole
+from keju.datasets.readers.descriptions import Description, read_descriptions
+from keju.errors import DataError, UsageError
+
+_RADICAL = "radical"
+
+
+class Character(NamedTuple):
+    """An image of a character to ask about.
+
+    `place` names it in notes. `is_deciphered` is false where no reading is established.
+    """
+
+    path: Path
+    id: str
+    place: str
+    group: str
+    description: str
+    is_deciphered: bool
+    metadata: Mapping[str, str]
+
+
+class Characters(NamedTuple):
+    """The characters of a source, and notes on what was skipped."""
+
+    chosen: list[Character]
+    notes: list[str]
+
+
+def of_table(
+    found: Found, table: Path, tree: Tree | None, options: Options, rule: Rule
+) -> Characters:
+    """The characters that a table lists; of a release, what the table leaves empty is added.
+
+    Raises:
+        DataError: the table is not as it should be; with ``as-paper``, a subset has too few lines;
+            with the rule ``error``, an image is listed for two characters.
+    """
+    given = {name: value for name, value in options.items() if name.startswith("field.")}
+    folder = found.folder if "descriptions" in options else None
+    lines = list(read_descriptions(table, given, may_be_empty=True, folder=folder))
+    wanted = listed_images(options, {inside_name(found, line.path) for line in lines})
+    if wanted is not None:
+        names = {each.name for each in wanted}
+        lines = [line for line in lines if inside_name(found, line.path) in names]
+    labels = _labels(tree) if tree else {}
+    known = [_described(found, line, tree, labels) for line in lines]
+    if flag(options, "as-paper"):
+        known = _as_printed(found, known, options.get("seed", "0"))
+    owners = {one.id: Image(one.path, one.place, one.group or one.id) for one in known}
+    copies = Copies(owners.values(), rule)
+    chosen = [one for one in known if copies.is_usable(owners[one.id])]
+    return Characters(chosen, list(copies.notes()))
+
+
+def of_tree(tree: Tree, options: Options, rule: Rule) -> Characters:
+    """Characters drawn from a release: all that the options leave, one image of each.
+
+    Raises:
+        UsageError: an option's value is none.
+        DataError: too few characters; a subset that the release does not tell apart.
+    """
+    seed = options.get("seed", "0")
+    copies = Copies(images_of([tree]), rule)
+    kept, notes = _filtered(tree, options)
+    chosen: list[Character] = []
+    labels = _labels(tree)
+    images = listed_images(options, labels)
+    if images is not None:
+        chosen = [
+            _released(tree, labels[each.name], each.name, kept)
+            for each in images
+            if copies.is_usable(image_of(tree, labels[each.name], each.name))
+        ]
+        return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
+    per_class = whole(options, "images", tree.found.source.variants or 1)
+    asked = options.get("undeciphered", "no")
+    if asked not in {"no", "yes", "only"}:
+        raise UsageError(f"option undeciphered={asked}: choose no, yes or only")
+    parts = {"no": (kept,), "yes": (kept, tree.undeciphered), "only": (tree.undeciphered,)}[asked]
+    for classes in parts:
+        drawer = _Drawer(tree, classes, copies, seed)
+        if classes is kept and flag(options, "as-paper"):
+            pairs = drawer.as_printed()
+        else:
+            pairs = drawer.classes(whole(options, "classes", 0), per_class)
+        chosen += [_released(tree, label, name, kept) for label, name in pairs]
+    if not chosen:
+        raise DataError(
+            "no character is left to ask about",
+            file=tree.found.folder,
+            mend="Give other options: undeciphered, era, annotated",
+        )
+    return Characters(chosen, [*notes, *tree_notes(tree), *copies.notes()])
+
+
+def tree_notes(tree: Tree) -> list[str]:
+    """What the tree's reader skipped, and what a class table is missing."""
+    name = tree.found.source.name
+    notes = [f"{name}: {note}" for note in tree.notes]
+    unknown = [label for label in tree.classes if not tree.names.of(label)]
+    if len(unknown) == len(tree.classes) and unknown:
+        notes.append(
+            f"{name}: the characters of the classes are unknown; give a table: --option names=FILE"
+        )
+    return notes
+
+
+def _filtered(tree: Tree, options: Options) -> tuple[Mapping[str, Sequence[str]], list[str]]:
+    """The classes without images of other eras, and without or with annotated components."""
+    release, name = tree.release, tree.found.source.name
+    classes: Mapping[str, Sequence[str]] = tree.classes
+    notes: list[str] = []
+    if release.eras and (era := options.get("era", release.era)) != "all":
+        wanted = release.era_of(era)
+        if not wanted:
+            raise UsageError(f"option era={era}: choose all or {', '.join(release.eras)}")
+        classes = {
+            label: [each for each in some if _era(tree, each) in ("", wanted)]
+            for label, some in tree.classes.items()
+        }
+        left = sum(map(len, tree.classes.values())) - sum(map(len, classes.values()))
+        notes.append(f"{name}: skipped {left:,} images of other eras than {wanted} (option era)")
+    if release.annotated:
+        marked = flag({"annotated": options.get("annotated", "yes")}, "annotated")
+        classes = {
+            label: [
+                each
+                for each in some
+                if each.rpartition(".")[0].endswith(release.annotated) == marked
+            ]
+            for label, some in classes.items()
+        }
+    return {label: some for label, some in classes.items() if some}, notes
+
+
+def _era(tree: Tree, name: str) -> str:
+    return tree.release.era_of(tree.fields(name).get("era", ""))
+
+
+class _Drawer:
+    """Draws classes and their images, by hash and seed."""
+
+    def __init__(
+        self, tree: Tree, classes: Mapping[str, Sequence[str]], copies: Copies, seed: str
+    ) -> None:
+        self._tree = tree
+        self._classes = classes
+        self._copies = copies
+        self._seed = seed
+        self._order = drawn(classes, seed, tree.found.source.name, "classes")
+
+    def classes(self, count: int, per_class: int) -> list[tuple[str, str]]:
+        """So many classes (0 for all), of each at most so many images.
+
+        Raises:
+            DataError: there are not so many.
+        """
+        found: dict[str, list[str]] = {}
+        for label in self._order:
+            if count and len(found) == count:
+                break
+            if names := self._images(label, per_class):
+                found[label] = names
+        if len(found) < count:
+            raise DataError(
+                f"{len(found)} characters; wanted are {count}",
+                file=self._tree.found.folder,
+                mend=f"Ask for at most {len(found)}: --option classes=N",
+            )
+        return [(label, name) for label in sorted(found) for name in found[label]]
+
+    def as_printed(self) -> list[tuple[str, str]]:
+        """As many of each subset as the paper has: by tier, or radicals with their variants.
+
+        Raises:
+            DataError: the release does not tell the subsets apart, or one has too few characters.
+        """
+        source = self._tree.found.source
+        chosen: dict[str, list[str]] = {}
+        for subset, count in source.subsets.items():
+            of_subset = [
+                label
+                for label in self._order
+                if subset_of(self._tree, len(self._classes[label])) == subset
+            ]
+            each = source.variants or 1
+            found: dict[str, list[str]] = {}
+            for label in of_subset:
+                if len(found) * each == count:
+                    break
+                names = self._images(label, each)
+                if len(names) == each:
+                    found[label] = names
+            if len(found) * each < count:
+                raise DataError(
+                    f"{len(found) * each} images of subset {subset}, but the paper has {count}; "
+                    "the release does not say which characters belong to it",
+                    file=self._tree.found.folder,
+                    mend="Write the subsets into a table (keju data scaffold obi-deciphering), or "
+                    "import without --option as-paper=yes",
+                )
+            chosen |= found
+        return [(label, name) for label in sorted(chosen) for name in chosen[label]]
+
+    def _images(self, label: str, count: int) -> list[str]:
+        used: set[str] = set()
+        names: list[str] = []
+        keys = self._tree.draw_keys(label, self._classes[label])
+        for key in drawn(keys, self._seed, self._tree.found.source.name, label):
+            if len(names) == count:
+                break
+            image = image_of(self._tree, label, keys[key])
+            digest = self._copies.digest(image)
+            if self._copies.is_usable(image) and digest not in used:
+                names.append(keys[key])
+                used |= {digest} - {""}
+        return names
+
+
+def subset_of(tree: Tree, count: int) -> str:
+    """The subset of a class with so many images: its tier, or radical; empty if unknown."""
+    subsets = tree.found.source.subsets
+    if _RADICAL in subsets:
+        return _RADICAL
+    tier = tier_of(count)
+    return tier if not subsets or tier in subsets else ""
+
+
+def _labels(tree: Tree) -> dict[str, str]:
+    """The class of every image of a release."""
+    return {
+        name: label
+        for classes in (tree.classes, tree.undeciphered)
+        for label, names in classes.items()
+        for name in names
+    }
+
+
+def _released(tree: Tree, label: str, name: str, classes: Mapping[str, Sequence[str]]) -> Character:
+    """A character of a release, without a description."""
+    source = tree.found.source
+    known = label in tree.classes
+    metadata = tree.about(name, label)
+    if known:
+        count = len(classes.get(label) or tree.classes[label])
+        metadata["frequency"] = str(count)
+        if subset := subset_of(tree, count):
+            metadata["subset"] = subset
+    return Character(
+        path=tree.path(name),
+        id=tree.id(name),
+        place=tree.key(name),
+        group=f"{source.name}/{label}",
+        description="",
+        is_deciphered=known,
+        metadata=metadata,
+    )
+
+
+def _described(
+    found: Found, line: Description, tree: Tree | None, labels: Mapping[str, str]
+) -> Character:
+    """A character of a table."""
+    source = found.source
+    name = line.path.relative_to(found.folder).as_posix()
+    character = line.character
+    base: Character | None = None
+    if tree and name in labels:
+        base = _released(tree, labels[name], name, tree.classes)
+        character = character or base.metadata.get("character", "")
+    frequency = "" if line.frequency is None else str(line.frequency)
+    subset = line.subset.casefold() or tier_of(line.frequency or 0)
+    more = {"character": character, "subset": subset, "frequency": frequency}
+    metadata = dict(base.metadata) if base else dict(source.about)
+    metadata |= {key: value for key, value in more.items() if value}
+    return Character(
+        path=line.path,
+        id=base.id if base else inside_name(found, line.path),
+        place=line.place.item,
+        group=base.group if base else f"{source.name}/{character}" if character else "",
+        description=line.description,
+        is_deciphered=base.is_deciphered if base else bool(character),
+        metadata=metadata,
+    )
+
+
+def _as_printed(found: Found, every: list[Character], seed: str) -> list[Character]:
+    """As many characters of each subset as the paper has; of radicals whole variants.
+
+    The paper has descriptions of all its characters, so those without one are not drawn.
+    """
+    source = found.source
+    by_name = {one.id: one for one in every if one.description}
+    order = drawn(by_name, seed, source.name)
+    chosen: list[str] = []
+    for subset, count in source.subsets.items():
+        names = [name for name in order if by_name[name].metadata.get("subset") == subset]
+        if source.variants:
+            names = _of_whole_radicals(names, by_name, source.variants)
+        if len(names) < count:
+            raise DataError(
+                f"{len(names)} pictures of subset {subset}, but the paper has {count}",
+                file=found.folder,
+                mend="Take them as they are: leave --option as-paper=yes out",
+            )
+        chosen += names[:count]
+    taken = set(chosen)
+    return [one for name, one in by_name.items() if not source.subsets or name in taken]
+
+
+def _of_whole_radicals(
+    names: Iterable[str], by_name: Mapping[str, Character], variants: int
+) -> list[str]:
+    """Names radical by radical, so many variants of each that has them."""
+    radicals: dict[str, list[str]] = {}
+    for name in names:
+        radicals.setdefault(by_name[name].metadata.get("character", ""), []).append(name)
+    return [name for one in radicals.values() if len(one) >= variants for name in one[:variants]]

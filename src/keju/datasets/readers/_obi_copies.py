@@ -1,0 +1,126 @@
+"""`Copies`: byte-identical images within a source, and the rule for those in several classes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args
+
+from keju.datasets.readers.base import Options, listed
+from keju.errors import DataError, UsageError
+from keju.files import sha256_file
+
+Rule = Literal["drop", "keep-first", "error"]
+
+OPTION = (
+    "what becomes of an image that exists byte by byte in several classes: drop (default; used "
+    "nowhere), keep-first (used in the class whose file sorts first), error"
+)
+
+
+class Image(NamedTuple):
+    """An image of a class: its file, its name in notes, and its class after its source."""
+
+    path: Path
+    name: str
+    owner: str
+
+
+def rule_in(options: Options) -> Rule:
+    """The rule that the option ``duplicates`` gives.
+
+    Raises:
+        UsageError: it is none.
+    """
+    given = options.get("duplicates", "drop")
+    for rule in get_args(Rule):
+        if given == rule:
+            return rule  # type: ignore[no-any-return]
+    raise UsageError(f"option duplicates={given}: choose drop, keep-first or error")
+
+
+class Copies:
+    """Finds copies of images: each is compared with all images of the same size in bytes.
+
+    So what is found does not depend on how many classes are drawn, and of a large source only the
+    images of those sizes are read.
+
+    Args:
+        images: all images that may be drawn together.
+        rule: what becomes of an image in several classes.
+    """
+
+    def __init__(self, images: Iterable[Image], rule: Rule) -> None:
+        self._images = images
+        self._rule = rule
+        self._sizes: dict[int, list[Image]] | None = None
+        self._groups: dict[int, dict[str, list[Image]]] = {}
+        self._digests: dict[Path, str] = {}
+        self._of_classes: dict[str, list[Image]] = {}
+
+    def digest(self, image: Image) -> str:
+        """The SHA-256 of an image that has a copy; empty if it has none."""
+        size = _size(image.path)
+        if size not in self._groups:
+            self._groups[size] = self._group(size)
+        return self._digests.get(image.path, "")
+
+    def is_usable(self, image: Image) -> bool:
+        """Whether an image may be used in its class; if not, `notes` reports it.
+
+        Raises:
+            DataError: it is in another class too, and the rule is ``error``.
+        """
+        digest = self.digest(image)
+        copies = self._groups[_size(image.path)].get(digest, [image])
+        if len({each.owner for each in copies}) == 1:
+            return True
+        first = min(copies, key=lambda each: each.name)
+        if self._rule == "error":
+            other = next(each for each in copies if each.owner != image.owner)
+            raise DataError(
+                f"the same image as {other.path}, which is of another class",
+                file=image.path,
+                mend="Remove one of the two, or give --option duplicates=drop",
+            )
+        self._of_classes[digest] = copies
+        return self._rule == "keep-first" and first.owner == image.owner
+
+    def notes(self) -> Iterable[str]:
+        """One line on the images in several classes that the draw came across."""
+        if self._of_classes:
+            found = sorted(self._of_classes.values(), key=lambda copies: copies[0].name)
+            pairs = (" = ".join(sorted(each.name for each in copies)[:3]) for copies in found)
+            what = "used in no class" if self._rule == "drop" else "used in the first class only"
+            yield (
+                f"{len(found)} images exist byte by byte in several classes and are {what} "
+                f"(duplicates={self._rule}): {listed(pairs, 3)}"
+            )
+
+    def _group(self, size: int) -> dict[str, list[Image]]:
+        """The images of one size by digest, as far as there are copies."""
+        if self._sizes is None:
+            self._sizes = defaultdict(list)
+            for image in self._images:
+                self._sizes[_size(image.path)].append(image)
+        alike = self._sizes.get(size, [])
+        if len(alike) < 2 or size <= 0:
+            return {}
+        by_digest: dict[str, list[Image]] = defaultdict(list)
+        for image in alike:
+            try:
+                by_digest[sha256_file(image.path)].append(image)
+            except OSError:
+                continue  # Where it is drawn, reading it reports what is wrong.
+        found = {digest: copies for digest, copies in by_digest.items() if len(copies) > 1}
+        self._digests |= {each.path: digest for digest, some in found.items() for each in some}
+        return found
+
+
+def _size(path: Path) -> int:
+    """The size of a regular file in bytes; -1 for anything else, which is never opened here."""
+    try:
+        return path.stat().st_size if path.is_file() else -1
+    except OSError:
+        return -1

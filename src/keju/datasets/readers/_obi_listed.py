@@ -1,0 +1,145 @@
+"""Classes, queries and distractors that a list of images gives, instead of a draw."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from keju.datasets.readers._image_list import ListedImage, listed_images
+from keju.datasets.readers._obi_copies import Copies
+from keju.datasets.readers._obi_draw import Draw, Drawn, Pool, image_of
+from keju.datasets.readers._obi_tree import Tree
+from keju.datasets.readers.base import Options, listed
+from keju.errors import DataError
+from keju.items import ImageRef
+
+_REFERENCE = frozenset({"reference", "label", "gallery", "relevant", "support"})
+_QUERY = frozenset({"query", "test"})
+_DISTRACTOR = frozenset({"distractor", "negative"})
+
+
+class OfClass(NamedTuple):
+    """A listed image of a source, and its class."""
+
+    label: str
+    image: ListedImage
+
+
+class Gallery(NamedTuple):
+    """The classes of a gallery, and its images of other classes."""
+
+    classes: list[Drawn]
+    distractors: list[ImageRef]
+
+
+def listed_by_source(trees: Sequence[Tree], options: Options) -> list[list[OfClass]]:
+    """The images that the option ``items`` lists, for each source in their order.
+
+    Raises:
+        DataError: as `listed_images`; a source has no image in the list.
+    """
+    labels: dict[str, tuple[int, str, str]] = {}
+    for number, tree in enumerate(trees):
+        before = f"{tree.found.folder.name}/" if len(trees) > 1 else ""
+        for classes in (tree.classes, tree.undeciphered):
+            for label, names in classes.items():
+                labels |= {before + name: (number, label, name) for name in names}
+    found: list[list[OfClass]] = [[] for _ in trees]
+    for each in listed_images(options, labels) or []:
+        number, label, name = labels[each.name]
+        found[number].append(OfClass(label, each._replace(name=name)))
+    if empty := [
+        tree.found.source.name for tree, some in zip(trees, found, strict=True) if not some
+    ]:
+        raise DataError(
+            f"the list has no image of {listed(empty)}",
+            file=options["items"],
+            mend="List images of every source, or import the sources one by one",
+        )
+    return found
+
+
+def listed_pools(
+    draw: Draw, trees: Sequence[Tree], images: Sequence[Iterable[OfClass]], *, together: bool
+) -> list[Pool]:
+    """Pools whose copies are looked for among the listed images alone."""
+    several = [
+        [image_of(tree, each.label, each.image.name) for each in some]
+        for tree, some in zip(trees, images, strict=True)
+    ]
+    shared = Copies([image for some in several for image in some], draw.rule) if together else None
+    return [
+        Pool(tree, frozenset(tree.classes), shared or Copies(some, draw.rule))
+        for tree, some in zip(trees, several, strict=True)
+    ]
+
+
+def listed_gallery(
+    draw: Draw, pool: Pool, images: Iterable[OfClass], *, distractors: bool
+) -> Gallery:
+    """Classes as listed: by the column role, else the first images of a class are its references.
+
+    Args:
+        draw: stores the images, and takes notes.
+        pool: the source.
+        images: what is listed of it.
+        distractors: whether a class without queries gives distractors.
+
+    Raises:
+        DataError: no class has a reference and a query; a role is unknown.
+    """
+    by_class: dict[str, list[ListedImage]] = {}
+    used: set[str] = set()
+    for label, image in images:
+        by_class.setdefault(label, [])
+        if draw.is_new(pool, label, image.name, used):
+            by_class[label].append(image)
+    classes: list[Drawn] = []
+    others: list[ImageRef] = []
+    incomplete: list[str] = []
+    for label, some in by_class.items():
+        references, queries, rest = _by_role(some, pool.found.source.references)
+        if distractors and not queries:
+            references, rest = [], [*references, *rest]
+        others += [draw.crop(pool, label, each.name).ref for each in rest if distractors]
+        if references and queries:
+            crops = [draw.crop(pool, label, each.name) for each in (*references, *queries)]
+            cut = len(references)
+            classes.append(Drawn(pool.tree, label, tuple(crops[:cut]), tuple(crops[cut:])))
+        elif not (distractors and rest):
+            incomplete.append(label)
+    if incomplete:
+        draw.notes.append(
+            f"{pool.found.source.name}: skipped {len(incomplete)} listed classes without a "
+            f"reference and a query: {listed(incomplete)}"
+        )
+    if not classes:
+        raise DataError(
+            f"no listed class of {pool.found.source.name} has a reference and a query",
+            file=pool.found.folder,
+            mend="List more images of a class, or add the column role: reference, query",
+        )
+    return Gallery(sorted(classes, key=lambda one: one.label), others)
+
+
+def _by_role(
+    images: list[ListedImage], count: int
+) -> tuple[list[ListedImage], list[ListedImage], list[ListedImage]]:
+    """References, queries and distractors of a class."""
+    if not any(each.role for each in images):
+        return images[:count], images[count:], []
+    parts: tuple[list[ListedImage], ...] = ([], [], [])
+    for each in images:
+        for names, part in zip((_REFERENCE, _QUERY, _DISTRACTOR), parts, strict=True):
+            if each.role in names:
+                part.append(each)
+                break
+        else:
+            raise DataError(
+                f"the role {each.role[:20]!r} is unknown",
+                file=each.place.file,
+                item=each.place.item,
+                mend="Write reference, query or distractor",
+            )
+    references, queries, rest = parts
+    return references, queries, rest

@@ -1,0 +1,293 @@
+"""OBI-Bench's sources of single characters, read as they are released."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from layouts import obi_characters as trees
+from released import obi_classes, picture, put, table
+
+from keju.benchmarks import is_undeciphered
+from keju.datasets.readers._obi_releases import releases
+from keju.errors import DataError, UsageError
+
+
+def what(done) -> dict[str, dict[str, str]]:
+    """Metadata of the items that ask What, by file."""
+    return {item.metadata["file"]: item.metadata for item in done.items if item.query == "What"}
+
+
+def test_hust_obc_gives_one_image_of_each_deciphered_character(read, tmp_path: Path):
+    done = read("obi-deciphering", trees.hust(tmp_path))
+    found = what(done)
+    assert len(done.items) == 2 * len(found) == 8
+    classes = {about["class"]: about["character"] for about in found.values()}
+    assert classes == {"0001": "一", "0011_0012": "⊥", "0157": "王", "0482": "雨"}
+    origins = {about["class"]: about["origin"] for about in found.values()}
+    assert origins["0482"] == "YinQiWenYuan"
+    assert origins["0011_0012"] == "New Compilation of Oracle Bone Scripts"
+    assert {about["class"]: about["frequency"] for about in found.values()}["0157"] == "3"
+    assert {item.group for item in done.items} == {f"HUST-OBS/{label}" for label in classes}
+    assert {item.answer for item in done.items} == {""}
+    assert not any(is_undeciphered(item) for item in done.items)
+    assert "HUST-OBS: skipped 1 images in GuoXueDaShi_1390" in done.notes
+
+
+@pytest.mark.parametrize(("asked", "marked", "items"), [("only", 6, 6), ("yes", 6, 14)])
+def test_undeciphered_characters_are_asked_and_marked(
+    read, tmp_path: Path, asked: str, marked: int, items: int
+):
+    done = read("obi-deciphering", trees.hust(tmp_path), undeciphered=asked)
+    unknown = [item for item in done.items if is_undeciphered(item)]
+    assert (len(unknown), len(done.items)) == (marked, items)
+    assert {item.metadata["class"] for item in unknown} == {"L/276", "X/9", "Y+H/60082"}
+    assert not any("character" in item.metadata for item in unknown)
+
+
+def test_undeciphered_images_without_class_folders_are_classed_by_their_id(read, tmp_path: Path):
+    src = trees.hust(tmp_path)
+    put(src / "undeciphered/X/X_77_1.png", picture(70))
+    done = read("obi-deciphering", src, undeciphered="only")
+    assert "X/77" in {item.metadata["class"] for item in done.items}
+
+
+@pytest.mark.parametrize(
+    ("options", "images"),
+    [({"classes": "2"}, 2), ({"images": "3"}, 6), ({"images": "2", "classes": "4"}, 5)],
+)
+def test_characters_and_images_are_drawn_in_the_number_asked_for(
+    read, tmp_path: Path, options: dict[str, str], images: int
+):
+    assert len(what(read("obi-deciphering", trees.hust(tmp_path), **options))) == images
+
+
+def test_more_characters_than_there_are_is_an_error(read, tmp_path: Path):
+    with pytest.raises(DataError, match=r"4 characters; wanted are 9\. Ask for at most 4"):
+        read("obi-deciphering", trees.hust(tmp_path), classes="9")
+    with pytest.raises(UsageError, match="undeciphered=all: choose no, yes or only"):
+        read("obi-deciphering", trees.hust(tmp_path / "b"), undeciphered="all")
+
+
+def test_the_papers_tiers_are_drawn_by_the_number_of_images(read, tmp_path: Path):
+    counts = {"0001": 501, "0002": 101, "0003": 11, "0004": 5}
+    for label, count in counts.items():
+        for number in range(count):
+            place = int(label) * 1000 + number
+            put(tmp_path / f"HUST-OBC/deciphered/{label}/X_{label}_{number}.png", picture(place))
+    done = read("obi-deciphering", tmp_path / "HUST-OBC")
+    subsets = {about["class"]: about.get("subset", "") for about in what(done).values()}
+    assert subsets == {"0001": "tier-1", "0002": "tier-2", "0003": "tier-3", "0004": ""}
+    with pytest.raises(DataError, match="1 images of subset tier-1, but the paper has 14"):
+        read("obi-deciphering", tmp_path / "HUST-OBC", as_paper="yes")
+    assert "no table" not in " ".join(done.notes)
+    assert any("characters of the classes are unknown" in note for note in done.notes)
+
+
+def test_a_table_in_a_release_keeps_its_characters_and_ids(read, tmp_path: Path):
+    src = trees.hust_table(tmp_path)
+    (one,) = [item for item in read("obi-deciphering", src).items if item.query == "What"]
+    assert one.answer == "A king."
+    assert (one.metadata["character"], one.metadata["frequency"]) == ("王", "3")
+    (src / "descriptions.csv").unlink()
+    ids = {item.id for item in read("obi-deciphering", src, images="9").items}
+    assert one.id in ids
+
+
+def test_evobc_asks_about_oracle_bone_characters_alone(read, tmp_path: Path):
+    done = read("obi-deciphering", trees.evobc(tmp_path))
+    found = [(one["class"], one["character"], one["era"], one["origin"])
+             for one in what(done).values()]  # fmt: skip
+    assert found == [
+        ("00001", "天", "Oracle Bone Characters", "Book"),
+        ("00002", "王", "Oracle Bone Characters", "說文Web"),
+    ]
+    assert any("skipped 3 images of other eras" in note for note in done.notes)
+    seal = what(read("obi-deciphering", trees.evobc(tmp_path / "b"), era="SS"))
+    assert {one["era"] for one in seal.values()} == {"Seal Script"}
+    every = what(read("obi-deciphering", trees.evobc(tmp_path / "c"), era="all", images="9"))
+    assert len(every) == len(trees.EVOBC_IMAGES)
+    with pytest.raises(UsageError, match="era=Han: choose all or OBC, BI, SS, SAC, WSC, CS"):
+        read("obi-deciphering", trees.evobc(tmp_path / "d"), era="Han")
+
+
+def test_eras_have_the_order_of_the_releases_numbers():
+    release = releases()["EVOBC"]
+    assert release.era_of("3") == "Spring and Autumn period Characters"
+    assert (release.era_of("6"), release.era_of("x")) == ("", "")
+
+
+def test_evobc_has_no_subsets_to_draw_as_the_paper_does(read, tmp_path: Path):
+    with pytest.raises(DataError, match=r"subset pictograph, .* scaffold obi-deciphering"):
+        read("obi-deciphering", trees.evobc(tmp_path), as_paper="yes")
+
+
+def test_of_a_component_the_annotated_images_are_asked(read, tmp_path: Path):
+    src = trees.component(tmp_path)
+    done = read("obi-deciphering", src)
+    found = what(done)
+    assert len(found) == 20 * 5
+    assert all(name.endswith("_a.png") for name in found)
+    assert {one["class"]: one["character"] for one in found.values()}["17"] == "王"
+    assert {one["subset"] for one in found.values()} == {"radical"}
+    drawn = what(read("obi-deciphering", src, as_paper="yes"))
+    assert sorted(Counter(one["class"] for one in drawn.values()).values()) == [5] * 10
+    others = what(read("obi-deciphering", src, annotated="no"))
+    assert not any(name.endswith("_a.png") for name in others)
+
+
+@pytest.mark.parametrize(
+    ("build", "character"),
+    [
+        (trees.with_names("HWOBC", trees.CODES, "classes.csv"), "大"),
+        (trees.with_names("HWOBC", trees.CODES, "ID_to_chinese.json"), "大"),
+        (trees.class_folders("Oracle-50K", trees.HAN), "大"),
+        (trees.class_folders("HWOBC", trees.CODES), None),
+    ],
+)
+def test_a_class_has_its_character_as_metadata(read, tmp_path: Path, build, character):
+    done = read("obi-classification", build(tmp_path), classes="4")
+    first = min(item.metadata["class"] for item in done.items)
+    found = {item.metadata.get("character") for item in done.items
+             if item.metadata["class"] == first}  # fmt: skip
+    assert found == {character}
+
+
+def test_names_may_be_given_and_merged_classes_have_all_of_theirs(read, tmp_path: Path):
+    src = trees.class_folders("mine", ("7", "0008_0009"))(tmp_path)
+    names = put(tmp_path / "names.json", json.dumps({"7": "七", "0008": "八", "0009": "九"}))
+    done = read("obi-classification", src, names=str(names))
+    found = {item.metadata["class"]: item.metadata["character"] for item in done.items}
+    assert found == {"7": "七", "0008_0009": "八九"}
+    put(names, '{"7": ["七"]}')
+    with pytest.raises(DataError, match="expected a text under '7'"):
+        read("obi-classification", src, names=str(names))
+
+
+def shared_image(src: Path) -> None:
+    """Classes of six images; one image is in c0 and in c3, one is twice in c1."""
+    obi_classes(src, classes=6, images=6)
+    put(src / "c3/copy.png", (src / "c0/0.png").read_bytes())
+    put(src / "c1/copy.png", (src / "c1/0.png").read_bytes())
+
+
+def used(done) -> set[str]:
+    return {ref.sha256 for item in done.items for ref in item.images}
+
+
+def sha256(path: Path) -> str:
+    from keju.files import sha256_file
+
+    return sha256_file(path)
+
+
+@pytest.mark.parametrize("seed", [str(seed) for seed in range(12)])
+def test_an_image_in_two_classes_is_used_in_neither_whatever_is_drawn(
+    read, tmp_path: Path, seed: str
+):
+    shared_image(tmp_path / "s")
+    twice = sha256(tmp_path / "s/c0/0.png")
+    done = read("obi-classification", tmp_path / "s", seed=seed)
+    assert twice not in used(done)
+    assert {item.metadata["class"] for item in done.items} == {f"c{n}" for n in range(6)}
+    assert done.manifest.made["duplicates"] == "drop"
+    small = read("obi-classification", tmp_path / "s", seed=seed, classes="3")
+    files = {item.metadata["file"] for item in small.items}
+    assert files < {item.metadata["file"] for item in done.items}
+    retrieval = read("obi-retrieval", tmp_path / "s", seed=seed, classes="2")
+    assert twice not in used(retrieval)
+
+
+def test_the_rule_for_copies_is_reported_and_can_be_chosen(read, tmp_path: Path):
+    src = tmp_path / "s"
+    for label in ("a", "b"):
+        for number in range(5):
+            put(src / f"{label}/{number}.png", picture(number + 10 * (label == "b")))
+    put(src / "b/5.png", (src / "a/0.png").read_bytes())
+    dropped = read("obi-classification", src)
+    assert {item.metadata["class"] for item in dropped.items} == {"b"}
+    assert (
+        "1 images exist byte by byte in several classes and are used in no class "
+        "(duplicates=drop): s/a/0.png = s/b/5.png"
+    ) in dropped.notes
+    kept = read("obi-classification", src, duplicates="keep-first")
+    assert {item.metadata["class"] for item in kept.items} == {"a", "b"}
+    assert not any(item.metadata["file"] == "b/5.png" for item in kept.items)
+    with pytest.raises(DataError, match=r"the same image as .*, which is of another class"):
+        read("obi-classification", src, duplicates="error")
+    with pytest.raises(UsageError, match="duplicates=no: choose drop, keep-first or error"):
+        read("obi-classification", src, duplicates="no")
+
+
+def test_copies_in_two_sources_matter_only_in_one_gallery(read, tmp_path: Path):
+    src = trees.several(tmp_path / "all")
+    put(src / "OBI125/王/more.png", (src / "HWOBC/大/大_0.png").read_bytes())
+    apart = read("obi-classification", src, classes="4")
+    assert not any("several classes" in note for note in apart.notes)
+    with pytest.raises(DataError, match="3 classes have 5 different images"):
+        read("obi-classification", src, classes="12", mixed="yes")
+
+
+def test_a_release_with_a_character_in_two_classes_drops_the_image(read, tmp_path: Path):
+    src = trees.hust(tmp_path)
+    put(
+        src / "deciphered/0482/X_0482_1.png",
+        (src / "deciphered/0001/G_0001_甲骨文2.png").read_bytes(),
+    )
+    done = read("obi-deciphering", src)
+    assert {about["class"] for about in what(done).values()} == {"0011_0012", "0157", "0482"}
+
+
+def test_a_list_takes_the_place_of_a_draw(read, tmp_path: Path):
+    src = trees.class_folders("HWOBC", trees.CODES)(tmp_path)
+    lines = [
+        f"../data/HWOBC/{label}/{label}_{n}.png" for label in trees.CODES[:2] for n in (3, 1, 0)
+    ]
+    done = read("obi-classification", src, items=str(put(tmp_path / "l.txt", "\n".join(lines))))
+    files = {item.metadata["file"] for item in done.items}
+    assert files == {f"{label}/{label}_{n}.png" for label in trees.CODES[:2] for n in (1, 0)}
+    assert {len(item.images) for item in done.items} == {3}
+
+
+def test_a_list_may_give_roles(read, tmp_path: Path):
+    src = trees.class_folders("OBC306", trees.CODES)(tmp_path)
+    one, two = trees.CODES[:2]
+    rows = [(f"{one}_0.png", "query"), (f"{one}_1.png", "relevant"), (f"{one}_2.png", "relevant"),
+            (f"{two}_0.png", "distractor")]  # fmt: skip
+    file = table(tmp_path / "list.csv", ("image", "role"), *rows)
+    done = read("obi-retrieval", src, items=str(file))
+    assert {item.metadata["file"] for item in done.items} == {f"{one}/{one}_0.png"}
+    assert {(len(item.images), item.relevant) for item in done.items} == {(4, (1, 2))}
+    table(file, ("image", "role"), (f"{one}_0.png", "hero"))
+    with pytest.raises(DataError, match="the role 'hero' is unknown"):
+        read("obi-retrieval", src, items=str(file))
+
+
+def test_lists_of_the_authors_are_read(read, tmp_path: Path):
+    listed = [{"path": "../HUST-OBC/deciphered/0157/L_0157_13972.jpg", "label": 141}]
+    file = put(tmp_path / "Validation_test.json", json.dumps(listed))
+    done = read("obi-deciphering", trees.hust(tmp_path / "a"), items=str(file))
+    assert list(what(done)) == ["deciphered/0157/L_0157_13972.jpg"]
+    file = put(tmp_path / "TE_OBI_com.txt", "../OBI_Component_20/7/1_47no1_a.png 13\n")
+    done = read("obi-deciphering", trees.component(tmp_path / "b"), items=str(file))
+    assert list(what(done)) == ["7/1_47no1_a.png"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("nothing.png\n", "the source has no image 'nothing.png'"),
+        ("0.png\n", "'0.png' may be c0/0.png, c1/0.png"),
+        ("c0/0.png\nc0/0.png\n", "c0/0.png is also in line 1"),
+        ("\n", "the list is empty"),
+        ("c0/0.png\n", "no listed class of s has a reference and a query"),
+    ],
+)
+def test_a_list_that_does_not_fit_is_refused(read, tmp_path: Path, text: str, says: str):
+    obi_classes(tmp_path / "s", classes=2)
+    with pytest.raises(DataError) as refused:
+        read("obi-classification", tmp_path / "s", items=str(put(tmp_path / "l.txt", text)))
+    assert says in str(refused.value)
+    assert refused.value.mend
