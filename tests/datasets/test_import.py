@@ -19,6 +19,7 @@ def test_every_format_says_its_layout_and_its_options() -> None:
         "obi-recognition", "obi-rejoining", "obi-classification", "obi-retrieval",
         "obi-deciphering", "vlmevalkit-tsv",
         "pages", "page-xml", "alto", "mcs-bench", "ancientdoc", "hisdoc", "idx", "parquet",
+        "mapped",
     }  # fmt: skip
     for name, reader in FORMATS.items():
         assert reader.name == name

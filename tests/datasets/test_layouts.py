@@ -70,7 +70,9 @@ def test_detection_names_the_reader_of_a_layout_and_no_other_fits_as_well(tmp_pa
     layout = BY_NAME[name]
     found = {
         reader.name: detection.fit
-        for reader, detection in candidates(Listing(layout.write(tmp_path)), FORMATS.values())
+        for reader, detection in candidates(
+            Listing(layout.write(tmp_path / "src")), FORMATS.values()
+        )
     }
     assert layout.reader in found
     others = [fit for reader, fit in found.items() if reader != layout.reader]

@@ -13,19 +13,43 @@ from keju.cli.options import AsJson, DatasetPath, NewDataset
 from keju.errors import UsageError
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
+MapFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--map",
+        metavar="FILE",
+        help="Mapping file (TOML) for a source that no other format reads. See: keju data detect "
+        "SRC --write-map FILE",
+    ),
+]
 
 
 @data_app.command()
-def detect(src: Source, as_json: AsJson = False) -> None:
+def detect(
+    src: Source,
+    map_: MapFile = None,
+    write_map: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A new mapping file, drafted from SRC for you to complete."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Examine a file or folder: its format, the command that imports it, and its first items.
 
-    Nothing is written.
+    SRC is not changed and no dataset is written.
     """
-    from keju.datasets.examine import examine
+    from keju.datasets.examine import examine, write_mapping
+    from keju.datasets.readers.words import detect_command
     from keju.reporting.detected import as_data, lines
     from keju.reporting.plain import print_json
 
-    found = examine(src)
+    if write_map:
+        write_mapping(src, write_map)
+        say(f"Complete {write_map}, then: {detect_command(src, write_map)}")
+        return
+    found = examine(src, mapping=map_)
     if as_json:
         print_json(as_data(found))
     else:
@@ -55,6 +79,7 @@ def import_(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the format; may be repeated."),
     ] = None,
+    map_: MapFile = None,
 ) -> None:
     """Read a source into a dataset: your pages, PAGE-XML, ALTO, or a released benchmark.
 
@@ -68,6 +93,9 @@ def import_(
             f"{form!r} is no format but a source of a recipe: keju build RECIPE.toml. "
             f"Its keys: keju build sources {form}"
         )
+    options = dict(_pair(each) for each in option or ())
+    if map_:
+        options["map"] = str(map_)
     done = import_dataset(
         form,
         src,
@@ -76,7 +104,7 @@ def import_(
         version=version,
         licence=licence,
         source=source,
-        options=dict(_pair(each) for each in option or ()),
+        options=options,
     )
     for each in done.notes:
         note(f"note: {each}")

@@ -9,10 +9,13 @@ from typing import NamedTuple
 from keju.datasets.manifest import MANIFEST
 from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
+from keju.datasets.readers.base import Detection
 from keju.datasets.readers.detecting import LOWEST, Candidate, candidates
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.mapped.draft import draft_mapping
 from keju.datasets.readers.obstacles import Obstacle, archives, obstacle
 from keju.errors import UsageError
+from keju.files import write_atomic
 
 _TABLES = 5
 _COLUMNS = 40
@@ -51,11 +54,12 @@ class Seen(NamedTuple):
     archives: tuple[str, ...]
 
 
-def examine(src: Path, *, seconds: float = SECONDS) -> Examined:
+def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS) -> Examined:
     """Examine a source without writing anything.
 
     Args:
         src: the file or folder.
+        mapping: a mapping file that describes it; by default every reader looks at it.
         seconds: time limit of the preview.
 
     Raises:
@@ -64,9 +68,13 @@ def examine(src: Path, *, seconds: float = SECONDS) -> Examined:
     if not src.exists() and not src.is_symlink():
         raise UsageError(f"{src}: no such file or folder")
     listing = Listing(src)
-    found = obstacle(listing)
+    found = None if mapping else obstacle(listing)
     ranked: list[Candidate] = []
-    if found is None:
+    if mapping is not None:
+        options = {"map": str(mapping)}
+        what = f"records described by {mapping}"
+        ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
+    elif found is None:
         ranked = candidates(listing, FORMATS.values())
     first = None
     if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
@@ -90,3 +98,17 @@ def _seen(listing: Listing) -> Seen:
         names=tuple(path.as_posix() for path in listing.files[:_NAMES]),
         archives=tuple(path.as_posix() for path in archives(listing)[:_NAMES]),
     )
+
+
+def write_mapping(src: Path, file: Path) -> None:
+    """Write a draft of a mapping file for a source.
+
+    Raises:
+        UsageError: the source does not exist, or the file does.
+        DataError: the file cannot be written.
+    """
+    if not src.exists():
+        raise UsageError(f"{src}: no such file or folder")
+    if file.exists():
+        raise UsageError(f"{file} exists. Choose another --write-map, or delete it")
+    write_atomic(file, draft_mapping(Listing(src)))

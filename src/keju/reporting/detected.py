@@ -132,6 +132,9 @@ def _nothing(found: Examined) -> Iterator[str]:
         yield f"  {name}: {', '.join(columns) if columns else 'no records found'}"
     yield f"  first files: {', '.join(found.seen.names)}"
     yield from _others("The nearest formats:", found, found.candidates)
+    src = shell_word(str(found.src))
+    yield "Describe the source in a mapping file, which keju drafts:"
+    yield f"  keju data detect {src} --write-map mapping.toml"
 
 
 def _preview_data(preview: Preview) -> dict[str, object]:

@@ -12,6 +12,7 @@ from keju.datasets.readers import (
     ancientdoc,
     hisdoc,
     idx,
+    mapped,
     mcs_bench,
     obi_classes,
     obi_deciphering,
@@ -52,6 +53,7 @@ FORMATS: Mapping[str, Reader] = _by_name(
     idx.READER,
     vlmevalkit.READER,
     parquet.READER,
+    mapped.READER,
 )
 """What can be imported, by name."""
 
@@ -119,6 +121,8 @@ def import_dataset(
 
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:
     """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
+    if name == AUTO and "map" in given:
+        return mapped.READER, given, [f"read as mapped by {given['map']}"]
     if name == AUTO and src.exists():
         reader, detection = best(Listing(src), FORMATS.values())
         options = {**detection.options, **given}

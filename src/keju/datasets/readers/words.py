@@ -37,6 +37,13 @@ def import_command(name: str, src: Path, options: Options, out: Path | None = No
     return " ".join(shell_word(word) for word in words)
 
 
+def detect_command(src: Path, mapping: Path | None = None) -> str:
+    """The command that examines a source, by a mapping file if one is given."""
+    words = ["keju", "data", "detect", _path(src)]
+    words += ["--map", _path(mapping)] if mapping else []
+    return " ".join(shell_word(word) for word in words)
+
+
 def new_folder(src: Path) -> Path:
     """A folder beside the current one for what is imported from a source."""
     name = src.resolve().name

@@ -1,0 +1,194 @@
+"""FORMAT ``mapped``: tables or image folders that no other reader knows, by a mapping file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.datasets.readers.mapped.images import MappedFiles
+from keju.datasets.readers.mapped.items import PLACE_COLUMNS, ItemMaker
+from keju.datasets.readers.mapped.mapping import Mapping, read_mapping
+from keju.datasets.readers.mapped.records import (
+    as_tuple,
+    image_records,
+    table_records,
+    with_groups,
+)
+from keju.datasets.readers.records import Place
+from keju.datasets.readers.tables import SUFFIXES, Row
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError, shortened
+from keju.files import sha256_file
+
+LAYOUT = """\
+SRC/                      any table (CSV, TSV, JSON, JSON lines, parquet, XLSX), any folder of
+                          images, or both
+mapping.toml              what its columns, file names and folders mean, in a file of yours:
+  [source]                tables = "labels.csv"; or none: each image is a record
+                          image_path = "images/{ID}.*", texts = "{folder}/{stem}.txt"
+                          names = '(?P<book>[^/]+)/page_(?P<page>[0-9]+)\\.png'
+  [fields]                question = "题目"; answer = "答案"; options = ["A", "B"]; …
+  [constants]             task = "T7"
+  [values.task]           "单选" = "T7"
+keju data detect SRC --write-map mapping.toml drafts it; keju data detect SRC --map mapping.toml
+shows the items that it gives."""
+
+OPTIONS = {
+    "map": "the mapping file (--map FILE)",
+    "images": "the folder from which image names start",
+    "skip-missing": "yes: skip records whose image or text file is missing (default no)",
+}
+
+
+def read_mapped(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Read a source as a mapping file describes it, one item per record.
+
+    Raises:
+        UsageError: no mapping file is given, or a regular expression in it cannot be used.
+        DataError: the mapping or a record is not as it must be, or files are missing.
+    """
+    if "map" not in options:
+        raise UsageError(
+            "format mapped needs a mapping file: --map FILE. "
+            "Draft one with: keju data detect SRC --write-map FILE"
+        )
+    file = Path(options["map"])
+    mapping = read_mapping(file)
+    writer.declare(mapping=sha256_file(file))
+    images = Path(options["images"]) if "images" in options else None
+    files = MappedFiles(src, mapping, images)
+    rows = table_records(src, mapping) if mapping.source.tables or _is_table(src) else None
+    rows = image_records(src) if rows is None else rows
+    every = len(rows)
+    rows = _named(rows, files, mapping)
+    if len(rows) < every:
+        yield f"skipped {every - len(rows)} of {every} records, since [source] names does not match"
+    _check_columns(file, mapping, rows)
+    yield from _add_all(
+        src, writer, rows, _Parts(mapping, files), skip=flag(options, "skip-missing")
+    )
+
+
+READER = Reader(
+    "mapped",
+    "any table or image folder, described by a mapping file",
+    LAYOUT,
+    read_mapped,
+    OPTIONS,
+)
+
+
+class _Parts(NamedTuple):
+    mapping: Mapping
+    files: MappedFiles
+
+
+def _is_table(src: Path) -> bool:
+    return src.is_file() and src.suffix.casefold() in SUFFIXES
+
+
+def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
+    if not mapping.source.names:
+        return rows
+    names = []
+    for row in rows:
+        first = next((each for each in files.images(row) if isinstance(each, str)), "")
+        names.append(first.replace("\\", "/"))
+    found = with_groups(rows, names, mapping.source.names)
+    if not found:
+        raise DataError(
+            f"[source] names matches none of {len(names)} paths, e.g. {shortened(names[0])!r}",
+            mend="The expression must match the whole path",
+        )
+    return found
+
+
+def _add_all(
+    src: Path, writer: DatasetWriter, rows: Sequence[Row], parts: _Parts, *, skip: bool
+) -> Iterator[str]:
+    mapping, files = parts.mapping, parts.files
+    columns = tuple(dict.fromkeys(key for row in rows for key in row.cells))
+    maker = ItemMaker(mapping, columns)
+    taken: dict[str, Place] = {}
+    without_answer = 0
+    for number, row in enumerate(rows, start=1):
+        images = [files.store(writer, each, row.place) for each in files.images(row)]
+        text = files.text(row) if mapping.source.texts else ""
+        refs = tuple(ref for ref in images if ref is not None)
+        if text is None or len(refs) < len(images):
+            continue
+        whole = Row(row.place, {"text": text, **row.cells} if mapping.source.texts else row.cells)
+        item = maker.item(whole, _name(row, number, mapping), refs)
+        _refuse_twin(item.id, row.place, taken)
+        without_answer += not (item.answer or item.boxes)
+        writer.add(item)
+    if files.missing and not skip:
+        raise _missing(src, files)
+    if files.missing:
+        yield f"skipped {len(files.missing)} records with missing files: {_listed(files)}"
+    if without_answer:
+        yield f"{without_answer} items without an answer: they can be run, but not scored"
+
+
+def _name(row: Row, number: int, mapping: Mapping) -> str:
+    if not mapping.source.tables and "file" in row.cells and row.place.item == row.cells["file"]:
+        return str(row.cells["file"]).rpartition(".")[0] or str(row.cells["file"])
+    return f"{row.place.file.stem}-{number:06}"
+
+
+def _refuse_twin(name: str, place: Place, taken: dict[str, Place]) -> None:
+    if first := taken.get(name):
+        raise DataError(
+            f"the id {shortened(name)!r} is also that of {first.item}",
+            file=place.file,
+            item=place.item,
+            mend='Make it of several columns: id = ["COLUMN", "COLUMN"], or leave id out',
+        )
+    taken[name] = place
+
+
+def _listed(files: MappedFiles) -> str:
+    return listed(f"{shortened(name)} (of {item})" for name, item in files.missing.items())
+
+
+def _missing(src: Path, files: MappedFiles) -> DataError:
+    return DataError(
+        f"{len(files.missing)} files are missing: {_listed(files)}",
+        file=src,
+        mend="Correct [source] image_path, images or texts, or skip these records: "
+        "--option skip-missing=yes",
+    )
+
+
+def _check_columns(file: Path, mapping: Mapping, rows: Sequence[Row]) -> None:
+    """Refuse a column that no record has.
+
+    Raises:
+        DataError: naming the role, and the columns that exist.
+    """
+    known = {key for row in rows for key in row.cells} | (
+        {"text"} if mapping.source.texts else set()
+    )
+    wanted = [
+        *(
+            (f"[fields] {role}", name)
+            for role, each in mapping.fields.items()
+            for name in as_tuple(each)
+        ),
+        *((f"[blanks] {blank}", name) for blank, name in mapping.blanks.items()),
+        *((f"[metadata] {key}", name) for key, name in mapping.metadata.items()),
+    ]
+    for place, name in wanted:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            columns = sorted(known - PLACE_COLUMNS) + sorted(known & PLACE_COLUMNS)
+            raise DataError(
+                f"no record has a column {name!r}",
+                file=file,
+                item=place,
+                mend=f"{hint}Columns: {', '.join(columns[:40])}",
+            )

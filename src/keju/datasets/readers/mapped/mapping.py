@@ -1,0 +1,155 @@
+"""`Mapping`: how a source that no reader knows becomes items, read from a TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from msgspec import Struct, field
+
+from keju.datasets.readers.base import source_bytes
+from keju.errors import DataError
+
+TODO = "TODO"
+"""Marks in a drafted mapping what must be completed."""
+
+LIST_ROLES = ("image", "options", "also_accepted")
+"""Roles that may have several values, each in a column of its own or as a list in one column."""
+
+JOINERS = {
+    "id": "-", "task": "", "query": "", "question": "\n", "question_simplified": "\n",
+    "question_traditional": "\n", "answer": "\n", "answer_simplified": "\n",
+    "transcription": "\n", "group": "/", "split": "",
+}  # fmt: skip
+"""Roles of one text, and what joins the texts of several columns."""
+
+ROLES = (*JOINERS, *LIST_ROLES)
+
+Columns = str | tuple[str, ...]
+
+
+class Source(Struct, frozen=True, forbid_unknown_fields=True):
+    """``[source]``: where the records and images are.
+
+    Attributes:
+        tables: patterns of the tables' paths, where ``*`` is any text; none: each image is a
+            record.
+        json: ``list`` (a list of objects, or an object with one), ``by-key`` (an object with one
+            record under each key) or ``one`` (each file is a record); by default what fits.
+        each: a column that contains a list of objects; each becomes a record.
+        images: the folders from which image names start, from SRC on.
+        image_path: the path of a record's image; ``{COLUMN}`` is filled in, a last ``.*`` is any
+            image suffix, a first ``**/`` any folder.
+        texts: the path of a record's text file, as `image_path`; its text is the column ``text``.
+        names: a regular expression with named groups for the whole path of the image; each group
+            becomes a column.
+        table_names: the same for the path of the table.
+    """
+
+    tables: Columns = ()
+    json: Literal["", "list", "by-key", "one"] = ""
+    each: str = ""
+    images: Columns = ()
+    image_path: str = ""
+    texts: str = ""
+    names: str = ""
+    table_names: str = ""
+
+
+class Mapping(Struct, frozen=True, forbid_unknown_fields=True):
+    """A mapping file.
+
+    Attributes:
+        source: where the records are.
+        fields: the column, or columns, of each role.
+        blanks: the column that fills each further blank of the task's template.
+        metadata: the column of each metadata name.
+        constants: the text of a role for all items.
+        constant_metadata: metadata of all items.
+        values: for a role or metadata name, texts of the source and what they become.
+        prompt: ``verbatim`` (the question is the whole prompt) or ``template`` (the task's).
+        answer_is: what the answer of a question with options is: ``text`` (a letter or the text of
+            an option), ``from-0`` or ``from-1`` (the number of an option).
+        rest: what becomes of columns without a role: ``metadata`` or ``ignored``.
+    """
+
+    source: Source = field(default_factory=Source)
+    fields: dict[str, Columns] = field(default_factory=dict)
+    blanks: dict[str, str] = field(default_factory=dict)
+    metadata: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    constant_metadata: dict[str, str] = field(default_factory=dict)
+    values: dict[str, dict[str, str]] = field(default_factory=dict)
+    prompt: Literal["", "verbatim", "template"] = ""
+    answer_is: Literal["text", "from-0", "from-1"] = "text"
+    rest: Literal["metadata", "ignored"] = "metadata"
+
+
+def read_mapping(file: Path) -> Mapping:
+    """Read and check a mapping file.
+
+    Raises:
+        DataError: it is not TOML, has an unknown key or role, a wrong value, or a TODO.
+    """
+    try:
+        data = tomllib.loads(source_bytes(file).decode("utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(
+            f"not readable as TOML: {error}", file=file, mend="Correct the line"
+        ) from None
+    _check_keys(file, "", data, Mapping.__struct_fields__)
+    if isinstance(data.get("source"), dict):
+        _check_keys(file, "source", data["source"], Source.__struct_fields__)
+    for section, known in (
+        ("fields", ROLES),
+        ("constants", tuple(JOINERS)),
+        ("values", (*JOINERS, "options", *_names_of_metadata(data))),
+    ):
+        if isinstance(data.get(section), dict):
+            _check_keys(file, section, data[section], known)
+    _check_complete(file, "", data)
+    try:
+        return msgspec.convert(data, Mapping)
+    except msgspec.ValidationError as error:
+        message, _, place = str(error).partition(" - at ")
+        where = place.strip("`").removeprefix("$.")
+        raise DataError(
+            message, file=file, item=where or None, mend="See docs/formats.md, section mapped"
+        ) from None
+
+
+def _names_of_metadata(data: dict[str, object]) -> tuple[str, ...]:
+    named = data.get("metadata")
+    values = data.get("values")
+    # Any other column may become metadata, so its values cannot be checked against a list.
+    rest = values if data.get("rest", "metadata") == "metadata" else ()
+    return (*(named if isinstance(named, dict) else ()), *(rest if isinstance(rest, dict) else ()))
+
+
+def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple[str, ...]) -> None:
+    for key in found:
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            raise DataError(
+                f"unknown key {key!r}",
+                file=file,
+                item=f"[{section}]" if section else None,
+                mend=f"{hint}Keys: {', '.join(known)}",
+            )
+
+
+def _check_complete(file: Path, place: str, value: object) -> None:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            _check_complete(file, f"{place}.{key}" if place else key, inner)
+    elif value == TODO:
+        raise DataError(
+            "this value of the draft is still TODO",
+            file=file,
+            item=place,
+            mend="Complete it, or delete the line",
+        )

@@ -1,0 +1,66 @@
+"""`named_groups`: the named groups of a regular expression in many names, in bounded time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from keju.errors import UsageError
+
+SECONDS = 20.0
+"""Time limit for all names of one source."""
+
+# Python cannot interrupt a match. A process of its own can be ended.
+_PROGRAM = """
+import json, re, sys
+pattern, names = json.load(sys.stdin)
+try:
+    expression = re.compile(pattern)
+except (re.error, OverflowError, RecursionError) as error:
+    json.dump({"error": str(error)}, sys.stdout)
+else:
+    matches = (expression.fullmatch(name) for name in names)
+    found = [match and match.groupdict(default="") for match in matches]
+    json.dump({"groups": list(expression.groupindex), "found": found}, sys.stdout)
+"""
+
+
+def named_groups(
+    pattern: str, names: Sequence[str], *, seconds: float = SECONDS
+) -> tuple[tuple[str, ...], list[dict[str, str] | None]]:
+    """The names of the groups and, for each name, its groups, or None where it does not match.
+
+    The expression must match the whole name.
+
+    Args:
+        pattern: a regular expression of Python.
+        names: what it is matched with.
+        seconds: time limit.
+
+    Raises:
+        UsageError: it is not a regular expression, has no named group, or takes too long.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603 - this interpreter, with a program of our own
+            [sys.executable, "-I", "-S", "-c", _PROGRAM],
+            input=json.dumps([pattern, list(names)]).encode(),
+            capture_output=True,
+            timeout=seconds,
+            check=True,
+        )
+    except subprocess.TimeoutExpired:
+        raise UsageError(
+            f"the regular expression takes more than {seconds:g} s. "
+            "Write [^/]+ instead of .*, and no repetition inside a repetition, such as (a+)+"
+        ) from None
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise UsageError(f"the regular expression cannot be used: {last}") from None
+    answer = json.loads(done.stdout)
+    if "error" in answer:
+        raise UsageError(f"not a regular expression: {answer['error']}")
+    if not answer["groups"]:
+        raise UsageError("the regular expression has no named group, such as (?P<book>[^/]+)")
+    return tuple(answer["groups"]), answer["found"]

@@ -1,0 +1,190 @@
+"""`records_in`: the records of a source as its mapping describes them, each with its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
+
+from keju.datasets.readers.base import files_under, image_files, listed, plain_file
+from keju.datasets.readers.mapped.mapping import Columns, Mapping
+from keju.datasets.readers.mapped.names import named_groups
+from keju.datasets.readers.records import JsonObject, Place
+from keju.datasets.readers.tables import SUFFIXES, Row, read_table
+from keju.errors import DataError, UsageError, shortened
+from keju.files import read_json
+
+_DEEPEST = 5
+_SEPARATOR = "."
+
+
+def as_tuple(columns: Columns) -> tuple[str, ...]:
+    """One column or several, as several."""
+    return (columns,) if isinstance(columns, str) else columns
+
+
+def place_columns(path: PurePosixPath) -> JsonObject:
+    """The columns that every path gives: file, folder, name and stem."""
+    folder = path.parent.as_posix()
+    name = {"file": path.as_posix(), "name": path.name, "stem": path.stem}
+    return {**name, "folder": "" if folder == "." else folder}
+
+
+def image_records(src: Path) -> list[Row]:
+    """A record for each image of a folder.
+
+    Raises:
+        DataError: there are no images, or one is a link to outside.
+    """
+    root = src if src.is_dir() else src.parent
+    files = list(image_files(src)) if src.is_dir() else [src]
+    if not files:
+        raise DataError(
+            "no images, and the mapping names no tables", file=src, mend="Set [source] tables"
+        )
+    paths = [PurePosixPath(file.relative_to(root).as_posix()) for file in files]
+    return [
+        Row(Place(file, path.as_posix()), place_columns(path))
+        for file, path in zip(files, paths, strict=True)
+    ]
+
+
+def table_records(src: Path, mapping: Mapping) -> list[Row]:
+    """The records of the tables that the mapping names.
+
+    Raises:
+        DataError: there is no such table, or one is not readable.
+    """
+    found = []
+    files = _tables(src, mapping)
+    root = src if src.is_dir() else src.parent
+    paths = [file.relative_to(root).as_posix() for file in files]
+    named = _groups(mapping.source.table_names, paths, "table_names")
+    for file, path, groups in zip(files, paths, named, strict=True):
+        if groups is None:
+            continue
+        above = {**place_columns(PurePosixPath(path)), **groups}
+        for row in _rows(file, mapping.source.json):
+            for place, cells in _each(row, mapping.source.each):
+                found.append(Row(place, {**above, **cells}))
+    if not found:
+        raise DataError(
+            "the tables have no records", file=src, mend="Check [source] tables and table_names"
+        )
+    return found
+
+
+def with_groups(rows: Sequence[Row], names: Sequence[str], pattern: str) -> list[Row]:
+    """The records with the named groups of their images' paths; those without a match are None.
+
+    Args:
+        rows: the records.
+        names: the path of the image of each.
+        pattern: the regular expression; empty: the records as they are.
+
+    Raises:
+        UsageError: the expression cannot be used, or a group has the name of a column.
+    """
+    if not pattern:
+        return list(rows)
+    found = _groups(pattern, names, "names")
+    for row, groups in zip(rows, found, strict=True):
+        if twice := [name for name in groups or () if name in row.cells]:
+            raise UsageError(
+                f"the group {twice[0]!r} of [source] names is also a column. Rename the group"
+            )
+    return [
+        Row(row.place, {**row.cells, **groups})
+        for row, groups in zip(rows, found, strict=True)
+        if groups is not None
+    ]
+
+
+def _groups(pattern: str, names: Sequence[str], key: str) -> Sequence[dict[str, str] | None]:
+    if not pattern:
+        return [{} for _ in names]
+    try:
+        return named_groups(pattern, names)[1]
+    except UsageError as error:
+        raise UsageError(f"[source] {key}: {error}") from None
+
+
+def _tables(src: Path, mapping: Mapping) -> list[Path]:
+    if src.is_file():
+        return [src]
+    patterns = as_tuple(mapping.source.tables)
+    every = list(files_under(src, {suffix.lstrip(".") for suffix in SUFFIXES}))
+    found = [
+        file
+        for file in every
+        if any(fnmatch(file.relative_to(src).as_posix(), pattern) for pattern in patterns)
+    ]
+    if not found:
+        names = listed(shortened(file.relative_to(src).as_posix()) for file in every)
+        raise DataError(
+            f"no table is called {' or '.join(patterns)}; found {names or 'no tables'}",
+            file=src,
+            mend="Correct [source] tables",
+        )
+    return found
+
+
+def _rows(file: Path, form: str) -> Iterator[Row]:
+    """The records of a table, nested objects as columns with a point in their names."""
+    for place, cells in _whole(file, form):
+        yield Row(place, dict(flat(cells)))
+
+
+def _whole(file: Path, form: str) -> Iterator[Row]:
+    if file.suffix.casefold() != ".json" or form == "list":
+        yield from read_table(file)
+        return
+    content = read_json(plain_file(file), object)
+    if not isinstance(content, dict):
+        yield from read_table(file)
+        return
+    objects = bool(content) and all(isinstance(value, dict) for value in content.values())
+    if form == "by-key" or (not form and objects):
+        for key, value in content.items():
+            cells = value if isinstance(value, dict) else {"value": value}
+            yield Row(Place(file, shortened(key)), {"key": key, **cells})
+    elif not form and any(_is_records(value) for value in content.values()):
+        yield from read_table(file)
+    else:
+        yield Row(Place(file, "object"), content)
+
+
+def _is_records(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def flat(cells: JsonObject, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """The columns of a record: a field of an object in it is ``OUTER.INNER``; images stay whole."""
+    for key, value in cells.items():
+        if isinstance(value, dict) and depth < _DEEPEST and not _is_image(value):
+            yield from flat(value, f"{prefix}{key}{_SEPARATOR}", depth + 1)
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _is_image(value: JsonObject) -> bool:
+    """Whether an object is an image as Hugging Face's tables have it: its bytes and its path."""
+    return {"bytes", "path"} >= set(value) and isinstance(value.get("bytes"), bytes)
+
+
+def _each(row: Row, column: str) -> Iterator[Row]:
+    if not column:
+        yield row
+        return
+    inner = row.cells.get(column)
+    if not _is_records(inner) or not isinstance(inner, list):
+        raise DataError(
+            f"no list of objects in {column!r}",
+            file=row.place.file,
+            item=row.place.item,
+            mend="Correct [source] each",
+        )
+    others = {key: value for key, value in row.cells.items() if key != column}
+    for number, record in enumerate(inner, start=1):
+        place = Place(row.place.file, f"{row.place.item}, {column} {number}")
+        yield Row(place, {**others, **dict(flat(record, f"{column}{_SEPARATOR}"))})

@@ -1,0 +1,65 @@
+"""Real sources of the shared material import through `auto`, by detection or by a mapping."""
+
+from __future__ import annotations
+
+import pytest
+from released import put
+
+from keju.datasets.readers import import_dataset
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.mapped.draft import draft_mapping
+from keju.datasets.store import Dataset
+
+ABOUT = {"name": "n", "version": "1", "licence": "see SOURCE.txt", "source": "see SOURCE.txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "reader", "items", "images", "first", "answer"),
+    [
+        ("chi-know-po", "page-xml", 227, 0,
+         "page/BULAC_BIULO_CHI_1087_1/BULAC_BIULO_CHI_1087_1_0065", "北堂書鈔目錄"),
+        ("oracle-mnist", "idx", 3000, 3000, "t10k-00000", "8"),
+    ],
+)  # fmt: skip
+def test_a_real_source_is_detected_and_imported(
+    shared, tmp_path, name, reader, items, images, first, answer
+):
+    done = import_dataset("auto", shared / "data" / name, tmp_path / "out", **ABOUT)
+    assert done.notes[0].startswith(f"read as {reader}: ")
+    assert done.manifest.items == items
+    assert done.manifest.images == images
+    item = Dataset.open(tmp_path / "out").item(first)
+    assert item.answer.startswith(answer)
+
+
+def mapped(shared, tmp_path, name, *edits):
+    """The items of a source by its drafted mapping, after a few edits."""
+    src = shared / "data" / name
+    draft = draft_mapping(Listing(src))
+    for old, new in edits:
+        assert old in draft, draft
+        draft = draft.replace(old, new)
+    file = put(tmp_path / "mapping.toml", draft)
+    import_dataset("auto", src, tmp_path / "out", **ABOUT, options={"map": str(file)})
+    return {item.id: item for item in Dataset.open(tmp_path / "out").items()}
+
+
+def test_page_scans_with_one_file_of_texts_import_by_a_mapping(shared, tmp_path):
+    items = mapped(shared, tmp_path, "real-pages", ("TODO", "page_level_ocr"))
+    assert set(items) == {"r01_jianmingmulu_ms", "r03_jianming_seal"}
+    first = items["r01_jianmingmulu_ms"]
+    assert first.answer.startswith("稱為藏書之家即應將其姓名附載于各書提要末")
+    assert (first.images[0].width, first.images[0].height) == (1116, 1500)
+
+
+def test_page_scans_without_texts_import_by_a_mapping(shared, tmp_path):
+    items = mapped(
+        shared, tmp_path, "open-guji",
+        ("TODO", "page_level_ocr"),
+        ("[fields]", "names = '(?:[0-9]+[.]cn_page_)?(?P<page>[0-9]+)[.]png'\n\n[fields]"),
+    )  # fmt: skip
+    assert set(items) == {
+        "1", "2", "3", "4", "06054854.cn_page_110", "06054854.cn_page_111",
+    }  # fmt: skip
+    assert items["06054854.cn_page_110"].metadata == {"page": "110"}
+    assert all(item.images and not item.answer for item in items.values())
