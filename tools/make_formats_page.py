@@ -42,8 +42,12 @@ What holds of every form:
   a folder is searched for the names jpg, png, tif, webp, jp2, gif, bmp.
 - **Nothing is guessed and nothing is dropped in silence.** Another layout is an error that shows
   what was expected and what was found; what is left out is a note with its number.
-- **Names in the data stay inside the folder**: absolute ones, `..` and links to outside are
-  refused. Links to folders are not followed.
+- **No file outside of the source is read.** Links to outside are refused, links to folders are not
+  followed. An image that a record names with a path of another machine (`/data/mcs/images/1.jpg`,
+  `C:\\…`, a URL) is found by the end of that path; with another suffix, if the named one is
+  missing; by its file name, if there is one such image. Each of these ways is reported.
+- **Tables** may be JSON (a list of objects, or an object that contains one), JSON lines, CSV, TSV,
+  parquet or XLSX.
 - **Litter is passed over**: hidden files, `Thumbs.db`, `desktop.ini`, `__MACOSX`, `@eaDir`.
 - **Texts are UTF-8**, with or without byte-order mark. Another encoding is an error that names the
   likely one and the command that converts it.

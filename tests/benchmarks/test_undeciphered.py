@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 from commanding import keju
+from msgspec.structs import replace
 from released import picture, put, table
 from serving import Chat
 
-from keju.benchmarks import is_undeciphered
+from keju.benchmarks import NO_REFERENCE, is_undeciphered, missing_reference
 from keju.benchmarks.undeciphered import MARK, REASON
-from keju.datasets.checks import check_item
-from keju.datasets.store import Dataset
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
-from keju.items import Item
 from keju.reporting.gather import gather
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores, score_run
@@ -51,11 +50,19 @@ def test_they_are_imported_marked_and_valid(dataset: Path):
     assert (finding.severity, "undeciphered" in finding.problem) == ("notice", True)
 
 
-def test_an_item_that_only_lacks_its_answer_is_still_a_fault(dataset: Path):
-    ref = Dataset.open(dataset).items()[0].images
-    bare = Item(id="a", benchmark="OBI-Bench", task="deciphering", query="What", images=ref)
-    (flaw,) = check_item(bare)
-    assert (flaw.problem, MARK in flaw.mend) == ("the answer is empty", True)
+def test_an_unmarked_item_has_no_reference_and_the_notice_names_the_mark(
+    dataset: Path, tmp_path: Path
+):
+    items = Dataset.open(dataset).items()
+    marked = next(item for item in items if is_undeciphered(item) and item.query == "What")
+    bare = replace(marked, metadata={})
+    assert (missing_reference(marked), missing_reference(bare)) == (REASON, NO_REFERENCE)
+    copy = tmp_path / "copy"
+    with DatasetWriter(copy, name="n", version="1", licence="CC0-1.0", source="s") as writer:
+        image = Dataset.open(dataset).image_bytes(bare.images[0])
+        writer.add(replace(bare, images=(writer.add_image(image, "x1.png"),)))
+    (finding,) = validate(copy)
+    assert (finding.severity, MARK in finding.mend) == ("notice", True)
 
 
 def test_they_are_asked_unscored_with_the_reason_and_shown(

@@ -115,7 +115,7 @@ def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Sou
     [
         (line("Poetry"), "record 1: unknown task 'Poetry'; expected one of page_level_ocr, vern"),
         (line("recognition"), "unknown task 'recognition'"),
-        (line("OCR", image="../data.jpg"), "image '../data.jpg' must lie under"),
+        (line("OCR", image="../data.jpg"), "1 images are missing: ../data.jpg (of record 1)"),
         (line("OCR", image=""), "image '' must lie under"),
         (line("OCR", image="Art/none.jpg"), "1 images are missing: Art/none.jpg (of record 1)"),
         (line("OCR", question=""), "record 1: the question is empty"),

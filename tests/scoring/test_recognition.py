@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from keju.benchmarks.references import NO_BOXES
 from keju.items import Box, ImageRef
 from keju.scoring import aggregate, score_answer, to_json
 
@@ -149,7 +150,7 @@ def _queries():
 
 
 def test_what_the_item_lacks_is_said(ask):
-    assert "true boxes" in by_metric(ask("Where", "", "[1,2,3,4]"))["strict", "mIoU"].reason
+    assert "true boxes" in by_metric(ask("Where", NO_BOXES, "[1,2,3,4]"))["strict", "mIoU"].reason
     assert "no number" in by_metric(ask("How", "many", "3"))["strict", "CountAcc"].reason
     assert "neither" in by_metric(ask("Yes-or-No", "月", "Yes"))["official", "Acc"].reason
 

@@ -19,10 +19,12 @@ from keju.benchmarks.forms import (
 )
 from keju.benchmarks.options import options_in
 from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
+from keju.benchmarks.references import NO_REFERENCE, has_reference, missing_reference
 from keju.benchmarks.tasks import CountKind, Query, Task
 from keju.benchmarks.undeciphered import is_undeciphered
 
 __all__ = [
+    "NO_REFERENCE",
     "CountKind",
     "Query",
     "QuestionForm",
@@ -30,8 +32,10 @@ __all__ = [
     "Task",
     "TaskRow",
     "choices_of",
+    "has_reference",
     "is_task_word",
     "is_undeciphered",
+    "missing_reference",
     "official_number",
     "options_in",
     "options_of",

@@ -11,13 +11,12 @@ from keju.benchmarks import (
     Query,
     Task,
     choices_of,
-    is_undeciphered,
+    missing_reference,
     options_of,
     prompt_of,
     query_of,
     task,
 )
-from keju.benchmarks.undeciphered import MARK
 from keju.datasets.boxes import box_fault
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -73,6 +72,21 @@ def awaited(item: Item) -> str:
     return "" if item.answer.strip() else "answer"
 
 
+def unscored(item: Item) -> str:
+    """Why responses to a sound item will be unscored: it has no reference; empty for all others.
+
+    Drafts, and items that ask for what has no metric, are not waiting for a reference.
+    """
+    try:
+        kind, query = task(item.task), query_of(item)
+    except (UsageError, DataError):
+        return ""
+    labelled = item.split == "reference" and kind.of_pairs
+    if item.draft or labelled or not (query.official or query.strict):
+        return ""
+    return missing_reference(item)
+
+
 def check_item(item: Item) -> Iterator[Flaw]:
     """Yield what is wrong with an item: task, prompt, images, answer, options, boxes."""
     try:
@@ -124,8 +138,6 @@ def _gallery(item: Item) -> Iterator[Flaw]:
             f"{len(item.images)} images, but the task compares one with its candidates",
             "Give it two or more.",
         )
-    elif not item.relevant:
-        yield Flaw("no candidate is relevant", "Name those that belong to the first image.")
     elif not all(1 <= place <= candidates for place in item.relevant):
         yield Flaw(
             f"relevant {list(item.relevant)[:5]}, but the candidates are 1 to {candidates}",
@@ -139,23 +151,12 @@ def _answer(asked: _Asked) -> Iterator[Flaw]:
     item, form = asked.item, asked.query.form
     if asked.task.of_pairs or awaited(item):
         return
-    scored = bool(asked.query.official or asked.query.strict)
-    if form == "boxes":
-        if not item.boxes:
-            yield Flaw("no boxes, which are the answer", "Draw at least one box.")
-    elif not item.answer.strip():
-        if scored and not is_undeciphered(item):
-            yield Flaw("the answer is empty", _write_answer(item))
-    elif form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
+    if not item.answer.strip():
+        return
+    if form == "number" and not _NUMBER.fullmatch(item.answer.strip()):
         yield Flaw(f"the answer {item.answer[:20]!r} is no number", "Write it in digits.")
     elif form == "yes-no" and item.answer.strip().casefold() not in {"yes", "no"}:
         yield Flaw(f"the answer {item.answer[:20]!r} is neither Yes nor No", "Write Yes or No.")
-
-
-def _write_answer(item: Item) -> str:
-    if item.task != "deciphering":
-        return "Write the answer, or take the item out."
-    return f"Write the answer; of an undeciphered character give the metadata {MARK} the value no."
 
 
 def _options(asked: _Asked) -> Iterator[Flaw]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.benchmarks import prompt_of, query_of, task
+from keju.benchmarks import has_reference, prompt_of, query_of, task
 from keju.items import Item
 
 _LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -24,7 +24,7 @@ def _asked(item: Item) -> list[float]:
 
 
 def _letter(item: Item) -> list[str]:
-    letter = not _unasked(item) and query_of(item).form == "letter"
+    letter = has_reference(item) and not _unasked(item) and query_of(item).form == "letter"
     return [item.answer] * letter
 
 
@@ -55,7 +55,8 @@ class _Measured(NamedTuple):
 
 _MEASURES: Mapping[str, _Measured] = {
     "question": _Measured("characters", _LENGTHS, _asked),
-    "answer": _Measured("characters", _LENGTHS, lambda item: [_length(item.answer)]),
+    "answer": _Measured("characters", _LENGTHS, lambda item: (
+        [_length(item.answer)] * has_reference(item))),
     "transcription": _Measured(
         "characters", _LENGTHS, lambda item: [_length(item.transcription)] * (
             item.transcription is not None)

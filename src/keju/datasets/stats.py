@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.benchmarks import prompt_of, task
+from keju.benchmarks import missing_reference, prompt_of, task
 from keju.datasets.distributions import distributions
 from keju.datasets.readers.obi_classes import MIXED
 from keju.datasets.store import Dataset
@@ -91,7 +91,7 @@ def _item_row(item: Item) -> dict[str, object]:
         "name_en": kind.name_en,
         "format": kind.format,
         "q": None if _unasked(item) else _length(prompt_of(item)),
-        "a": _length(item.answer),
+        "a": None if missing_reference(item) else _length(item.answer),
         "reference": item.split == "reference",
         "pv": [ref.width * ref.height for ref in item.images],
         "ar": [ref.width / max(1, ref.height) for ref in item.images],

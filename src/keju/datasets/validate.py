@@ -9,8 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.benchmarks import is_undeciphered
-from keju.datasets.checks import awaited, check_item, without_image
+from keju.benchmarks import NO_REFERENCE
+from keju.benchmarks.undeciphered import MARK
+from keju.datasets.checks import awaited, check_item, unscored, without_image
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.errors import DataError
@@ -72,7 +73,7 @@ def validate(path: Path) -> Iterator[Finding]:
     yield from _items(items)
     yield from _text_alone(items)
     yield from _awaited(items)
-    yield from _undeciphered(items)
+    yield from _unscored(items)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
     yield from _strays(dataset, packed, pictures)
@@ -147,16 +148,27 @@ def _awaited(items: list[Item]) -> Iterator[Finding]:
         )
 
 
-def _undeciphered(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all undeciphered characters."""
-    if names := [item.id for item in items if is_undeciphered(item)]:
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield Finding(
-            "notice",
-            f"{names[0]}{more}",
+def _unscored(items: list[Item]) -> Iterator[Finding]:
+    """One notice for all items without a reference, and one for all undeciphered characters."""
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        if reason := unscored(item):
+            found.setdefault(reason, []).append(item)
+    for reason, some in found.items():
+        more = f" and {len(some) - 1} more" if len(some) > 1 else ""
+        problem, hint = (
             "an undeciphered character: it is asked, and its readings are not scored",
             "Write its description where a reading is established.",
         )
+        if reason == NO_REFERENCE:
+            problem = (
+                f"no reference ({len(some):,} of {len(items):,} items): "
+                "it can be asked, and its responses are not scored"
+            )
+            hint = "Import again with the answers, if you have them."
+            if any(item.task == "deciphering" for item in some):
+                hint += f" For an undeciphered character, set the metadata {MARK} to no."
+        yield Finding("notice", f"{some[0].id}{more}", problem, hint)
 
 
 def _pictures(items: list[Item]) -> dict[str, _Picture]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from keju.benchmarks import has_reference
 from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
 from keju.interop.shown import Shown
@@ -144,7 +145,12 @@ def _usage(response: Response) -> ModelUsage | None:
 
 
 def _target(item: Item, response: Response) -> str | list[str]:
-    """The true answer; of a pair, whether it belongs together; of boxes, where they are."""
+    """The reference: of a pair, whether it belongs together; of boxes, where they are.
+
+    Empty where the item has no reference.
+    """
+    if not has_reference(item):
+        return ""
     if response.candidate:
         return "yes" if response.candidate in item.relevant else "no"
     if item.answer or not item.boxes:

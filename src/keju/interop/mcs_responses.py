@@ -2,7 +2,7 @@
 
 `keju score FILE` and the script itself read them. One file has the responses of one model in one
 prompt variant and round. `Response` is the content as it was returned; a failure has none, so that
-scoring the file counts it as a failure again.
+scoring the file counts it as a failure again. An item without a reference has no answer fields.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks import options_of, prompt_of, task
+from keju.benchmarks import has_reference, options_of, prompt_of, task
 from keju.datasets.writers.mcs_bench import wordings
 from keju.errors import UsageError
 from keju.files import write_json
@@ -114,9 +114,9 @@ def _row(item: Item, response: Response) -> dict[str, object]:
         "Task_Name": declared.name_zh,
         "Question": prompt_of(item, script=response.script),
         **wordings(item),
-        "Answer_Simplified": official_answer(item),
-        "Answer_Traditional": item.answer,
     }
+    if has_reference(item):
+        row |= {"Answer_Simplified": official_answer(item), "Answer_Traditional": item.answer}
     if options := options_of(item):
         row["Options"] = list(options)
     if response.status not in _WITHOUT_ANSWER:

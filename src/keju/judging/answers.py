@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
-from keju.benchmarks import QuestionForms
+from keju.benchmarks import QuestionForms, has_reference
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, PromptScript, Record, Response, Setting
@@ -130,7 +131,8 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
     if not found:
         raise UsageError(
             f"{run.path}: no answers to grade in the tasks {', '.join(wanted)}"
-            if items or chosen.tasks
+            + "".join(f"; {count:,} {what}" for what, count in left_out.items())
+            if items or left_out or chosen.tasks
             else f"{run.path}: no open task was asked. Name others with --task"
         )
     if chosen.only is not None and len(found) < len(chosen.only):
@@ -157,10 +159,11 @@ def _items(
     left_out: Counter[str] = Counter()
     seen: Counter[str] = Counter()
     forms = QuestionForms(wanted)
-    for item in run.items():
+    for each in run.items():
+        item = replace(each, answer=each.answer_simplified) if not each.answer.strip() else each
         if not forms.take(item) or rubrics.rubric(item.task, item.query) is None:
             continue
-        if not item.answer.strip():
+        if not has_reference(item):
             left_out["items without a reference answer"] += 1
             continue
         seen[item.task] += 1

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-from keju.benchmarks import is_undeciphered, task
+from keju.benchmarks import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
 from keju.models import drafted_by
 from keju.published.checks.base import EPSILON, Mismatch
@@ -230,8 +230,9 @@ def same_answers(seen: Seen) -> Places:
     for each in seen.responses:
         item = seen.items.get((each.task, each.query, each.item))
         said = answer_part(each.text)
-        telling = item is not None and not item.options and said.strip() != item.answer.strip()
-        if telling and each.status == "answered":
+        if item is None or item.options or not has_reference(item):
+            continue
+        if said.strip() != item.answer.strip() and each.status == "answered":
             place = (each.item, each.task, each.query, _said(each))
             texts[each.model][*place, str(each.round), str(each.candidate)] = said
     for first, second in combinations(sorted(texts), 2):

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from keju.benchmarks import is_undeciphered, options_of, prompt_of, query_of, task
-from keju.benchmarks.undeciphered import REASON
+from keju.benchmarks import missing_reference, options_of, prompt_of, query_of, task
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Response, Score
 from keju.reporting.confusions import Mistakes
@@ -103,8 +102,8 @@ class Browser:
             "images": self._show(asked.run, _shown(item)),
             "answers": [self._answer(asked, truth, answer) for answer in asked.answers],
         }
-        if is_undeciphered(item):
-            row["truth"] = f"({REASON})"
+        if reason := missing_reference(item):
+            row["truth"] = f"({reason})"
         if item.relevant:
             row["gallery"] = len(item.images) - 1
             row["truth"] = ", ".join(map(str, item.relevant))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from keju.benchmarks import options_of, query_of, task
+from keju.benchmarks import has_reference, options_of, query_of, task
 from keju.items import Item, Protocol
 from keju.reporting.cells import Cell
 from keju.reporting.gather import PEOPLE, Gathered, Voice
@@ -260,6 +260,8 @@ def _chances(items: Sequence[Item]) -> Iterator[str]:
 
 def chance(item: Item) -> float:
     """What a blind guess earns on an item, in expectation; 0 where an answer must be made up."""
+    if not has_reference(item):
+        return 0.0
     if item.relevant:
         return len(item.relevant) / max(1, len(item.images) - 1)
     form = query_of(item).form

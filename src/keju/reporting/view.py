@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
-from keju.benchmarks import tasks
+from keju.benchmarks import NO_REFERENCE, missing_reference, tasks
 from keju.models import role_of
 from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise
@@ -73,6 +73,7 @@ class View(NamedTuple):
     keju: str
     runs: list[dict[str, str]]
     synthetic: list[str]
+    without_reference: str
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
@@ -128,6 +129,7 @@ def build_view(
             for run in gathered.runs
         ],
         synthetic=_synthetic(gathered),
+        without_reference=_without_reference(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model) for model in gathered.models],
         parameters=parameters(gathered),
@@ -223,6 +225,17 @@ def _synthetic(gathered: Gathered) -> list[str]:
     if others:
         lines.append(f"Not synthetic: {', '.join(others)}.")
     return lines
+
+
+def _without_reference(gathered: Gathered) -> str:
+    """How many items have no reference to score against; empty where all have one."""
+    reasons = [missing_reference(asked.item) for asked in gathered.asked.values()]
+    if count := reasons.count(NO_REFERENCE):
+        return (
+            f"{count:,} of {len(reasons):,} items have no reference: their responses are not "
+            "scored, and they are in no mean."
+        )
+    return ""
 
 
 def _kind(model: str) -> str:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.benchmarks import task
+from keju.benchmarks import has_reference, task
 from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
 from keju.items import Item, Request
@@ -25,6 +25,7 @@ from keju.running.tokens import image_rule, request_tokens, text_tokens
 from keju.runs import RunFolder
 
 UNREAD = "texts that are yet to be read, of unknown length"
+UNANSWERED = "answers to items without a reference, of unknown length"
 SMALLER = "images that will be made smaller, counted by their bytes as stored"
 NO_RULE = "images, which no known rule counts for this model"
 
@@ -176,6 +177,8 @@ def _rows(
                 count.add(request, answer, there=there)
                 if reads and item.transcription is None and not there:
                     count.leave_out(UNREAD)
+                if not answer and not there:
+                    count.leave_out(UNANSWERED)
     yield from counts.values()
 
 
@@ -208,12 +211,14 @@ def _is_asked(model: Model, item: Item, way: Way) -> bool:
 
 
 def _answer_tokens(item: Item) -> int:
-    """About how long an answer is: see `OUTPUT_RULE`."""
+    """About how long an answer is (see `OUTPUT_RULE`); 0 where there is nothing to go by."""
     if item.boxes:
         return len(item.boxes) * text_tokens(_A_BOX)
     if task(item.task).of_pairs:
         return text_tokens(_YES_OR_SHARE)
-    return max(1, text_tokens(item.answer))
+    if not has_reference(item):
+        return 0
+    return max(1, text_tokens(item.answer or item.answer_simplified))
 
 
 class _Count:

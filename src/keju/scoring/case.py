@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from keju.benchmarks import choices_of, options_of, query_of
+from keju.benchmarks import NO_REFERENCE, choices_of, options_of, query_of
 from keju.items import AnswerForm, Item, Response
 from keju.metrics import (
     EditCounts,
@@ -46,7 +46,8 @@ class Flaw(NamedTuple):
     """What is wrong with an item or response before any metric sees it; empty where nothing is.
 
     `answer_missing` is set where the authors' form has no answer at all, which part of their
-    script reads as an empty one. `cut` is set where a run of keju 0.1.0 has the response, which
+    script reads as an empty one. `in_file` is set where the item and its response are from a file
+    in the authors' form. `cut` is set where a run of keju 0.1.0 has the response, which
     removed reasoning before storing it.
     """
 
@@ -54,6 +55,7 @@ class Flaw(NamedTuple):
     answer: str = ""
     answer_missing: bool = False
     cut: bool = False
+    in_file: bool = False
 
 
 class Case:
@@ -159,7 +161,7 @@ class Case:
         """
         truth = self.item.answer or self.item.answer_simplified
         if not truth:
-            raise UndefinedMetricError("the item has no answer")
+            raise UndefinedMetricError(NO_REFERENCE)
         return truth
 
     @cached_property

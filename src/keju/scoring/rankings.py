@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple
 
-from keju.benchmarks import Query, query_of
+from keju.benchmarks import Query, missing_reference, query_of
 from keju.benchmarks.pair_forms import asked_candidates, reduction_of
 from keju.items import AnswerForm, Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
@@ -236,10 +236,21 @@ class Galleries:
         ]
 
 
+def _value(gallery: Gallery, protocol: Protocol, metric: str) -> float:
+    """A metric of one gallery.
+
+    Raises:
+        UndefinedMetricError: the item has no reference, or see `Gallery.values`.
+    """
+    if reason := missing_reference(gallery.item):
+        raise UndefinedMetricError(reason)
+    return _MEASURES[metric](gallery, protocol)
+
+
 def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
     item, measured, reason, signed = gallery.item, None, "", ""
     try:
-        value = _MEASURES[metric](gallery, protocol)
+        value = _value(gallery, protocol, metric)
         # Where every request failed all candidates tie, which would earn what chance earns.
         measured = mean(0.0 if gallery.status in _WITHOUT_ANSWER else value, **gallery.stats)
         signed = signature(protocol, metric, text_of(protocol, gallery.query.form))

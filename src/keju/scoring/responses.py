@@ -140,6 +140,7 @@ def _case(file: Path, where: str, row: Mapping[str, object], name: str, number: 
         answer=_flaw(row, "Answer_Simplified")
         or next(filter(None, (_half(row, key) for key in (*_ANSWERS, *_QUESTIONS))), ""),
         answer_missing="Answer_Simplified" not in row,
+        in_file=True,
     )
     answer = row.get("Answer_Simplified", "")
     task = task_of_number(number)

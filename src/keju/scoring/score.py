@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from keju.benchmarks import is_undeciphered
-from keju.benchmarks.undeciphered import REASON
+from keju.benchmarks import missing_reference
 from keju.encoders import Encoders
 from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
@@ -82,11 +81,10 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
     benchmark, form = case.item.benchmark, case.form
     semantic = semantic_binding(protocol, benchmark, form, metric)
     binding = binding_of(protocol, benchmark, form, metric)
-    if semantic is None and binding is None:
-        return _record(case, protocol, metric, reason=unavailable(metric))
-    undeciphered = REASON if is_undeciphered(case.item) else ""
-    flaw = case.flaw.response or case.flaw.answer or _unread(case, protocol)
-    if reason := undeciphered or flaw:
+    reason = case.flaw.answer or _without_reference(case, protocol)
+    if not reason and semantic is None and binding is None:
+        reason = unavailable(metric)
+    if reason := reason or case.flaw.response or _unread(case, protocol):
         return _record(case, protocol, metric, reason=reason)
     try:
         if semantic is not None:
@@ -102,6 +100,17 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
         measured = _failed(measured, binding)
     signed = signature(protocol, metric, binding.text)
     return _record(case, protocol, metric, signed, measured=measured)
+
+
+def _without_reference(case: Case, protocol: Protocol) -> str:
+    """Why there is nothing to score against; `official` reads a file as the authors' script does.
+
+    Their script compares with an empty ``Answer_Simplified``, so `official` scores of a file in
+    the authors' form do as well.
+    """
+    if case.flaw.in_file and protocol == "official":
+        return ""
+    return missing_reference(case.item)
 
 
 def _unread(case: Case, protocol: Protocol) -> str:

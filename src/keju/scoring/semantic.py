@@ -12,6 +12,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
+from keju.benchmarks import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.items import AnswerForm, Item, Protocol, Response
 from keju.metrics import UndefinedMetricError
@@ -108,7 +109,7 @@ class Batch:
     def _references(self, task: str, query: str, binding: SemanticBinding) -> Iterator[str]:
         """The true answers of all further items of a task, prepared as the metric has them."""
         for item in self._items:
-            if (item.task, item.query) == (task, query):
+            if (item.task, item.query) == (task, query) and has_reference(item):
                 with suppress(UndefinedMetricError):
                     yield binding.pair(Case(item, _no_response(item)))[1]
 

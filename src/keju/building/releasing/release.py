@@ -23,7 +23,7 @@ import msgspec
 import polars as pl
 from msgspec import Meta
 
-from keju.benchmarks import prompt_of, task
+from keju.benchmarks import NO_REFERENCE, prompt_of, task
 from keju.building.bench import Bench
 from keju.building.markdown import cell, counted
 from keju.building.releasing import RELEASE, card, croissant
@@ -33,6 +33,7 @@ from keju.building.releasing.facts import Check, Known
 from keju.building.releasing.licences import misfits, unusual
 from keju.building.releasing.splitting import group_of
 from keju.building.step import Settings, Step
+from keju.datasets.checks import unscored
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
@@ -228,6 +229,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
         "SHA-256 those of its item)",
         f"0 errors, {counts['warning']} warnings, {counts['notice']} notices", passed=True,
     )  # fmt: skip
+    yield _referenced(items)
     yield _apart(items)
     yield _once(items)
 
@@ -256,6 +258,13 @@ def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings)
         f"declared by the maker to be cleared, not checked: {said}" if found else "it does",
         passed=not found,
     )
+
+
+def _referenced(items: Sequence[Item]) -> Check:
+    """Whether every item that is scored has a reference."""
+    bare = sum(unscored(item) == NO_REFERENCE for item in items)
+    found = f"{bare:,} of {len(items):,} have none: their responses are not scored"
+    return Check("every item has a reference", found if bare else "0 have none", not bare)
 
 
 def _apart(items: Sequence[Item]) -> Check:

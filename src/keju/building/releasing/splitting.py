@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import task
+from keju.benchmarks import has_reference, task
 from keju.building.bench import Bench
 from keju.building.dedup.components import Joined
 from keju.building.markdown import counted
@@ -126,8 +126,9 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
 def split(bench: Bench, settings: SplitSettings) -> None:
     """Give every item its split.
 
-    Items of tasks of pairs keep theirs, since their reference split holds labelled pictures and no
-    questions; whatever hangs together with one of them stays with it.
+    Items of tasks of pairs keep theirs, since their reference split has labelled images and no
+    questions; whatever hangs together with one of them stays with it. Units without any reference
+    keep theirs too.
 
     Raises:
         UsageError: nothing can be divided.
@@ -136,11 +137,14 @@ def split(bench: Bench, settings: SplitSettings) -> None:
     items = bench.items()
     paired = {item.id for item in items if _of_pairs(item)}
     units = units_of(items)
-    free = [unit for unit in units if paired.isdisjoint(unit.items)]
+    lacking = {item.id for item in items if not has_reference(item)} - paired
+    free = [unit for unit in units
+            if paired.isdisjoint(unit.items) and not lacking.issuperset(unit.items)]  # fmt: skip
     if len(free) < 2:
         raise UsageError(
             f"the {len(items)} items hang together as {counted(len(free), 'unit')} to be divided: "
             "there is nothing to split. Give books groups of their own"
+            + (f", and references to the {len(lacking):,} items without one" if lacking else "")
         )
     chosen = divide(free, settings.reference, bench.rng("divide"))
     reference = {name for place in chosen for name in free[place].items}
@@ -160,9 +164,13 @@ def split(bench: Bench, settings: SplitSettings) -> None:
         f"{counted(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
         f"{len(free):,} units"
     )
-    if kept := len(items) - len(divided):
+    without = {name for unit in units if lacking.issuperset(unit.items) for name in unit.items}
+    if kept := len(items) - len(divided) - len(without):
         keep = counted(kept, "item keeps its", "items keep their")
         bench.note(f"{keep} split: tasks of pairs, and what is tied to them")
+    if without:
+        keep = counted(len(without), "item keeps its", "items keep their")
+        bench.note(f"{keep} split: no reference, so nothing is learnt from them")
     for side in ("test", "reference"):
         if bare := [row for row in rows if not getattr(row, side) and row.kept < row.items]:
             told = ", ".join(f"{row.task} ({counted(row.units, 'unit')})" for row in bare)

@@ -21,12 +21,23 @@ class ImportLog:
         self._used: dict[str, dict[str, None]] = {}
         self._metadata: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
+        self._matched: dict[str, dict[str, str]] = {}
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
         files = self._encodings.setdefault(encoding, [])
         if file not in files:
             files.append(file)
+
+    def matched(self, way: str, name: str, found: str) -> None:
+        """Record that an image was found otherwise than by the path that its record gives.
+
+        Args:
+            way: how, as the end of a sentence: ``by their file name``.
+            name: what the record gives.
+            found: the file.
+        """
+        self._matched.setdefault(way, {})[name] = found
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
@@ -53,6 +64,10 @@ class ImportLog:
         for encoding, files in self._encodings.items():
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
             yield f"read as {encoding}: {files[0]}{more}"
+        for way, names in self._matched.items():
+            name, found = next(iter(names.items()))
+            several = "s" if len(names) > 1 else ""
+            yield f"{len(names)} image{several} found {way}: {name} as {found}"
         used, kept, ignored = self.fields()
         if used:
             pairs = (

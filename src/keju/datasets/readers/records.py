@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Options, inside, listed, source_bytes
+from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef
@@ -150,28 +151,62 @@ class Pictures:
 
     Args:
         writer: the dataset that takes them.
-        roots: folders to look in, in this order; a name may not lead out of them.
+        roots: folders to look in, in this order; no image outside of them is read.
     """
 
     def __init__(self, writer: DatasetWriter, roots: Iterable[Path]) -> None:
         self._writer = writer
-        self._roots = list(dict.fromkeys(roots))
+        self._index = ImageIndex(roots)
         self._stored: dict[Path, ImageRef] = {}
         self.missing: dict[str, str] = {}
 
-    def store(self, name: str, place: Place) -> ImageRef | None:
+    def store(self, value: object, place: Place, near: Collection[str] = ()) -> ImageRef | None:
         """The image as the dataset holds it, or None if it is in no root.
 
+        Args:
+            value: a path, file name or URL; base64 or a ``data:`` URL; bytes; or a parquet cell
+                with ``bytes`` or ``path``.
+            place: the record.
+            near: names of folders to prefer where several images fit, such as the task's.
+
         Raises:
-            DataError: the name leads out of the roots, or the image is broken.
+            DataError: several images fit, the value is of another kind, or the image is broken.
         """
-        path = picture_under(self._roots, name, place)
-        if path is not None:
-            if path not in self._stored:
-                self._stored[path] = self._writer.add_image(source_bytes(path), str(path))
-            return self._stored[path]
-        self.missing[name] = place.item
-        return None
+        file, item = place
+        if isinstance(value, Mapping):
+            value = value.get("bytes") or value.get("path")
+        if isinstance(value, str):
+            value = decoded_image(value, file=file, item=item) or value
+        if isinstance(value, bytes):
+            return self._writer.add_image(value, f"{file}: {item}")
+        if not isinstance(value, str):
+            raise DataError(
+                f"expected an image or its name; found {type(value).__name__}",
+                file=file,
+                item=item,
+                mend="Name the image's file",
+            )
+        path = self._index.find(value, file=file, item=item, near=near)
+        if path is None:
+            self.missing[value] = item
+            return None
+        return self._store(path)
+
+    def store_by_id(self, name: str, place: Place, near: Collection[str] = ()) -> list[ImageRef]:
+        """The images that are called after a record, ``ID.jpg`` or ``ID_1.jpg`` …; none: missing.
+
+        Raises:
+            DataError: images in several folders have that name, or an image is broken.
+        """
+        paths = self._index.find_by_id(name, file=place.file, item=place.item, near=near)
+        if not paths:
+            self.missing[name] = place.item
+        return [self._store(path) for path in paths]
+
+    def _store(self, path: Path) -> ImageRef:
+        if path not in self._stored:
+            self._stored[path] = self._writer.add_image(source_bytes(path), str(path))
+        return self._stored[path]
 
     def raise_if_missing(self, src: Path) -> None:
         """Raise for what was not found.
@@ -183,7 +218,7 @@ class Pictures:
             names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
             raise DataError(
                 f"{len(self.missing)} images are missing: {names}; looked in "
-                f"{', '.join(map(str, self._roots))}",
+                f"{', '.join(map(str, self._index.roots))}",
                 file=src,
                 mend="Give their folder: --option images=FOLDER, or leave them out: "
                 "--option skip-missing=yes",

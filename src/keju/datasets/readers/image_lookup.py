@@ -1,0 +1,268 @@
+"""`ImageIndex`: finds the image that a record names, although the folder is laid out differently.
+
+A release names images as they were on its authors' machines. Each way of finding one other than by
+the given path is reported at the end of the import.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from base64 import b64decode
+from binascii import Error as Base64Error
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+
+from keju.datasets.readers.base import inside, kept_inside, listed
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.listing import is_litter
+from keju.errors import DataError, shortened
+from keju.images import EXTENSIONS
+
+MOST_FILES = 500_000
+"""Images that an index has; of the sources that are known the largest has 230,000."""
+
+_LONGEST_TAIL = 8
+"""Parts of a path that are compared, from its end on."""
+
+_ANY_FOLDER = frozenset({"images", "image", "imgs", "img", "pictures", "pics"})
+"""Names of folders that say nothing about the image."""
+
+_MOST_ALIKE = 1000
+"""Images of the same name among which the one of a folder is looked for."""
+
+_DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*?;base64,", re.IGNORECASE)
+_BASE64 = re.compile(r"[A-Za-z0-9+/\-_\s]{64,}={0,2}\s*")
+_BEGINNINGS = ("iVBORw0KGgo", "/9j/", "_9j_", "R0lGOD", "UklGR", "Qk", "SUkq", "TU0A", "AAAADGpQ")
+"""How PNG, JPEG, GIF, WebP, BMP, TIFF and JPEG 2000 begin in base64."""
+
+_ADDRESS = re.compile(r"(?:[a-z]+:)?//[^/]*", re.IGNORECASE)
+_DRIVE = re.compile(r"[A-Za-z]:")
+
+Key = tuple[str, ...]
+
+
+class ImageIndex:
+    """The image files below some folders, found by path, end of path, file name or stem.
+
+    The folders are searched once, when a path is not there as it is written. Links to folders are
+    not followed, and a link to a file outside is refused.
+
+    Args:
+        roots: the folders, in the order in which a path is looked for.
+    """
+
+    def __init__(self, roots: Iterable[Path]) -> None:
+        self.roots = tuple(dict.fromkeys(roots))
+        self._folders: set[str] = set()
+        self._tables: dict[tuple[int, bool], dict[Key, list[Path]]] = {}
+
+    def find(self, name: str, *, file: Path, item: str, near: Collection[str] = ()) -> Path | None:
+        """The image that a record names; None if there is none.
+
+        In this order: the path below a root; the longest end of the path that exists below the
+        roots; the same with another suffix of an image. The file name alone is enough if the
+        record gives no folder, or one that is called ``images`` or the like; with another folder
+        only directly below a root, and never if the named folder exists without the image.
+
+        Args:
+            name: path, file name or URL, with slashes or backslashes.
+            file: the file of the record.
+            item: the record.
+            near: names of folders to prefer where several images fit, such as the task's.
+
+        Raises:
+            DataError: several images fit equally, the name cannot be a file's, or the image is a
+                link that leads out of the folder.
+        """
+        if _is_plain(name):
+            for root in self.roots:
+                literal = inside(root, name, file=file, item=item)
+                if literal.is_file():
+                    return literal
+        parts = _parts(name)
+        wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
+        for by_stem in (False, True):
+            size, found = self._longest(parts, by_stem=by_stem)
+            if size == 1 and len(parts) > 1:
+                found = self._without_folder(found, _folded(parts[-2]))
+            if not found:
+                continue
+            path = self._chosen(found, size, wanted)
+            if path is None:
+                names = listed((self._shown(each) for each in sorted(found)), 2)
+                raise DataError(
+                    f"several images fit {shortened(name)!r}: {names}",
+                    file=file,
+                    item=item,
+                    mend="Name the image with its folder, or give --option images=FOLDER",
+                )
+            import_log().matched(_way(parts, path, size), shortened(name), self._shown(path))
+            return path
+        return None
+
+    def find_by_id(self, name: str, *, file: Path, item: str, near: Collection[str]) -> list[Path]:
+        """The images that are called after a record: ``ID.jpg``, else ``ID_1.jpg``, ``ID_2.jpg``.
+
+        Raises:
+            DataError: several images have that name, in different folders.
+        """
+        wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
+        table = self._table(1, by_stem=True)
+        found: list[Path] = []
+        for number in range(100):
+            stems = (f"{name}_{number}", f"{name}-{number}") if number else (name,)
+            same = next((table[key] for key in ((_folded(s),) for s in stems) if key in table), [])
+            path = self._chosen(same, 1, wanted) if same else None
+            if same and path is None:
+                names = listed((self._shown(each) for each in sorted(same)), 2)
+                raise DataError(
+                    f"several images are called after it: {names}",
+                    file=file,
+                    item=item,
+                    mend="Put the images of each task into a folder that is called after the task",
+                )
+            if path:
+                found.append(path)
+            if (number == 0 and path) or (number > 1 and not path):
+                break
+        if found:
+            import_log().matched("by the id of their record", name, self._shown(found[0]))
+        return found
+
+    def _without_folder(self, found: list[Path], folder: str) -> list[Path]:
+        """The images that are meant by a file name, although their folder is not the named one."""
+        if folder in self._folders:
+            return []
+        return found if folder in _ANY_FOLDER else [e for e in found if e.parent in self.roots]
+
+    @cached_property
+    def _paths(self) -> tuple[Path, ...]:
+        tops = [
+            root
+            for root in self.roots
+            if not any(root != other and root.is_relative_to(other) for other in self.roots)
+        ]
+        found: list[Path] = []
+        for path in (each for top in tops for each in _images_under(top, self._folders)):
+            if len(found) == MOST_FILES:
+                raise DataError(
+                    f"more than {MOST_FILES:,} images, so they cannot be searched",
+                    file=tops[0],
+                    mend="Give the folder of the images: --option images=FOLDER",
+                )
+            found.append(path)
+        return tuple(found)
+
+    def _longest(self, parts: Sequence[str], *, by_stem: bool) -> tuple[int, list[Path]]:
+        """The images with the longest common end of the path, and how many parts that has."""
+        for size in range(min(len(parts), _LONGEST_TAIL), 0, -1):
+            for stem in _stems(parts[-1]) if by_stem else (parts[-1],):
+                key = (*map(_folded, parts[-size:-1]), _folded(stem))
+                if found := self._table(size, by_stem=by_stem).get(key):
+                    return size, found
+        return 0, []
+
+    def _table(self, size: int, *, by_stem: bool) -> dict[Key, list[Path]]:
+        if (size, by_stem) not in self._tables:
+            table: dict[Key, list[Path]] = {}
+            for path in self._paths:
+                last = path.stem if by_stem else path.name
+                folders = path.parts[-size:-1] if size > 1 else ()
+                table.setdefault((*map(_folded, folders), _folded(last)), []).append(path)
+            self._tables[size, by_stem] = table
+        return self._tables[size, by_stem]
+
+    def _chosen(self, found: Sequence[Path], size: int, near: Collection[str]) -> Path | None:
+        """The one image of several: directly below a root, else below a folder in `near`."""
+        if len(found) > _MOST_ALIKE:
+            return None
+        direct = [path for root in self.roots for path in found if path.parents[size - 1] == root]
+        close = [
+            path
+            for path in found
+            if any(_folded(part) in near for part in self._relative(path).parent.parts)
+        ]
+        for some in (found, direct, close):
+            if len(set(some)) == 1:
+                root = next(root for root in self.roots if some[0].is_relative_to(root))
+                return kept_inside(some[0], root)
+        return None
+
+    def _relative(self, path: Path) -> PurePosixPath:
+        root = min(
+            (root for root in self.roots if path.is_relative_to(root)), key=lambda r: len(r.parts)
+        )
+        return PurePosixPath(path.relative_to(root))
+
+    def _shown(self, path: Path) -> str:
+        return shortened(str(self._relative(path)))
+
+
+def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:
+    """The image that a text contains as base64 or as a ``data:`` URL; None if it is a name.
+
+    Raises:
+        DataError: it begins as one, but is not base64.
+    """
+    head = text.lstrip()[:40]
+    if url := _DATA_URL.match(text.lstrip()[:200]):
+        encoded = text.lstrip()[url.end() :]
+    elif head.startswith(_BEGINNINGS) and _BASE64.fullmatch(text):
+        encoded = text
+    else:
+        return None
+    try:
+        return b64decode("".join(encoded.split()).translate(_URL_SAFE), validate=True)
+    except (Base64Error, ValueError):
+        raise DataError(
+            "the image is not valid base64", file=file, item=item, mend="Fetch the file again"
+        ) from None
+
+
+_URL_SAFE = str.maketrans("-_", "+/")
+
+
+def _images_under(top: Path, below: set[str]) -> Iterator[Path]:
+    """The images below a folder; adds the names of the folders, empty ones too, to `below`."""
+    for place, folders, files in os.walk(top):
+        folders[:] = sorted(name for name in folders if not is_litter(name))
+        below.update(map(_folded, folders))
+        for name in sorted(files):
+            if name.rpartition(".")[2].casefold() in EXTENSIONS and not is_litter(name):
+                yield Path(place, name)
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a name is a path that starts from a root and stays below it."""
+    path = PurePosixPath(name.replace("\\", "/"))
+    return not (path.is_absolute() or ".." in path.parts or ":" in (path.parts or ("",))[0])
+
+
+def _parts(name: str) -> list[str]:
+    """The folders and the file name of a path or URL, without its root."""
+    plain = name.strip().replace("\\", "/")
+    if address := _ADDRESS.match(plain):
+        plain = plain[address.end() :].partition("?")[0]
+    parts = PurePosixPath(_DRIVE.sub("", plain, count=1) if _DRIVE.match(plain) else plain).parts
+    return [part for part in parts if part not in {"/", "//", ".", ".."}] or [""]
+
+
+def _stems(name: str) -> tuple[str, ...]:
+    """What a file name is without the suffix of an image; itself if it has none."""
+    stem, _, suffix = name.rpartition(".")
+    return (stem,) if stem and suffix.casefold() in EXTENSIONS else (name,)
+
+
+def _way(parts: Sequence[str], path: Path, size: int) -> str:
+    if _folded(path.name) != _folded(parts[-1]):
+        return "under another suffix"
+    if size == 1:
+        return "by their file name"
+    return "by the end of their path"
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()

@@ -1,0 +1,137 @@
+"""FORMAT ``mcs-bench``: MCS-Bench's questions in every form in which they may be released.
+
+Of the released files only the names ``ID``, ``Task_ID``, ``Answer_Simplified`` and ``Response`` are
+known, from the authors' calculate_metrics.py; the other forms and names are assumed, and each name
+can be mapped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.mcs_bench.choices import with_options
+from keju.datasets.readers.mcs_bench.detection import detect_mcs_bench
+from keju.datasets.readers.mcs_bench.entries import Entry, entries_in, joined, with_own_ids
+from keju.datasets.readers.mcs_bench.fields import FIELDS, no_field
+from keju.datasets.readers.mcs_bench.images import ReleaseImages
+from keju.datasets.readers.mcs_bench.items import (
+    SCRIPTS,
+    index_origin,
+    item_of,
+    with_transcriptions,
+)
+from keju.datasets.readers.mcs_bench.sources import Table, tables_in
+from keju.datasets.store import DatasetWriter
+from keju.errors import UsageError
+from keju.items import Item
+
+__all__ = ["FIELDS", "READER", "SCRIPTS", "read_mcs_bench", "with_options"]
+
+LAYOUT = """\
+SRC                       a file, or a folder with files in it:
+                          .json, .jsonl, .csv, .tsv, .xlsx or .parquet
+  data.json               a list of objects: ID, Task_ID (1 to 45 or T1 to T45), Question,
+                          Answer and/or Answer_Simplified, Image (a name or a list of names),
+                          and where there are: Domain, Task_Name (they find the task where there is
+                          no Task_ID, and must not contradict it), Options, Transcription, Group,
+                          Question_Simplified, Question_Traditional (both are kept)
+  images/...              the images, named relative to the file or to its images folder
+Read as well: {"data": [...]}, {"T1": [...]}, one file or folder a task (7.json, T7.json, task_07/,
+判断出处.json, in folders of domains), IDs that start again in every task, both scripts in two files
+or folders, options in fields A to E, as a list, an object or one text, answers as letter, text,
+list or number of the option, images by ID, with another suffix or path, as base64, in folders of
+tasks or domains, OpenAI's messages, LLaVA's conversations, names in Chinese, no answers at all.
+Only ID, Task_ID and Answer_Simplified are known from print. Give other names with options, e.g.
+--option field.question=Question_Traditional --option field.image=img_path"""
+
+OPTIONS = {
+    "field.NAME": f"the field that holds the NAME, which is one of: {', '.join(FIELDS)}",
+    "task": "the task of records that name none, neither in a field nor in a file's name, e.g. T7",
+    "answers-from": "0 or 1: answers are numbers of options, counted from there (default: seen "
+    "from the answers)",
+    "images": "the folder of the images, if it is not beside the file",
+    "skip-missing": "yes: skip items whose image is missing (default no)",
+}
+
+
+def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Read MCS-Bench's questions word for word, with their answers and images.
+
+    Raises:
+        UsageError: a field is mapped that this format does not have, or an option's value is not
+            one of its values.
+        DataError: there are no records, a field or an image is missing, the task is unknown, or a
+            name leads out of the folder.
+    """
+    if options.get("answers-from", "") not in {"", "0", "1"}:
+        raise UsageError(f"option answers-from={options['answers-from']}: give 0 or 1")
+    tables, passed = tables_in(src)
+    if passed:
+        yield f"files without questions, not read: {listed(passed)}"
+    entries, notes = joined(each for table in tables for each in entries_in(table, options))
+    yield from notes
+    named, notes = with_own_ids(entries)
+    yield from notes
+    images = ReleaseImages(writer, src, options)
+    _check_images(tables, entries, images)
+    items: list[Item] = []
+    skipped: list[str] = []
+    first = index_origin(entries, options.get("answers-from", ""))
+    for name, entry in named:
+        refs = images.of(entry)
+        if refs is None:
+            skipped.append(name)
+        else:
+            items.append(item_of(name, entry, refs, first))
+    if not flag(options, "skip-missing"):
+        images.raise_if_missing()
+    for item in with_transcriptions(items):
+        writer.add(item)
+    yield from _notes(items, images, skipped)
+
+
+def _check_images(tables: Sequence[Table], entries: Sequence[Entry], images: ReleaseImages) -> None:
+    """Refuse records none of which has an image.
+
+    Raises:
+        DataError: no field has one, and no image is named like an ID.
+    """
+    if any(entry.images for entry in entries) or any(map(images.has_of_id, entries)):
+        return
+    keys = [key for table in tables for row in table.rows[:20] for key in row.cells]
+    if not any(_has_image_field(key) for key in keys):
+        raise no_field("image", dict.fromkeys(keys), tables[0].file)
+
+
+def _has_image_field(key: str) -> bool:
+    return key.casefold() in {name.casefold() for name in FIELDS["image"].names}
+
+
+def _notes(items: Sequence[Item], images: ReleaseImages, skipped: Sequence[str]) -> Iterator[str]:
+    if skipped:
+        yield f"left out {len(skipped)} without image: {listed(skipped)}"
+    if images.by_id:
+        import_log().used("image", "the ID")
+    if images.searched:
+        yield (
+            f"{len(images.searched)} images are in another folder or have another suffix than "
+            f"their names say: {listed(images.searched, 2)}"
+        )
+    if bare := [item.id for item in items if not (item.answer or item.answer_simplified)]:
+        yield (
+            f"{len(bare)} of {len(items)} items have no answer: they can be run, and are not "
+            "scored here. keju export mcs-bench RUN writes the responses for scoring elsewhere"
+        )
+
+
+READER = Reader(
+    "mcs-bench",
+    "MCS-Bench's questions in JSON or tables, with images",
+    LAYOUT,
+    read_mcs_bench,
+    OPTIONS,
+    detect_mcs_bench,
+)

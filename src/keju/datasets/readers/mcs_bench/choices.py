@@ -1,0 +1,176 @@
+"""Options of multiple-choice questions in the forms of releases, and the letter of an answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from keju.benchmarks import Task, options_in
+from keju.datasets.readers.base import listed
+from keju.datasets.readers.mcs_bench.words import plain
+from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.errors import DataError
+from keju.text import in_script
+
+_LABEL = re.compile(r"\A\s*(?:[(（]([A-Z])[)）]|([A-Z])[、.．:：)）])\s*")
+_LETTER = re.compile(r"(?:答案|选项|選項)?[是为：:]?\s*[(（\[【]?([A-Za-z])[)）\]】]?[、.．:：。]?")
+_QUOTED = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
+_LISTED = re.compile(r"\[\s*(?:(?:'[^'\\]*'|\"[^\"\\]*\")\s*,?\s*){1,26}\]")
+_PARTS = re.compile(r"\s*(?:\r?\n|[|｜;；])\s*")
+_INDEX = re.compile(r"\d{1,2}(?:\.0)?")
+
+
+def options_from(value: object, columns: Iterable[object], place: Place) -> tuple[str, ...]:
+    """The options of a record.
+
+    Args:
+        value: of the field of options: a list of texts or of objects with text, an object by
+            letter, or one text with letters, as JSON, or parted by line breaks, ``|`` or ``;``.
+        columns: the values of the fields with one option each; empty ones at the end are no option.
+        place: of the record, for errors.
+
+    Raises:
+        DataError: the options are none of that, or their letters do not begin with A.
+    """
+    if value in (None, "", [], {}):
+        texts = [text_of({"": each}, "", place).strip() for each in columns]
+        while texts and not texts[-1]:
+            texts.pop()
+        return _unlettered(texts)
+    if isinstance(value, str):
+        return _printed(value.strip(), place)
+    if isinstance(value, dict):
+        return _by_letter(value, place)
+    if isinstance(value, list):
+        if len(value) == 1 and isinstance(value[0], str):
+            return options_in(value[0]) or tuple(value)
+        return _unlettered([_text_in(each, place) for each in value])
+    raise _wrong(place)
+
+
+def _printed(text: str, place: Place) -> tuple[str, ...]:
+    if text.startswith(("[", "{")):
+        try:
+            return options_from(json.loads(text), (), place)
+        except (ValueError, RecursionError):
+            if _LISTED.fullmatch(text):
+                return _unlettered([one or other for one, other in _QUOTED.findall(text)])
+    return options_in(text) or _unlettered([part for part in _PARTS.split(text) if part])
+
+
+def _by_letter(options: JsonObject, place: Place) -> tuple[str, ...]:
+    letters = sorted(key for key in options if options[key] not in (None, ""))
+    if "".join(plain(key)[-1:].upper() for key in letters) != ascii_uppercase[: len(letters)]:
+        raise DataError(
+            f"expected options A, B, C …; found {listed(letters)}",
+            file=place.file,
+            item=place.item,
+            mend="Letter them from A on",
+        )
+    return tuple(text_of(options, letter, place) for letter in letters)
+
+
+def _text_in(option: object, place: Place) -> str:
+    if isinstance(option, dict):
+        for key in ("text", "content", "value", "option", "内容"):
+            if key in option:
+                return text_of(option, key, place)
+        raise _wrong(place)
+    return text_of({"": option}, "", place)
+
+
+def _wrong(place: Place) -> DataError:
+    return DataError(
+        "the options are not a list of texts",
+        file=place.file,
+        item=place.item,
+        mend='Write ["…", "…"], or {"A": "…", "B": "…"}',
+    )
+
+
+def _unlettered(options: list[str]) -> tuple[str, ...]:
+    """Options without their letters, where every one of them has its own."""
+    labels = [_LABEL.match(option) for option in options]
+    letters = "".join((label[1] or label[2]) if label else "?" for label in labels)
+    if letters != ascii_uppercase[: len(options)]:
+        return tuple(options)
+    return tuple(_LABEL.sub("", option) for option in options)
+
+
+def with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
+    """A question whose options came apart, as the paper prints it: options, then requirement."""
+    lettered = " ".join(
+        f"{letter}、{text}" for letter, text in zip(ascii_uppercase, options, strict=False)
+    )
+    requirement = kind.queries[0].requirement
+    stem, mark, tail = question.partition("要求：")
+    if mark:
+        return f"{stem.rstrip()}\n{lettered}\n{mark}{tail}"
+    return "\n".join(part for part in (question.rstrip(), lettered, requirement) if part)
+
+
+class Choice(NamedTuple):
+    """An answer to a multiple-choice question and its options."""
+
+    answer: str
+    options: tuple[str, ...]
+    place: Place
+
+
+def letter_of(answer: str, options: tuple[str, ...]) -> str:
+    """The letter that an answer means: alone, before its text, or as the text of one option.
+
+    An answer that means none, or more than one option, is returned as it is.
+    """
+    text = answer.strip()
+    lettered = list(zip(ascii_uppercase, options, strict=False))
+    same = [letter for letter, option in lettered if option and text == option.strip()]
+    if len(same) == 1:
+        return same[0]
+    if (match := _LETTER.fullmatch(text)) and match[1].upper() in dict(lettered):
+        return match[1].upper()
+    for letter, option in lettered:
+        if option and text in {f"{letter}{option}", f"{letter} {option}"}:
+            return letter
+    if (label := _LABEL.match(text)) and _LABEL.sub("", text) == dict(lettered).get(
+        label[1] or label[2]
+    ):
+        return str(label[1] or label[2])
+    folded = in_script(text, "simplified")
+    same = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
+    return same[0] if len(same) == 1 and text else text
+
+
+def is_index(choice: Choice) -> bool:
+    """Whether an answer is a number that is no option's text: the place of an option."""
+    answer = choice.answer.strip()
+    return bool(_INDEX.fullmatch(answer)) and answer not in choice.options
+
+
+def first_index(choices: Sequence[Choice], given: str) -> int:
+    """Whether answers that are places of options count from 0 or from 1.
+
+    Args:
+        choices: all answers of a table that are places.
+        given: what the user says, 0 or 1; empty: seen from the answers.
+
+    Raises:
+        DataError: no answer shows it, or the answers contradict each other.
+    """
+    if given:
+        return int(given)
+    places = [(int(float(each.answer)), len(each.options), each.place) for each in choices]
+    from_zero = any(index == 0 for index, _, _ in places)
+    from_one = any(index == count for index, count, _ in places)
+    if from_zero != from_one:
+        return 0 if from_zero else 1
+    both = "contradict each other" if from_zero else "may count from 0 or from 1"
+    raise DataError(
+        f"the answers are numbers of options, which {both}",
+        file=places[0][2].file,
+        item=places[0][2].item,
+        mend="Say from where: --option answers-from=0, or 1",
+    )

@@ -1,0 +1,114 @@
+r"""Records in the form of a conversation: OpenAI's messages, LLaVA's conversations, ShareGPT.
+
+The forms are those of the makers' documentation: parts of type ``text`` and ``image_url`` in
+``messages`` (OpenAI), ``{"from": "human", "value": "<image>\n…"}`` in ``conversations`` (LLaVA),
+``<img>NAME</img>`` in the text (Qwen-VL).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from keju.datasets.readers.mcs_bench.words import plain
+from keju.datasets.readers.records import JsonObject, Place
+from keju.errors import DataError
+
+_KEYS = frozenset({"messages", "conversations", "conversation", "dialogue", "对话"})
+_ROLES = {
+    "human": "user",
+    "user": "user",
+    "gpt": "assistant",
+    "assistant": "assistant",
+    "model": "assistant",
+    "bot": "assistant",
+    "system": "system",
+}
+_IN_TEXT = re.compile(r"(?:Picture \d{1,3}: ?)?<img>([^<]{1,1000})</img>\n?")
+_MARK = re.compile(r"<\|?image(?:_\d{1,3}|_pad)?\|?>\n?|<ImageHere>\n?")
+
+
+def has_conversation(record: Mapping[str, object]) -> bool:
+    """Whether a record has a field with a conversation."""
+    return any(plain(str(key)) in _KEYS for key in record)
+
+
+def without_conversation(record: JsonObject, place: Place) -> JsonObject:
+    """A record with the fields Question, Answer and Image instead of its conversation.
+
+    Fields of the record itself with the names Answer and Image stay.
+
+    Raises:
+        DataError: there is not one question in it, or a message is not as the form says.
+    """
+    key = next((key for key in record if plain(str(key)) in _KEYS), None)
+    if key is None:
+        return record
+    said: dict[str, list[str]] = {"user": [], "assistant": [], "system": []}
+    images: list[object] = []
+    for message in _messages(record[key], place):
+        text, shown = _content(message.get("content", message.get("value")), place)
+        images += shown
+        role = _ROLES.get(str(message.get("role", message.get("from", ""))).casefold())
+        if role is None:
+            raise _wrong("a message without its role", "Write user or assistant", place)
+        said[role].append(text)
+    if len(said["user"]) != 1 or len(said["assistant"]) > 1:
+        raise _wrong(
+            f"{len(said['user'])} questions and {len(said['assistant'])} answers in a conversation",
+            "Write one question and its answer",
+            place,
+        )
+    found: JsonObject = {name: value for name, value in record.items() if name != key}
+    found["Question"] = said["user"][0]
+    if said["assistant"]:
+        found.setdefault("Answer", said["assistant"][0])
+    if images:
+        found["Image"] = images
+    return found
+
+
+def _messages(value: object, place: Place) -> list[JsonObject]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            value = None
+    if isinstance(value, list) and value and all(isinstance(each, dict) for each in value):
+        return value
+    raise _wrong("the conversation is not a list of messages", "Write [{…}, {…}]", place)
+
+
+def _content(content: object, place: Place) -> tuple[str, list[object]]:
+    """The text of a message, and its images as names, data URLs or objects."""
+    images: list[object] = []
+    texts: list[str] = []
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            texts.append(part)
+        elif isinstance(part, dict):
+            text, image = part.get("text"), _image_of(part)
+            if isinstance(text, str):
+                texts.append(text)
+            elif image is not None:
+                images.append(image)
+        elif part is not None:
+            raise _wrong("a message that is not text", "Write a text or parts", place)
+    text = "\n".join(texts)
+    images += _IN_TEXT.findall(text)
+    return _MARK.sub("", _IN_TEXT.sub("", text)).strip(), images
+
+
+def _image_of(part: JsonObject) -> object:
+    for key in ("image_url", "image", "input_image", "url", "path", "source", "file", "data"):
+        value = part.get(key)
+        if isinstance(value, dict):
+            value = _image_of(value)
+        if value:
+            return value
+    return None
+
+
+def _wrong(problem: str, hint: str, place: Place) -> DataError:
+    return DataError(problem, file=place.file, item=place.item, mend=hint)

@@ -1,0 +1,399 @@
+"""The records of a release in one form: each with its task, its ID and what its fields have."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from keju.benchmarks import Task, is_task_word
+from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.mcs_bench.choices import options_from
+from keju.datasets.readers.mcs_bench.conversations import without_conversation
+from keju.datasets.readers.mcs_bench.fields import FieldMap, field_map, lifted
+from keju.datasets.readers.mcs_bench.sources import Table
+from keju.datasets.readers.mcs_bench.words import (
+    domains_in,
+    named_tasks,
+    names,
+    numbered_task,
+    plain,
+    script_in,
+    task_of_number,
+    tasks_of_path,
+    within,
+)
+from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.errors import DataError
+from keju.items import Script
+
+
+class Entry(NamedTuple):
+    """One record.
+
+    Attributes:
+        place: its file, and its ID or, without one, its number.
+        kind: its task.
+        name: its ID; empty if it has none.
+        script: the script of its texts, where the file or a field says so.
+        texts: its texts by role: question, answer_simplified, transcription …
+        images: values of the fields with images: names, bytes, data URLs, objects.
+        answers: further accepted answers.
+        options: its options, and those in traditional script where they are released.
+        metadata: what breakdowns count by.
+        words: of its place, from the inside out.
+    """
+
+    place: Place
+    kind: Task
+    name: str
+    script: Script | None
+    texts: Mapping[str, str]
+    images: tuple[object, ...]
+    answers: tuple[str, ...]
+    options: tuple[str, ...]
+    options_traditional: tuple[str, ...]
+    metadata: Mapping[str, str]
+    words: tuple[str, ...]
+
+
+_TEXTS = (
+    "question", "question_simplified", "question_traditional", "transcription", "group",
+)  # fmt: skip
+_ANSWERS = ("answer", "answer_simplified", "answer_traditional", "answer_index")
+
+
+def entries_in(table: Table, options: Options) -> list[Entry]:
+    """The records of a table.
+
+    Raises:
+        UsageError: an option maps a role that this format does not have.
+        DataError: a record is not in any known form, or its task is unknown.
+    """
+    records = [lifted(without_conversation(row.cells, row.place)) for row in table.rows]
+    fields = field_map(table.file, records, options)
+    reader = _Reader(table, fields, options)
+    return [
+        reader.entry(record, row.place) for record, row in zip(records, table.rows, strict=True)
+    ]
+
+
+class _Reader:
+    """Reads the records of one table."""
+
+    def __init__(self, table: Table, fields: FieldMap, options: Options) -> None:
+        self._fields = fields
+        self._words = table.words
+        self._script = table.script
+        self._of_path = tasks_of_path(table.words)
+        self._given = options.get("task", "")
+
+    def entry(self, record: JsonObject, place: Place) -> Entry:
+        name = self._text(record, "id", place).strip()
+        if not name and "id" in self._fields.roles:
+            raise DataError("without an ID", file=place.file, item=place.item, mend="Give it one")
+        place = Place(place.file, name or place.item)
+        kind = self._task(record, place)
+        texts = {role: self._text(record, role, place) for role in _TEXTS}
+        answers = {role: _accepted(self._fields.role(record, role), role, kind, place)
+                   for role in _ANSWERS}  # fmt: skip
+        texts |= {role: found[0] if found else "" for role, found in answers.items()}
+        more = _accepted(
+            self._fields.role(record, "also_accepted"), "answer", kind, place, more=True
+        )
+        letter = kind.queries[0].form == "letter"
+        columns = [record.get(field) for field in self._fields.options]
+        return Entry(
+            place=place,
+            kind=kind,
+            name=name,
+            script=self._script_of(record),
+            texts=texts,
+            images=tuple(self._images(record)),
+            answers=tuple(dict.fromkeys((*answers["answer"][1:], *more))),
+            options=options_from(self._fields.role(record, "options"), columns, place)
+            if letter
+            else (),
+            options_traditional=options_from(
+                self._fields.role(record, "options_traditional"), (), place
+            )
+            if letter
+            else (),
+            metadata=dict(self._metadata(record, kind, place)),
+            words=self._words,
+        )
+
+    def _text(self, record: JsonObject, role: str, place: Place) -> str:
+        return text_of(record, self._fields.roles.get(role), place)
+
+    def _images(self, record: JsonObject) -> Iterator[object]:
+        fields = [self._fields.roles.get("image"), *self._fields.images]
+        for value in (record.get(field) for field in fields if field):
+            if isinstance(value, list):
+                yield from (each for each in value if each not in (None, ""))
+            elif value not in (None, "") and not (isinstance(value, str) and not value.strip()):
+                yield value
+
+    def _script_of(self, record: JsonObject) -> Script | None:
+        value = self._fields.role(record, "language")
+        said = script_in(value) if isinstance(value, str) else None
+        return said or self._script
+
+    def _metadata(self, record: JsonObject, kind: Task, place: Place) -> Iterator[tuple[str, str]]:
+        for field, key in self._fields.metadata.items():
+            value = text_of({"": _shown(record.get(field))}, "", place).strip()
+            if value:
+                yield key, value
+        for role, key in (("domain", "Domain"), ("task_name", "Task_Name")):
+            said = self._text(record, role, place).strip()
+            if said and not _is_of(kind, said, role):
+                yield key, said
+
+    def _task(self, record: JsonObject, place: Place) -> Task:
+        value, name, domain = (
+            self._text(record, role, place).strip() for role in ("task", "task_name", "domain")
+        )
+        kind = _numbered(value)
+        if kind is None and value.lstrip("+-").replace(".", "").isdigit():
+            raise _no_task(value, place)
+        if kind is not None:
+            _check_names(kind, value, name, domain, place)
+            return kind
+        domains = domains_in(domain) or next(filter(None, map(domains_in, self._words)), ())
+        for word in filter(None, (name, value)):
+            found = named_tasks(word)
+            found = within(found, domains) if len(found) > 1 or domains_in(domain) else found
+            if len(found) == 1:
+                return found[0]
+            if is_task_word(word) or found:
+                several = within(named_tasks(word), domains_in(domain)) or ()
+                raise DataError(
+                    f"expected the name of one task; {word[:20]!r} names "
+                    f"{listed(each.id for each in several) or 'no task'}"
+                    + (f" of the domain {domain[:20]}" if domain and not several else ""),
+                    file=place.file,
+                    item=place.item,
+                    mend="Give Task_ID, or Domain too. See: keju tasks",
+                )
+        return self._task_of_place(value, name, place)
+
+    def _task_of_place(self, value: str, name: str, place: Place) -> Task:
+        """The task that the file's or folder's name says, or the user.
+
+        Raises:
+            DataError: none of them names one task.
+        """
+        if len(self._of_path) == 1 and not value:
+            return self._of_path[0]
+        if self._given and (kind := _numbered(self._given) or _named(self._given)):
+            return kind
+        if name and not value:
+            raise DataError(
+                f"expected the name of one task; {name[:20]!r} names no task",
+                file=place.file,
+                item=place.item,
+                mend="Give Task_ID, or Domain too. See: keju tasks",
+            )
+        if value:
+            raise _no_task(value, place)
+        if self._of_path:
+            several = listed(each.id for each in self._of_path)
+            problem = f"the name of the file or folder may mean {several}"
+            hint = "Put it into a folder with the name of its domain, or give --option task=T7"
+        else:
+            problem = (
+                "no field for the task (expected Task_ID or Task or Task_Name), and neither the "
+                "file's nor a folder's name says it"
+            )
+            hint = "Say its name: --option field.task=NAME, or the task: --option task=T7"
+        raise DataError(problem, file=place.file, item=place.item, mend=hint)
+
+
+def _numbered(value: str) -> Task | None:
+    """The task of a value such as ``7``, ``"T7"``, ``7.0`` or ``T07 判断出处``."""
+    digits = value.strip().upper().removeprefix("T").removesuffix(".0")
+    if digits.isascii() and digits.isdigit():
+        return task_of_number(int(digits)) if len(digits) < 4 else None
+    return numbered_task(value) if len(value) < 60 else None
+
+
+def _named(value: str) -> Task | None:
+    found = named_tasks(value)
+    return found[0] if len(found) == 1 else None
+
+
+def _no_task(value: str, place: Place) -> DataError:
+    return DataError(
+        f"expected a task from 1 to 45; found {value[:20]!r}",
+        file=place.file,
+        item=place.item,
+        mend="See: keju tasks",
+    )
+
+
+def _check_names(kind: Task, value: str, name: str, domain: str, place: Place) -> None:
+    """Refuse a record whose names of task and domain contradict its number."""
+    for said, of in ((name, (kind.name_zh, kind.name_en)), (domain, (kind.domain_zh, kind.domain))):
+        if is_task_word(said) and said not in of:
+            raise DataError(
+                f"Task_ID {value[:20]} is {' '.join(of)}, but the record names {said[:20]}",
+                file=place.file,
+                item=place.item,
+                mend="Correct one of them",
+            )
+
+
+def _is_of(kind: Task, said: str, role: str) -> bool:
+    own = (kind.name_zh, kind.name_en) if role == "task_name" else (kind.domain_zh, kind.domain)
+    others = names().domains.get(kind.domain, ()) if role == "domain" else ()
+    return plain(said) in {plain(each) for each in (*own, *others)} or numbered_task(said) == kind
+
+
+def _shown(value: object) -> object:
+    """A fraction as its digits; any other value as it is."""
+    return str(value) if isinstance(value, float | bool) and not _whole(value) else value
+
+
+def _whole(value: float) -> bool:
+    return not isinstance(value, bool) and float(value).is_integer()
+
+
+def _accepted(
+    value: object, role: str, kind: Task, place: Place, *, more: bool = False
+) -> list[str]:
+    """The accepted answers of a value, the first one first.
+
+    A list has one answer, several that are accepted, all names of the entities, or the lines of a
+    transcription, as the form of the task says.
+
+    Raises:
+        DataError: it is no text and no list of texts.
+    """
+    if isinstance(value, str) and value.startswith('["') and value.endswith('"]'):
+        value = _from_json(value)
+    if not isinstance(value, list):
+        text = text_of({role: value}, role, place)
+        return [text] if text else []
+    texts = [text_of({role: each}, role, place) for each in value]
+    texts = [text for text in texts if text.strip()]
+    form = kind.queries[0].form
+    if more or len(texts) < 2:
+        return texts
+    if form == "entities":
+        return ["、".join(texts)]
+    if form in {"transcription", "punctuated"}:
+        return ["\n".join(texts)]
+    if form == "letter":
+        raise DataError(
+            f"{len(texts)} answers to a question with one right option",
+            file=place.file,
+            item=place.item,
+            mend="Keep the right one",
+        )
+    return texts
+
+
+def _from_json(value: str) -> object:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+
+
+def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], list[str]]:
+    """The entries with unique IDs, and what was done for that.
+
+    IDs that start again in every task get the task before them, ``T7-12``. Entries without ID get
+    the task and their number in it.
+    """
+    notes: list[str] = []
+    counts = Counter(entry.name for entry in entries if entry.name)
+    tasks_of: dict[str, set[str]] = {}
+    for entry in entries:
+        tasks_of.setdefault(entry.name, set()).add(entry.kind.id)
+    again = [name for name, count in counts.items() if count > 1 and len(tasks_of[name]) > 1]
+    if again:
+        notes.append(
+            f"IDs start again in other tasks ({listed(again, 3)}): the task was put before each "
+            f"ID, as in T7-{again[0][:20]}"
+        )
+    numbers: Counter[str] = Counter()
+    found: list[tuple[str, Entry]] = []
+    for entry in entries:
+        numbers[entry.kind.id] += 1
+        if entry.name:
+            name = f"{entry.kind.id}-{entry.name}" if again else entry.name
+        else:
+            name = f"{entry.kind.id}-{numbers[entry.kind.id]}"
+        found.append((name, entry))
+    if unnamed := sum(not entry.name for entry in entries):
+        notes.append(f"{unnamed} records have no ID: they are numbered in each task, as in T7-1")
+    return found, notes
+
+
+def joined(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
+    """Entries of which the simplified and the traditional one of the same task and ID are one.
+
+    Nothing is joined unless both scripts are named by files, folders or a field.
+    """
+    entries = _both_named(list(entries))
+    pairs: dict[tuple[str, str], dict[Script, Entry]] = {}
+    for entry in entries:
+        if entry.script and entry.name:
+            pairs.setdefault((entry.kind.id, entry.name), {}).setdefault(entry.script, entry)
+    scripts = {entry.script for entry in entries if entry.script}
+    if len(scripts) < 2:
+        return entries, []
+    found: list[Entry] = []
+    alone: dict[Script, list[str]] = {"simplified": [], "traditional": []}
+    for entry in entries:
+        both = pairs.get((entry.kind.id, entry.name), {}) if entry.script else {}
+        mine = entry.script and both.get(entry.script) is entry
+        if mine and len(both) == 2:
+            if entry is next(iter(both.values())):
+                found.append(_both(both["simplified"], both["traditional"]))
+            continue
+        if entry.script:
+            alone[entry.script].append(entry.name or entry.place.item)
+        found.append(entry)
+    notes = [
+        f"{len(names_)} items are in {script} script only: {listed(names_)}"
+        for script, names_ in alone.items()
+        if names_
+    ]
+    done = sum(len(both) == 2 for both in pairs.values())
+    return found, [f"joined {done} items of both scripts by task and ID", *notes]
+
+
+def _both_named(entries: list[Entry]) -> list[Entry]:
+    """The entries, where files of one script are named and their counterparts are not.
+
+    Such are ``data.json`` and ``data_traditional.json``.
+    """
+    named = {entry.script for entry in entries if entry.script}
+    keys = {(entry.kind.id, entry.name) for entry in entries if entry.script}
+    if len(named) != 1 or not any(
+        (entry.kind.id, entry.name) in keys for entry in entries if not entry.script
+    ):
+        return entries
+    other: Script = "simplified" if "traditional" in named else "traditional"
+    return [entry if entry.script else entry._replace(script=other) for entry in entries]
+
+
+def _both(simplified: Entry, traditional: Entry) -> Entry:
+    """One entry of the two that are the same in two scripts."""
+    texts = dict(simplified.texts) | {
+        "question_simplified": simplified.texts["question"],
+        "question_traditional": traditional.texts["question"],
+        "answer": traditional.texts["answer"] or simplified.texts["answer"],
+        "answer_simplified": simplified.texts["answer"],
+        "transcription": traditional.texts["transcription"] or simplified.texts["transcription"],
+    }
+    return simplified._replace(
+        texts=texts,
+        images=simplified.images or traditional.images,
+        options_traditional=traditional.options,
+        metadata={**traditional.metadata, **simplified.metadata},
+        answers=tuple(dict.fromkeys((*traditional.answers, *simplified.answers))),
+    )
