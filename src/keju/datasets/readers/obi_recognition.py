@@ -23,6 +23,7 @@ from keju.datasets.readers._obi import (
     sources_in,
     unlike_print,
 )
+from keju.datasets.readers._recognition_detection import detect_recognition
 from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes, whole
 from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
 from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
@@ -299,4 +300,5 @@ READER = Reader(
     LAYOUT,
     read_recognition,
     OPTIONS,
+    detect_recognition,
 )
