@@ -1,10 +1,13 @@
-"""FORMAT ``obi-rejoining``: fragments in a folder a bone, and which of them adjoin."""
+"""FORMAT ``obi-rejoining``: fragments of bones, and which of them adjoin."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
+from keju.datasets.readers._fragment_groups import bones_by, folder_of, whole_images
+from keju.datasets.readers._fragment_joins import Adjacency, joins_in
+from keju.datasets.readers._item_list import Listed, read_item_list, resolved
 from keju.datasets.readers._obi import (
     BENCHMARK,
     SOURCE_OPTION,
@@ -16,49 +19,44 @@ from keju.datasets.readers._obi import (
     sources_in,
     unlike_print,
 )
-from keju.datasets.readers.base import (
-    Options,
-    Reader,
-    files_under,
-    listed,
-    source_bytes,
-)
-from keju.datasets.readers.records import Field, Place, map_fields, text_of
-from keju.datasets.readers.tables import read_table
+from keju.datasets.readers._rejoining_detection import detect_rejoining
+from keju.datasets.readers.base import Options, Reader, listed, source_bytes
+from keju.datasets.readers.boxes.finding import ImageIndex
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
-from keju.files import read_json
+from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
 
 LAYOUT = """\
-SRC/                      one source (OBI-rejoin), a folder a bone
-  bone001/1.png           its fragments
-  bone001/2.png
-  adjacency.csv           one line a pair that adjoins: fragment, adjoins, named from the table's
-                          folder on (bone001/1.png or bone001/1); it may lie in each bone's folder
-                          instead; also .tsv, or .json: {"bone001/1": ["bone001/2"], …}, where each
-                          fragment must name all that it adjoins
-Each fragment is held against all others of the source; those that adjoin it are relevant.
+SRC/                      one source (OBI-rejoin)
+  bone001/1.png           its fragments, in a folder for each bone; or all in one folder, named
+  bone001/2.png           after their bone: bone001_1.png, bone001_2.png
+  bone001/whole.png       if there is one: the whole bone, which is not a fragment
+Which fragments adjoin is said by
+  adjacency.csv           one line a pair: fragment, adjoins, named from the table's folder on
+                          (bone001/1.png or bone001/1); there may be one in each bone's folder
+  pairs.csv               a table of another name, where its columns are named as such columns are
+                          (image1, image2; img_source, img_target; …); label 0: they do not adjoin
+  pairs.txt               two names a line, then perhaps 1 or 0
+  pairs.json              [["bone001/1", "bone001/2"], …], or a list of objects; or, where each
+                          fragment must name all that it adjoins, {"bone001/1": ["bone001/2"], …}
+or by --option adjacency=all: all fragments of a bone adjoin one another.
+Each fragment is asked against all others of the source; those that adjoin it are relevant.
 This layout is our reading of "200 pieces torn into 483 fragments". The authors offer their test
 images on a network drive (README of zijianchen98/OBI-Bench, 2025-03-21); its layout was not
 seen."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,
-    "adjacency": "table: as the tables say; all: the fragments of a folder adjoin one another "
+    "adjacency": "table: as the tables say; all: the fragments of a bone adjoin one another "
     "(default table)",
-    "field.NAME": "the column of the table that holds the NAME: fragment, adjoins",
-}
-
-FIELDS = {
-    "fragment": Field(("fragment", "fragment_a", "fragment1", "a", "image1", "left")),
-    "adjoins": Field(("adjoins", "fragment_b", "fragment2", "b", "image2", "right")),
+    "bones": "folder: a folder for each bone; name: fragments are named after their bone, as "
+    "bone001_1.png (default name where all are in one folder, else folder)",
+    "field.NAME": "the column of the table that holds the NAME: fragment, adjoins, label",
+    "items": "a file that lists the fragments to import, one name a line: no others are queries or "
+    "candidates; or the pairs to ask, two names a line: query and candidate",
 }
 
 _TASK = "rejoining"
-
-Adjacency = dict[str, set[str]]
-"""Of each fragment, by its path under the source, those that adjoin it."""
 
 
 def read_rejoining(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
@@ -72,50 +70,117 @@ def read_rejoining(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     rule = options.get("adjacency", "table")
     if rule not in {"table", "all"}:
         raise UsageError(f"option adjacency={rule}: say table or all")
+    if options.get("bones", "folder") not in {"folder", "name"}:
+        raise UsageError(f"option bones={options['bones']}: say folder or name")
+    lines = read_item_list(Path(options["items"])) if "items" in options else []
     found = sources_in(src, _TASK, options)
-    declare(writer, found, adjacency=rule)
+    if lines and len(found) > 1:
+        raise UsageError("option items: give one source, with --option source=NAME")
+    declared = {"items": len(lines)} if lines else {}
+    declare(writer, found, adjacency=rule, **declared)
     for each in found:
-        fragments = {path.relative_to(each.folder).as_posix(): path for path in pictures_in(each)}
-        joins = _folders(fragments) if rule == "all" else _tables(each, fragments, options)
-        alone = [name for name in fragments if not joins[name]]
-        if len(alone) == len(fragments):
-            raise DataError("no two fragments adjoin", file=each.folder, mend="Name the pairs")
-        _add(each, writer, fragments, joins)
-        if alone:
-            yield (
-                f"{each.source.name}: {len(alone)} fragments adjoin none, so they are only "
-                f"candidates: {listed(alone)}"
+        yield from _read_source(each, writer, options, lines)
+
+
+def _read_source(
+    found: Found, writer: DatasetWriter, options: Options, lines: Sequence[Listed]
+) -> Iterator[str]:
+    images = {path.relative_to(found.folder).as_posix(): path for path in pictures_in(found)}
+    whole = whole_images(images)
+    fragments = {name: path for name, path in images.items() if name not in whole}
+    if options.get("adjacency") == "all":
+        bones = bones_by(options.get("bones", ""), fragments, found.folder)
+        joins: Adjacency = {name: bones[name] - {name} for name in fragments}
+    else:
+        joins, notes = joins_in(found.folder, images, fragments, options)
+        yield from (f"{found.source.name}: {note}" for note in notes)
+        fragments = {name: images[name] for name in joins}
+    galleries = _galleries(found, fragments, lines)
+    alone = [name for name in galleries if not joins[name] & set(galleries[name])]
+    if len(alone) == len(galleries):
+        raise DataError("no two fragments adjoin", file=found.folder, mend="Name the pairs")
+    _add(found, writer, fragments, joins, galleries)
+    if skipped := [name for name in images if name not in fragments]:
+        yield (
+            f"{found.source.name}: skipped {len(skipped)} images of whole bones: {listed(skipped)}"
+        )
+    if alone:
+        yield (
+            f"{found.source.name}: {len(alone)} fragments adjoin none, so they are only "
+            f"candidates: {listed(alone)}"
+        )
+    yield from unlike_print(found, len(fragments), "fragments")
+
+
+def _galleries(
+    found: Found, fragments: Mapping[str, Path], lines: Sequence[Listed]
+) -> dict[str, list[str]]:
+    """The candidates of each query, by name: all others, or those that a list gives.
+
+    Raises:
+        DataError: the list has single names and pairs, or a name that is not there.
+    """
+    every = list(fragments)
+    if lines and len({len(line.names) for line in lines}) > 1:
+        raise DataError(
+            "single names and pairs in one list",
+            file=lines[0].place.file,
+            mend="List fragments, one a line, or pairs, two a line",
+        )
+    index = ImageIndex(found.folder, fragments.values())
+    if lines and len(lines[0].names) == 2:
+        return _listed_pairs(found, lines, index)
+    if lines:
+        chosen = {path.relative_to(found.folder).as_posix() for path in resolved(lines, index)}
+        every = [name for name in every if name in chosen]
+    return {name: every[:place] + every[place + 1 :] for place, name in enumerate(every)}
+
+
+def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageIndex) -> dict[str, list[str]]:
+    galleries: dict[str, list[str]] = {}
+    for place, names in lines:
+        one, other = (
+            path.relative_to(found.folder).as_posix()
+            for name in names
+            for path in resolved([Listed(place, (name,))], index)
+        )
+        if one == other or other in galleries.get(one, []):
+            raise DataError(
+                "a pair of the same image, or one that is listed twice",
+                file=place.file,
+                item=place.item,
+                mend="Remove it",
             )
-        yield from unlike_print(each, len(fragments), "fragments")
-
-
-READER = Reader(
-    "obi-rejoining",
-    "OBI-Bench's rejoining: fragments in a folder a bone",
-    LAYOUT,
-    read_rejoining,
-    OPTIONS,
-)
+        galleries.setdefault(one, []).append(other)
+    return galleries
 
 
 def _add(
-    found: Found, writer: DatasetWriter, fragments: Mapping[str, Path], joins: Adjacency
+    found: Found,
+    writer: DatasetWriter,
+    fragments: Mapping[str, Path],
+    joins: Adjacency,
+    galleries: Mapping[str, Sequence[str]],
 ) -> None:
-    names = list(fragments)
-    refs = [writer.add_image(source_bytes(path), str(path)) for path in fragments.values()]
-    _must_differ(found, names, refs)
-    groups = _bones(names, joins)
-    for place, name in enumerate(names):
-        if not joins[name]:
+    shown = dict.fromkeys([*galleries, *(name for of in galleries.values() for name in of)])
+    refs = {
+        name: writer.add_image(source_bytes(path), str(path))
+        for name, path in fragments.items()
+        if name in shown
+    }
+    _must_differ(found, refs)
+    groups = _bones(list(fragments), joins)
+    # Galleries of hundreds share their references, so that a dataset of all pairs stays small.
+    for name, candidates in galleries.items():
+        relevant = tuple(n for n, other in enumerate(candidates, 1) if other in joins[name])
+        if not relevant:
             continue
-        # The gallery is all but the fragment itself, so those after it stand one place earlier.
-        candidates = names[:place] + names[place + 1 :]
         pattern = Item(
             id=inside_name(found, fragments[name]),
             benchmark=BENCHMARK,
             task=_TASK,
-            images=(refs[place], *refs[:place], *refs[place + 1 :]),
-            relevant=tuple(n for n, other in enumerate(candidates, 1) if other in joins[name]),
+            images=(refs[name], *(refs[other] for other in candidates)),
+            relevant=relevant,
             group=f"{found.source.name}/{groups[name]}",
             metadata=found.source.about | {"file": name},
         )
@@ -123,9 +188,9 @@ def _add(
             writer.add(item)
 
 
-def _must_differ(found: Found, names: list[str], refs: list[ImageRef]) -> None:
+def _must_differ(found: Found, refs: Mapping[str, ImageRef]) -> None:
     first: dict[str, str] = {}
-    for name, ref in zip(names, refs, strict=True):
+    for name, ref in refs.items():
         if ref.sha256 in first:
             raise DataError(
                 f"the same image as {first[ref.sha256]}",
@@ -135,11 +200,11 @@ def _must_differ(found: Found, names: list[str], refs: list[ImageRef]) -> None:
         first[ref.sha256] = name
 
 
-def _bones(names: list[str], joins: Adjacency) -> dict[str, str]:
+def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
     """The bone of each fragment: its folder, or the first of those that it hangs together with."""
     bones: dict[str, str] = {}
     for name in names:
-        folder = PurePosixPath(name).parent.as_posix()
+        folder = folder_of(name)
         if folder != ".":
             bones[name] = folder
         elif name not in bones:
@@ -150,88 +215,11 @@ def _bones(names: list[str], joins: Adjacency) -> dict[str, str]:
     return bones
 
 
-def _folders(fragments: Mapping[str, Path]) -> Adjacency:
-    bones: dict[str, set[str]] = {}
-    for name in fragments:
-        bones.setdefault(PurePosixPath(name).parent.as_posix(), set()).add(name)
-    return {name: bones[PurePosixPath(name).parent.as_posix()] - {name} for name in fragments}
-
-
-def _tables(found: Found, fragments: Mapping[str, Path], options: Options) -> Adjacency:
-    files = [
-        path
-        for path in files_under(found.folder, {"csv", "tsv", "json"})
-        if path.stem.casefold() == "adjacency"
-    ]
-    if not files:
-        raise DataError(
-            "expected adjacency.csv; found none",
-            file=found.folder,
-            mend="Write it, or say that the fragments of a folder adjoin: --option adjacency=all",
-        )
-    known = {name: name for name in fragments}
-    known |= {PurePosixPath(name).with_suffix("").as_posix(): name for name in fragments}
-    joins: Adjacency = {name: set() for name in fragments}
-    for file in files:
-        base = file.parent.relative_to(found.folder)
-        mutual = file.suffix == ".json"
-        for place, one, other in _mapped(file) if mutual else _pairs(file, options):
-            a, b = (_fragment(known, base, name, place) for name in (one, other))
-            _check_pair(a, b, place)
-            joins[a].add(b)
-            if not mutual:
-                joins[b].add(a)
-        _check_mutual(joins, file)
-    return joins
-
-
-def _pairs(file: Path, options: Options) -> Iterator[tuple[Place, str, str]]:
-    rows = read_table(file)
-    fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
-    for place, cells in rows:
-        yield (
-            place,
-            text_of(cells, fields["fragment"], place),
-            text_of(cells, fields["adjoins"], place),
-        )
-
-
-def _mapped(file: Path) -> Iterator[tuple[Place, str, str]]:
-    for name, others in read_json(file, dict[str, list[str]]).items():
-        for other in others:
-            yield Place(file, shortened(name)), name, other
-
-
-def _fragment(known: Mapping[str, str], base: Path, name: str, place: Place) -> str:
-    plain = PurePosixPath(name.strip().replace("\\", "/"))
-    found = known.get((base / plain).as_posix())
-    if found is None:
-        raise DataError(
-            f"no fragment {shortened(name)!r}",
-            file=place.file,
-            item=place.item,
-            mend="Name it by its path from the table's folder on, or put its picture there",
-        )
-    return found
-
-
-def _check_pair(one: str, other: str, place: Place) -> None:
-    wrong = ""
-    if one == other:
-        wrong = f"{one} adjoins itself"
-    elif PurePosixPath(one).parent != PurePosixPath(other).parent:
-        wrong = f"{one} and {other} lie in folders of different bones"
-    if wrong:
-        raise DataError(wrong, file=place.file, item=place.item, mend="Take the pair out")
-
-
-def _check_mutual(joins: Adjacency, file: Path) -> None:
-    for one, others in joins.items():
-        for other in sorted(others):
-            if one not in joins[other]:
-                raise DataError(
-                    f"it adjoins {other}, but {other} does not adjoin it",
-                    file=file,
-                    item=one,
-                    mend="Name the pair both ways, or not at all",
-                )
+READER = Reader(
+    "obi-rejoining",
+    "OBI-Bench's rejoining: fragments in a folder a bone",
+    LAYOUT,
+    read_rejoining,
+    OPTIONS,
+    detect_rejoining,
+)
