@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from keju.datasets.readers._fragment_groups import folder_of
 from keju.datasets.readers._fragment_pairs import Pair, known_names, pair_files, read_pairs
 from keju.datasets.readers.base import Options, listed
-from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
 
@@ -73,7 +73,7 @@ class _Names:
     def __init__(self, folder: Path, images: Mapping[str, Path]) -> None:
         self._folder = folder
         self._known = known_names(images)
-        self._index = ImageIndex(folder, images.values())
+        self._index = ImageNames(folder, images.values())
 
     def find(self, name: str, file: Path) -> str | None:
         """The fragment of a name: from the file's folder on, else wherever it is.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Options, listed, source_text
-from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
 from keju.files import read_json
@@ -98,10 +98,10 @@ def listed_images(options: Options, src: Path, images: Iterable[Path]) -> list[P
             item=pair.place.item,
             mend="Write one name a line",
         )
-    return resolved(lines, ImageIndex(src, images))
+    return resolved(lines, ImageNames(src, images))
 
 
-def resolved(lines: Sequence[Listed], index: ImageIndex) -> list[Path]:
+def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
     """The images of the lines of a list, each with one name.
 
     Raises:

@@ -21,7 +21,7 @@ from keju.datasets.readers._obi import (
 )
 from keju.datasets.readers._rejoining_detection import detect_rejoining
 from keju.datasets.readers.base import Options, Reader, listed, source_bytes
-from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
@@ -127,7 +127,7 @@ def _galleries(
             file=lines[0].place.file,
             mend="List fragments, one a line, or pairs, two a line",
         )
-    index = ImageIndex(found.folder, fragments.values())
+    index = ImageNames(found.folder, fragments.values())
     if lines and len(lines[0].names) == 2:
         return _listed_pairs(found, lines, index)
     if lines:
@@ -136,7 +136,7 @@ def _galleries(
     return {name: every[:place] + every[place + 1 :] for place, name in enumerate(every)}
 
 
-def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageIndex) -> dict[str, list[str]]:
+def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> dict[str, list[str]]:
     galleries: dict[str, list[str]] = {}
     for place, names in lines:
         one, other = (

@@ -14,7 +14,7 @@ from keju.datasets.readers.base import Options, files_under, flag, listed, plain
 from keju.datasets.readers.boxes.coco import read_coco
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.createml import read_createml
-from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.boxes.fitting import Canvas, Fitted, canvas_of, fitted, sound
 from keju.datasets.readers.boxes.labelme import read_labelme
 from keju.datasets.readers.boxes.model import Annotations, Drawn
@@ -26,7 +26,7 @@ from keju.datasets.readers.boxes.yinqiwenyuan import read_yinqiwenyuan
 from keju.datasets.readers.boxes.yolo import read_yolo
 from keju.errors import DataError, UsageError
 
-__all__ = ["NAMES", "OPTIONS", "Annotations", "Canvas", "Drawn", "Fitted", "ImageIndex",
+__all__ = ["NAMES", "OPTIONS", "Annotations", "Canvas", "Drawn", "Fitted", "ImageNames",
            "annotations_in", "boxes_of", "canvas_of", "fitted", "recognise", "sound"]  # fmt: skip
 
 OPTIONS = {
@@ -61,7 +61,7 @@ def annotations_in(folder: Path, images: Sequence[Path], options: Options) -> An
     form = options.get("form", "")
     if form and form not in NAMES:
         raise UsageError(f"option form={form}: say one of {', '.join(NAMES)}")
-    index = ImageIndex(folder, images)
+    index = ImageNames(folder, images)
     relative = [PurePosixPath(path.relative_to(folder).as_posix()) for path in images]
     files = [
         PurePosixPath(path.relative_to(folder).as_posix()) for path in files_under(folder, SUFFIXES)
@@ -120,7 +120,7 @@ def _no_boxes(recognised: Recognised, folder: Path, form: str) -> DataError:
     )
 
 
-def _unread(recognised: Recognised, form: str, index: ImageIndex, folder: Path) -> tuple[str, ...]:
+def _unread(recognised: Recognised, form: str, index: ImageNames, folder: Path) -> tuple[str, ...]:
     """A note on the files that are not read.
 
     Raises:

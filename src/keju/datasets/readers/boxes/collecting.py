@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import listed
-from keju.datasets.readers.boxes.finding import ImageIndex
+from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
@@ -19,7 +19,7 @@ class Source(NamedTuple):
 
     folder: Path
     files: list[Path]
-    images: ImageIndex
+    images: ImageNames
     options: Mapping[str, str]
 
 

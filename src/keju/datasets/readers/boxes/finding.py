@@ -1,4 +1,4 @@
-"""`ImageIndex`: the images of a source by the names that annotation files give them."""
+"""`ImageNames`: the images of a source by the names that annotation files give them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from keju.datasets.readers.base import listed
 from keju.errors import DataError
 
 
-class ImageIndex:
+class ImageNames:
     """The images of one source; a name from data is only ever compared, never used as a path.
 
     Args:
