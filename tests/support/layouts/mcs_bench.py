@@ -401,7 +401,7 @@ def workbook(src: Path) -> Path:
     records = [record(each) for each in said()]
     heads = list(records[0])
     rows = [[each.get(head) for head in heads] for each in records]
-    src.mkdir(parents=True)
+    src.mkdir(parents=True, exist_ok=True)
     write_workbook(src / "data.xlsx", [heads, *rows])
     usual_images(src)
     return src

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from keju.datasets.readers.base import Options, Reader, flag, listed
-from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mcs_bench.choices import with_options
 from keju.datasets.readers.mcs_bench.detection import detect_mcs_bench
 from keju.datasets.readers.mcs_bench.entries import Entry, entries_in, joined, with_own_ids
@@ -90,7 +89,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         images.raise_if_missing()
     for item in with_transcriptions(items):
         writer.add(item)
-    yield from _notes(items, images, skipped)
+    yield from _notes(items, skipped)
 
 
 def _check_images(tables: Sequence[Table], entries: Sequence[Entry], images: ReleaseImages) -> None:
@@ -110,16 +109,9 @@ def _has_image_field(key: str) -> bool:
     return key.casefold() in {name.casefold() for name in FIELDS["image"].names}
 
 
-def _notes(items: Sequence[Item], images: ReleaseImages, skipped: Sequence[str]) -> Iterator[str]:
+def _notes(items: Sequence[Item], skipped: Sequence[str]) -> Iterator[str]:
     if skipped:
         yield f"left out {len(skipped)} without image: {listed(skipped)}"
-    if images.by_id:
-        import_log().used("image", "the ID")
-    if images.searched:
-        yield (
-            f"{len(images.searched)} images are in another folder or have another suffix than "
-            f"their names say: {listed(images.searched, 2)}"
-        )
     if bare := [item.id for item in items if not (item.answer or item.answer_simplified)]:
         yield (
             f"{len(bare)} of {len(items)} items have no answer: they can be run, and are not "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from keju.datasets.readers.base import Detection
@@ -32,51 +32,56 @@ def detect_mcs_bench(listing: Listing) -> Detection | None:
 
     Questions in Chinese that name no task are recognised with a low fit; the task is then missing.
     """
-    tables = listing.ending(*SUFFIXES)
-    heads = {path: records for path in tables[:_HEADS] if (records := listing.records(path))}
-    asking = {path: each for path, each in heads.items() if _asks(each[0])}
-    if not asking:
-        asking = {path: each for path, each in heads.items() if _nested(each[0])}
-    if not asking:
+    files = listing.ending(*SUFFIXES)
+    heads = [
+        ((path.stem, *reversed(path.parent.parts), listing.root.name), records)
+        for path in files[:_HEADS]
+        if (records := listing.records(path)) and _may_ask(records[0])
+    ]
+    if not heads:
         return None
-    fit = max(_fit(listing, path, records) for path, records in asking.items())
-    if not fit:
-        return None
-    where = f"in {len(tables)} file{'s' * (len(tables) > 1)}, {len(listing.images)} images"
-    if _are_responses(asking) and not listing.images:
+    fit = max(_fit(words, records) for words, records in heads)
+    where = f"in {len(files)} file{'s' * (len(files) > 1)}, {len(listing.images)} images"
+    if fit and not listing.images and all(_is_response(records[0]) for _, records in heads):
         return Detection(
             fit,
             f"responses in the form of MCS-Bench's authors {where}",
-            missing="images: this is no dataset. Score it with: keju score FILE",
+            missing="images: this is not a dataset. Score it with: keju score FILE",
         )
-    sizes = sum((listing.root / path).stat().st_size for path in tables)
-    if sizes > MOST_BYTES or len(tables) > _MOST_TABLES:
-        return Detection(fit, f"questions of MCS-Bench {where}")
+    if _is_large(listing, files):
+        return Detection(fit, f"questions of MCS-Bench {where}") if fit else None
+    return _read_whole(listing, where, fit)
+
+
+def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
+    """What reading all records shows; None if they are of another benchmark."""
     try:
-        entries = list(_entries(listing))
-        origin = index_origin(entries, "")
+        tables, _ = tables_in(listing.src)
+        fit = max(fit, *(_fit(each.words, [row.cells for row in each.rows]) for each in tables))
+        entries, _ = joined(each for table in tables for each in entries_in(table, {}))
+        index_origin(entries, "")
     except (DataError, UsageError) as error:
-        problem = getattr(error, "problem", str(error))
-        hint = getattr(error, "mend", None)
-        return Detection(
-            min(fit, 0.6),
-            f"questions like MCS-Bench's {where}",
-            missing=". ".join(filter(None, (problem, hint))),
-        )
-    del origin
+        if not fit:
+            return None
+        reason = (getattr(error, "problem", str(error)), getattr(error, "mend", None))
+        missing = ". ".join(filter(None, reason))
+        return Detection(min(fit, 0.6), f"questions like MCS-Bench's {where}", missing=missing)
+    if not fit:
+        return None
     kinds = {entry.kind for entry in entries}
-    missing = _missing_images(entries, listing)
-    return Detection(
-        fit,
-        f"MCS-Bench: {len(entries):,} questions of {len(kinds)} of its 45 tasks {where}",
-        missing=missing,
-    )
+    what = f"MCS-Bench: {len(entries):,} questions of {len(kinds)} of its 45 tasks {where}"
+    return Detection(fit, what, missing=_missing_images(entries, listing))
 
 
-def _entries(listing: Listing) -> Iterator[Entry]:
-    tables, _ = tables_in(listing.src)
-    found, _ = joined(each for table in tables for each in entries_in(table, {}))
-    yield from found
+def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:
+    """Whether there is too much to read as a whole."""
+    paths = [path for file in files if (path := listing.path(file))]
+    return len(files) > _MOST_TABLES or sum(path.stat().st_size for path in paths) > MOST_BYTES
+
+
+def _may_ask(record: Mapping[str, object]) -> bool:
+    known = not _KNOWN.isdisjoint(plain(str(key)) for key in record)
+    return known or _asks(record) or _nested(record)
 
 
 def _asks(record: Mapping[str, object]) -> bool:
@@ -92,8 +97,9 @@ def _nested(record: Mapping[str, object]) -> bool:
     )) for value in list(record.values())[:20])  # fmt: skip
 
 
-def _fit(listing: Listing, path: PurePosixPath, records: Sequence[Mapping[str, object]]) -> float:
+def _fit(words: Sequence[str], records: Sequence[Mapping[str, object]]) -> float:
     """How sure it is that records are of this benchmark; 0 if they are of another."""
+    records = records[:20]
     keys = {plain(str(key)) for record in records for key in record}
     roles = {plain(name) for role in ("task", "task_name") for name in names().roles[role]}
     said = [
@@ -108,21 +114,20 @@ def _fit(listing: Listing, path: PurePosixPath, records: Sequence[Mapping[str, o
         return 0.95
     if said:
         return 0.7 if all(each.upper().removeprefix("T").isdigit() for each in said) else 0.0
-    return _fit_of_place(listing, path, keys) or (
+    return _fit_of_place(words) or (
         0.3 if any(ord(char) in _HAN for char in str(records[0])) else 0.0
     )
 
 
-def _fit_of_place(listing: Listing, path: PurePosixPath, keys: Iterable[str]) -> float:
-    """How sure it is by the names of the file, of its folders, and of lists in it."""
-    words = (path.stem, *reversed(path.parent.parts), listing.root.name)
-    if tasks_of_path(words):
-        return 0.9 if any(map(named_tasks, words)) else 0.8
-    return 0.8 if any(tasks_of_path((key,)) for key in keys) else 0.0
+def _fit_of_place(words: Sequence[str]) -> float:
+    """How sure it is by the names of the file, of its folders, and of a list in it."""
+    if not tasks_of_path(words):
+        return 0.0
+    return 0.9 if any(map(named_tasks, words)) else 0.8
 
 
-def _are_responses(asking: Mapping[PurePosixPath, Sequence[Mapping[str, object]]]) -> bool:
-    return all(set(map(plain, map(str, records[0]))) >= _RESPONSES for records in asking.values())
+def _is_response(record: Mapping[str, object]) -> bool:
+    return {plain(str(key)) for key in record} >= _RESPONSES
 
 
 def _missing_images(entries: Sequence[Entry], listing: Listing) -> str:
