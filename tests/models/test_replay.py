@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from keju.errors import DataError, UsageError
 from keju.items import Failure, Request, Response
@@ -134,3 +135,22 @@ def test_a_missing_file_is_wrong_use():
         open_model("replay:nowhere.jsonl", ModelOptions())
     with pytest.raises(UsageError, match="needs a file"):
         open_model("replay:", ModelOptions())
+
+
+def test_ids_that_start_again_in_every_task_are_told_apart_by_task(tmp_path: Path):
+    file = tmp_path / "RESPONSES.json"
+    rows = [
+        {"ID": 1, "Task_ID": 1, "Response": "天"},
+        {"ID": 1, "Task_ID": "T7", "Response": "B"},
+        {"ID": 2, "Task_ID": 7.0, "Response": "C"},
+    ]
+    file.write_text(json.dumps(rows), "utf-8")
+    asked = {"T1": ("1", "T1-1"), "T7": ("1", "T7-1")}
+    model = open_model(f"replay:{file}", ModelOptions())
+    for (task, names), text in zip(asked.items(), ("天", "B"), strict=True):
+        for name in names:
+            sent = replace(request(name), task=task)
+            assert asyncio.run(model.answer(sent, ())).text == text
+    assert replayed(file, "2").text == "C"
+    with pytest.raises(AskError):
+        replayed(file, "1")

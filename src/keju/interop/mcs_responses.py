@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks import has_reference, options_of, prompt_of, task
-from keju.datasets.writers.mcs_bench import wordings
+from keju.datasets.writers.mcs_bench import released_id, wordings
 from keju.errors import UsageError
 from keju.files import write_json
 from keju.items import Item, PromptVariant, Response, variant_of
@@ -108,7 +108,7 @@ def _write(
 def _row(item: Item, response: Response) -> dict[str, object]:
     declared = task(item.task)
     row: dict[str, object] = {
-        "ID": item.id,
+        "ID": released_id(item),
         "Task_ID": int(item.task.removeprefix("T")),
         "Domain": declared.domain_zh,
         "Task_Name": declared.name_zh,

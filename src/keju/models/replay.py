@@ -7,6 +7,7 @@ files of Inspect, lmms-eval and VLMEvalKit (see `other_harnesses`).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -40,7 +41,8 @@ _ANY = (None, None, None, None)
 class _Entry(Struct):
     """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
 
-    `authors` is set for rows of the authors' form, whose script scores every text as an answer.
+    `authors` is set for rows of the authors' form, whose script scores every text as an answer;
+    `task` is the task of such a row, since their IDs may start again in every task.
     """
 
     item: str | int
@@ -61,6 +63,7 @@ class _Entry(Struct):
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
     authors: bool = False
+    task: str = ""
 
 
 class _Slot(NamedTuple):
@@ -127,12 +130,8 @@ class Replay:
                 own kind), or it holds another harness's failure text (``failed-elsewhere``).
         """
         del images
-        place = (request.item, request.candidate)
-        whole = _Slot(*place, request.setting, request.script, request.round, request.wording)
-        entry = self._entries.get(whole)
-        entry = entry or self._entries.get(whole._replace(script=None, wording=None))
-        entry = entry or self._entries.get(_Slot(*place, None, None, request.round, None))
-        entry = entry or self._entries.get(_Slot(*place, *_ANY))
+        found = (self._entry(name, request) for name in _names(request))
+        entry = next(filter(None, found), None)
         if entry is None:
             raise AskError("missing-answer", "the file has no answer for this item")
         if entry.error is not None:
@@ -153,8 +152,31 @@ class Replay:
             refused=entry.refused,
         )
 
+    def _entry(self, name: str, request: Request) -> _Entry | None:
+        """The entry of an item that answers a request, the most specific one."""
+        place = (name, request.candidate)
+        whole = _Slot(*place, request.setting, request.script, request.round, request.wording)
+        entry = self._entries.get(whole)
+        entry = entry or self._entries.get(whole._replace(script=None, wording=None))
+        entry = entry or self._entries.get(_Slot(*place, None, None, request.round, None))
+        return entry or self._entries.get(_Slot(*place, *_ANY))
+
     async def close(self) -> None:
         """Nothing to give back."""
+
+
+def _names(request: Request) -> Iterator[str]:
+    """The names under which an item's entry may be: its id, and its task with its ID there.
+
+    An import puts the task before IDs that start again in every task: ``T7-12``.
+    """
+    yield request.item
+    yield _within(request.task, request.item)
+    yield _within(request.task, request.item.removeprefix(f"{request.task}-"))
+
+
+def _within(task: str, name: str) -> str:
+    return f"{task}\0{name}" if task else name
 
 
 def _files(path: Path) -> list[Path]:
@@ -168,7 +190,17 @@ def _index(files: Iterable[tuple[Path, bytes]]) -> dict[_Slot, _Entry]:
     found: dict[_Slot, _Entry] = {}
     for path, data in files:
         _add(found, path, data.removeprefix(b"\xef\xbb\xbf"))
+    _add_without_task(found)
     return found
+
+
+def _add_without_task(found: dict[_Slot, _Entry]) -> None:
+    """Let an ID that only one task has answer an item of that id, whatever its task."""
+    within = [(slot, slot.item.partition("\0")) for slot in found if "\0" in slot.item]
+    tasks = Counter(name for name, _ in {(name, task) for _, (task, _, name) in within})
+    for slot, (_, _, name) in within:
+        if tasks[name] == 1:
+            found.setdefault(slot._replace(item=name), found[slot])
 
 
 def _run_of(path: Path) -> RunManifest | None:
@@ -188,8 +220,8 @@ def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
             entry.setting = setting_of_format_1(entry.setting or "image")
             entry.script = entry.script or run.scripts[0]
         slot = _Slot(
-            str(entry.item), entry.candidate, entry.setting, entry.script, entry.round,
-            entry.wording,
+            _within(entry.task, str(entry.item)), entry.candidate, entry.setting, entry.script,
+            entry.round, entry.wording,
         )  # fmt: skip
         if entry.key:
             # keju leaves defaults out of its lines
@@ -204,7 +236,7 @@ def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
             raise DataError(
                 "two different answers",
                 file=path,
-                item=slot.item,
+                item=str(entry.item),
                 mend="Keep one of them, or give each its round",
             )
         found[slot] = entry
@@ -285,4 +317,16 @@ def _list(path: Path, data: bytes) -> Iterator[_Entry]:
             raise DataError("an object needs an ID", file=path, item=f"object {number}")
         if "Response" in row:
             content = content_of(row["Response"])
-            yield _Entry(item=name, text=content.text, not_text=content.not_text, authors=True)
+            yield _Entry(
+                item=name,
+                text=content.text,
+                not_text=content.not_text,
+                authors=True,
+                task=_task_of(row.get("Task_ID")),
+            )
+
+
+def _task_of(value: object) -> str:
+    """The task of the authors' ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
+    digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
+    return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""

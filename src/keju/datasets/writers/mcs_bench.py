@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keju.benchmarks import options_of, prompt_of, task
+from keju.datasets.readers.mcs_bench import RENAMED, RENAMED_FROM
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
 from keju.files import write_json
@@ -55,11 +56,17 @@ def wordings(item: Item) -> dict[str, str]:
     }
 
 
+def released_id(item: Item) -> str:
+    """The ID that the item has in the release; its own unless the import put the task before it."""
+    notes = (each.note for each in item.provenance if each.step == RENAMED)
+    return next((note.removeprefix(RENAMED_FROM) for note in notes), item.id)
+
+
 def _record(item: Item) -> dict[str, object]:
     declared = task(item.task)
     names = [ref.path for ref in item.images]
     record: dict[str, object] = {
-        "ID": item.id,
+        "ID": released_id(item),
         "Task_ID": int(item.task.removeprefix("T")),
         "Domain": item.metadata.get("Domain", declared.domain_zh),
         "Task_Name": item.metadata.get("Task_Name", declared.name_zh),

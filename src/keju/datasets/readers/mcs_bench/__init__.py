@@ -17,6 +17,8 @@ from keju.datasets.readers.mcs_bench.entries import Entry, entries_in, joined, w
 from keju.datasets.readers.mcs_bench.fields import FIELDS, no_field
 from keju.datasets.readers.mcs_bench.images import ReleaseImages
 from keju.datasets.readers.mcs_bench.items import (
+    RENAMED,
+    RENAMED_FROM,
     SCRIPTS,
     index_origin,
     item_of,
@@ -27,7 +29,15 @@ from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError
 from keju.items import Item
 
-__all__ = ["FIELDS", "READER", "SCRIPTS", "read_mcs_bench", "with_options"]
+__all__ = [
+    "FIELDS",
+    "READER",
+    "RENAMED",
+    "RENAMED_FROM",
+    "SCRIPTS",
+    "read_mcs_bench",
+    "with_options",
+]
 
 LAYOUT = """\
 SRC                       a file, or a folder with files in it:

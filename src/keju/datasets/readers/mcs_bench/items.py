@@ -18,8 +18,11 @@ from keju.datasets.readers.mcs_bench.choices import (
 )
 from keju.datasets.readers.mcs_bench.entries import Entry
 from keju.errors import DataError
-from keju.items import ImageRef, Item, Script
+from keju.items import ImageRef, Item, Provenance, Script
 from keju.text import in_script
+
+RENAMED, RENAMED_FROM = "mcs-bench", "ID in the release: "
+"""Step and beginning of the note of the provenance of an item that has another ID."""
 
 SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")
 
@@ -72,7 +75,15 @@ def item_of(name: str, entry: Entry, images: tuple[ImageRef, ...], first: int | 
         transcription=texts["transcription"] or _known_transcription(kind, answer),
         group=texts["group"] or images[0].sha256,
         metadata=dict(entry.metadata),
+        provenance=_renamed(name, entry),
     )
+
+
+def _renamed(name: str, entry: Entry) -> tuple[Provenance, ...]:
+    """The ID of the release, where the item has another."""
+    if not entry.name or entry.name == name:
+        return ()
+    return (Provenance(step=RENAMED, note=f"{RENAMED_FROM}{entry.name}"),)
 
 
 def options_of_entry(entry: Entry) -> tuple[str, ...]:
