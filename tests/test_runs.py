@@ -76,12 +76,15 @@ def test_a_stored_script_of_0_1_0_is_each_responses(old: Path):
 
 def test_scores_stored_by_0_1_0_are_refused_and_scoring_again_gives_the_same_values(old: Path):
     stored = pl.concat(map(pl.read_parquet, sorted((old / "scores").glob("*.parquet"))))
-    with pytest.raises(DataError, match="keju score RUN"):
-        gather([old], picture_bytes=0)
-    for command in (["compare", str(old)], ["ledger", str(old)], ["audit", str(old)]):
+    for command in (
+        ["report", str(old), "-o", str(old / "report.html")], ["compare", str(old)],
+        ["ledger", str(old)], ["audit", str(old)], ["figures", str(old), "-o", str(old)],
+        ["export", "inspect", str(old), "-o", str(old / "logs")],
+    ):  # fmt: skip
         result = CliRunner().invoke(app, command)
-        assert isinstance(result.exception, DataError)
-        assert result.exception.mend == "Make it with: keju score RUN"
+        assert isinstance(result.exception, UsageError)
+        assert "was scored by an older keju" in str(result.exception)
+        assert str(result.exception).endswith(f"Score it again: keju score {old}")
     now = {
         (s.model, s.item, OLD_NAMES[s.setting], s.protocol, s.metric): s.value
         for s in score_run(RunFolder.open(old))

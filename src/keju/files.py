@@ -133,6 +133,18 @@ def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterato
     Raises:
         DataError: a line other than an unfinished last one is not a record of that shape.
     """
+    for record, _ in read_jsonl_lines(path, shape, appended=appended):
+        yield record
+
+
+def read_jsonl_lines(
+    path: Path, shape: type[T], *, appended: bool = False
+) -> Iterator[tuple[T, bytes]]:
+    """Yield the records that `read_jsonl` yields, each with the bytes of its line.
+
+    Raises:
+        DataError: see `read_jsonl`.
+    """
     decoder = msgspec.json.Decoder(shape)
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
@@ -141,7 +153,7 @@ def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterato
             if not line.strip():
                 continue
             try:
-                yield decoder.decode(line)
+                record = decoder.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 raise DataError(
                     f"not readable: {error}",
@@ -149,6 +161,7 @@ def read_jsonl(path: Path, shape: type[T], *, appended: bool = False) -> Iterato
                     item=f"line {number}",
                     mend="Delete that line to go on without it",
                 ) from None
+            yield record, line
 
 
 def mend_torn_line(path: Path) -> int:

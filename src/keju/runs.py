@@ -23,7 +23,7 @@ from msgspec.structs import replace
 
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError
-from keju.files import read_json, read_jsonl, sha256_bytes, write_atomic, write_json
+from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, PromptScript, Record, Response, Setting
 
 FORMAT = "keju-run-2"
@@ -44,10 +44,11 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What run.json says: which dataset, which models, which settings, which versions.
 
     `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
-    `format` is the stored one, also where the rest was read from an earlier format. `models` maps
-    each model's name to its identity, with the decoding that was asked for (each `Response` has
-    what was sent), `settings` each option of the run to its value, `not_asked` each model's name to
-    the reasons and counts of requests it declined.
+    `items_sha256` is the SHA-256 of the file items.parquet; empty where an earlier keju made the
+    run. `format` is the stored one, also where the rest was read from an earlier format. `models`
+    maps each model's name to its identity, with the decoding that was asked for (each `Response`
+    has what was sent), `settings` each option of the run to its value, `not_asked` each model's
+    name to the reasons and counts of requests it declined.
     """
 
     format: str = FORMAT
@@ -56,6 +57,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     dataset_version: str
     dataset_hash: str
     dataset_path: str = ""
+    items_sha256: str = ""
     synthetic: bool = False
     created: str = ""
     models: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -190,8 +192,42 @@ class RunFolder:
         return self.path / "items.parquet"
 
     def items(self) -> list[Item]:
-        """The items of this run, with their answers."""
+        """The items of this run, with their answers.
+
+        Raises:
+            DataError: items.parquet is damaged, or is not the file that the run stored.
+        """
+        self.check_items()
         return read_items(self.items_path)
+
+    def check_items(self) -> None:
+        """Refuse an items.parquet that is not the file that the run stored.
+
+        Raises:
+            DataError: it is another file.
+        """
+        if not self.has_its_items():
+            raise DataError(
+                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+                file=self.items_path,
+                mend="Restore the file, for example with the keju run command that made this run. "
+                "To use corrected references, make a dataset of them and a run with another --out",
+            )
+
+    def has_its_items(self) -> bool:
+        """Whether items.parquet is the file that the run stored, as far as run.json records it."""
+        stored = self.manifest().items_sha256 if self.exists() else ""
+        return not stored or self.items_hash() == stored
+
+    def items_hash(self) -> str:
+        """The SHA-256 of the file items.parquet.
+
+        Raises:
+            DataError: the file does not exist.
+        """
+        if not self.items_path.is_file():
+            raise DataError("no such file", file=self.items_path, mend="Restore the run's items")
+        return sha256_file(self.items_path)
 
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""
@@ -314,8 +350,8 @@ def standing(path: Path) -> Iterator[Response]:
             yield response
 
 
-class _Place(Record, frozen=True, kw_only=True):
-    """What tells two responses of a file apart: the place that each has in its run."""
+class ResponsePlace(Record, frozen=True, kw_only=True):
+    """The place of a response in its run, which distinguishes it from others of its file."""
 
     item: str
     query: str = ""
@@ -328,9 +364,9 @@ class _Place(Record, frozen=True, kw_only=True):
 
 def superseded(path: Path) -> set[int]:
     """Which lines a later line for the same request replaces, numbered from 1 without blanks."""
-    last: dict[_Place, int] = {}
+    last: dict[ResponsePlace, int] = {}
     old = set()
-    for number, place in enumerate(read_jsonl(path, _Place, appended=True), start=1):
+    for number, place in enumerate(read_jsonl(path, ResponsePlace, appended=True), start=1):
         if place in last:
             old.add(last[place])
         last[place] = number

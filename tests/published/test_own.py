@@ -12,7 +12,7 @@ from keju.items import Item
 from keju.published import audit_run
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores, score_run, write_scores
+from keju.scoring import read_fingerprint, read_scores, score_run, write_scores
 
 QUESTIONS = 60
 LETTERS = "ABCD"
@@ -133,7 +133,8 @@ def test_scores_that_were_tampered_with(tmp_path, dataset):
         scores = read_scores(file)
         place = next(n for n, score in enumerate(scores) if score.value == 1.0)
         scores[place] = msgspec.structs.replace(scores[place], value=0.5)
-        write_scores(file, [score for score in scores if score.item != "q7"])
+        kept = [score for score in scores if score.item != "q7"]
+        write_scores(file, kept, read_fingerprint(file))
 
     found = audited(tmp_path, dataset, {"good": right()}, spoil=spoil)
     (value,) = found["values"].mismatches

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 
 from keju.errors import UsageError
@@ -71,6 +72,7 @@ def test_questions_that_nothing_scores_need_no_score(run: RunFolder):
     """deciphering/How is looked at by eye."""
     item = Item(id="sign", benchmark="OBI-Bench", task="deciphering", query="How")
     run.write_items([*run.items(), item])
+    run.write_manifest(replace(run.manifest(), items_sha256=""))
     model = next(iter(run.manifest().models))
     response = Response(
         key="how", item=item.id, model=model, benchmark=item.benchmark, task=item.task,

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from keju import __version__
-from keju.benchmarks import query_of, task
+from keju.benchmarks import task
 from keju.datasets.store import Dataset
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_bytes
@@ -26,7 +26,7 @@ from keju.interop.shown import Shown
 from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.models.decoding import not_sent
 from keju.runs import RunFolder, RunManifest, file_name
-from keju.scoring import read_scores
+from keju.scoring import check_scores, stored_scores
 
 if TYPE_CHECKING:
     from inspect_ai.log import EvalSample, EvalSpec
@@ -73,7 +73,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
 
     Raises:
         UsageError: there is no run, the folder is not empty, or the dataset with the pictures is
-            not where the run was made, or responses have come since the run was scored.
+            not where the run was made, or the run has changed since it was scored.
         PrerequisiteError: Inspect is not installed.
         DataError: the run is damaged.
     """
@@ -84,15 +84,13 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     manifest = folder.manifest()
     shown = Shown(folder, _dataset(folder, manifest) if images else None)
     items = {item.id: item for item in folder.items()}
-    # Before anything is written: half an export would be in the way of the next.
-    for model in manifest.models:
-        scores = _Scores(folder, model)
-        for response in folder.responses(model) if scores.parts else ():
-            if response.item in items:
-                scores.check(response, items[response.item])
+    scored = any(folder.scores_dir.glob("*.parquet"))
+    if scored:
+        # Before anything is written: half an export would be in the way of the next.
+        check_scores(folder)
     for model in manifest.models:
         place = out / file_name(model)
-        scores = _Scores(folder, model)
+        scores = _Scores(folder, model, scored=scored)
         for path in folder.response_files(model):
             yield from _task_logs(folder, path, model, items, scores, shown, place)
         if readings := list(shown.readings_of(model)):
@@ -133,12 +131,11 @@ def _task_logs(
 class _Scores:
     """A model's scores, by the log and by the response that they belong to."""
 
-    def __init__(self, folder: RunFolder, model: str) -> None:
-        self._run = folder.path
+    def __init__(self, folder: RunFolder, model: str, *, scored: bool) -> None:
         self.parts: dict[_Part, list[Score]] = {}
         self._own: dict[_Place, list[Score]] = {}
-        path = folder.scores_dir / f"{file_name(model)}.parquet"
-        for score in read_scores(path) if path.is_file() else []:
+        stored = stored_scores(folder, [model]) if scored else ()
+        for score in (score for _, scores in stored for score in scores):
             part = _Part(score.task, score.query, variant_of(score))
             self.parts.setdefault(part, []).append(score)
             place = _Place(score.key, score.item, variant_of(score), score.round)
@@ -148,21 +145,6 @@ class _Scores:
         """The scores of one response."""
         place = _Place(response.key, response.item, variant_of(response), response.round)
         return self._own.get(place, [])
-
-    def check(self, response: Response, item: Item) -> None:
-        """Refuse scores that are older than a response; those of pairs belong to the first alone.
-
-        Raises:
-            UsageError: the run must be scored again.
-        """
-        found, query = self.of(response), query_of(item)
-        lacking = not found and (query.official or query.strict)
-        altered = any(score.status != response.status for score in found)
-        if not response.candidate and (lacking or altered):
-            raise UsageError(
-                f"{self._run}: responses have come since it was scored (such as that of "
-                f"{response.model} to {item.id}). Score it again: keju score {self._run}"
-            )
 
 
 def _spec(

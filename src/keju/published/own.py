@@ -6,13 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.errors import UsageError
 from keju.published import own_checks as look
 from keju.published.audit import Audit, Finding, Held
 from keju.published.checks import Severity
 from keju.published.own_checks import Places, Seen
 from keju.runs import RunFolder
-from keju.scoring import aggregate, read_scores
+from keju.scoring import aggregate, stored_scores
 
 OF_A_RUN = "run"
 """The kind of a finding that is of a run and not of printed tables."""
@@ -33,14 +32,11 @@ def audit_run(path: Path) -> Audit:
     """Check a scored run of one's own.
 
     Raises:
-        UsageError: it is no run, or has no scores.
+        UsageError: it is not a run, or it has no scores or has changed since.
         DataError: a file of it is damaged.
     """
     folder = RunFolder.open(path)
-    files = sorted(folder.scores_dir.glob("*.parquet"))
-    if not files:
-        raise UsageError(f"{path}: no scores yet. Make them with: keju score {path}")
-    scores = [score for file in files for score in read_scores(file)]
+    scores = [score for _, of_model in stored_scores(folder) for score in of_model]
     seen = Seen(
         {(item.task, item.query, item.id): item for item in folder.items()},
         list(folder.responses()),

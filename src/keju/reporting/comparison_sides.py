@@ -9,8 +9,8 @@ from msgspec import convert
 
 from keju.errors import UsageError
 from keju.items import Item, PromptVariant, Record, Score, variant_of
-from keju.runs import RunFolder, file_name
-from keju.scoring import read_scores
+from keju.runs import RunFolder
+from keju.scoring import check_scores, stored_scores
 from keju.text import in_script
 
 _Key = tuple[str, str, str]
@@ -67,8 +67,9 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
 
     Raises:
         UsageError: a model or prompt variant is not there, more than one fits, both sides are the
-            same, or a part is named for both sides and for each.
-        DataError: a run has not been scored.
+            same, a part is named for both sides and for each, or a run has not been scored or has
+            changed since.
+        DataError: a file of a run is damaged.
     """
     if not 1 <= len(runs) <= 2:
         raise UsageError(f"keju compare takes one run or two, not {len(runs)}")
@@ -77,6 +78,8 @@ def choose_sides(runs: Sequence[RunFolder], wanted: Wanted) -> tuple[Side, Side]
     if len(runs) == 2 and pair[0].path.resolve() == pair[1].path.resolve():
         raise UsageError(f"{pair[0].path} is given twice. Give another run, or this one once")
     models = _models(pair, wanted, several=len(runs) == 2)
+    if len(runs) == 1:
+        check_scores(pair[0], list(dict.fromkeys(models)))
     kept = [
         _scores(run, model, place, wanted)
         for place, (run, model) in enumerate(zip(pair, models, strict=True))
@@ -174,7 +177,7 @@ def _scores(
     """The scores that fit one side, by prompt variant."""
     given = wanted.variant(place)
     found: dict[PromptVariant, list[Score]] = {}
-    scores = read_scores(run.scores_dir / f"{file_name(model)}.parquet")
+    scores = [score for _, of_model in stored_scores(run, [model]) for score in of_model]
     for score in sorted(scores, key=lambda score: variant_of(score).rank):
         found.setdefault(variant_of(score), []).append(score)
     kept = {

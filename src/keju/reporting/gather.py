@@ -29,7 +29,7 @@ from keju.models import role_of
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
-from keju.scoring import Result, aggregate, read_scores
+from keju.scoring import Result, aggregate, stored_scores
 
 ItemKey = tuple[str, str, str, str]
 """Dataset hash, task, query and id: what makes an item the same one in two runs."""
@@ -194,7 +194,7 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
     is the most that the pictures may weigh, all runs together.
 
     Raises:
-        UsageError: a path is not a run, or the run has no scores yet.
+        UsageError: a path is not a run, or the run has no scores or has changed since.
         DataError: a file of a run is damaged.
     """
     folders = [RunFolder.open(path) for path in paths]
@@ -291,8 +291,8 @@ def _add_run(
             continue
         if not found and _has_metrics(gathered.asked[key].item):
             raise UsageError(
-                f"{folder.path}: responses have come since it was scored (such as that of "
-                f"{response.model} to {response.item}). Score it again: keju score {folder.path}"
+                f"{folder.path}: the response of {response.model} to {response.item} has no "
+                f"scores. Score it again: keju score {folder.path}"
             )
         named = gathered.asked[key].item.id
         renamed = [replace(score, model=label, item=named) for score in found]
@@ -356,12 +356,9 @@ def _ranking(first: Response, scores: Sequence[Score]) -> Response:
 
 
 def _scores_by_response(folder: RunFolder) -> dict[tuple[str, str, str], list[Score]]:
-    files = sorted(folder.scores_dir.glob("*.parquet"))
-    if not files:
-        raise UsageError(f"{folder.path}: no scores yet. Make them with: keju score {folder.path}")
     found: dict[tuple[str, str, str], list[Score]] = {}
-    for file in files:
-        for score in read_scores(file):
+    for _, scores in stored_scores(folder):
+        for score in scores:
             found.setdefault((score.model, score.item, score.key), []).append(score)
     return found
 

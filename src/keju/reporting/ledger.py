@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 from rich.table import Table
 
-from keju.benchmarks import QuestionForms, query_of, question_forms_of
+from keju.benchmarks import QuestionForms, question_forms_of
 from keju.errors import UsageError, shortened
 from keju.items import Score, variant_of
 from keju.reporting.labels import metric_label, percent
 from keju.reporting.plain import plain_table
-from keju.runs import RunFolder, file_name
-from keju.scoring import PROTOCOLS, TaskDifference, differences, read_scores
+from keju.runs import RunFolder
+from keju.scoring import PROTOCOLS, TaskDifference, differences, stored_scores
 
 
 def ledger_of(
@@ -44,41 +44,24 @@ def ledger_of(
             there = ", ".join(question_forms_of(items))
             raise UsageError(f"{run.path}: no task {form.name!r}; it has {there}")
     found: list[TaskDifference] = []
-    for model in known:
-        if not models or model in models:
-            scores = _scores_of(run, model)
-            chosen = [
-                score
-                for score in scores
-                if forms is None or any(form.takes(score.task, score.query) for form in forms)
-            ]
-            found += _by_variant(chosen, most)
+    for model, scores in stored_scores(run, [each for each in known if each in (models or known)]):
+        _check_protocols(run, model, scores)
+        chosen = [
+            score
+            for score in scores
+            if forms is None or any(form.takes(score.task, score.query) for form in forms)
+        ]
+        found += _by_variant(chosen, most)
     return found
 
 
-def _scores_of(run: RunFolder, model: str) -> list[Score]:
-    """One model's stored scores; nothing where it has not answered."""
-    again = f"Score it again: keju score {run.path}"
-    file = run.scores_dir / f"{file_name(model)}.parquet"
-    scores = read_scores(file) if file.is_file() else []
+def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> None:
     missing = set(PROTOCOLS) - {score.protocol for score in scores}
-    asked = {
-        (item.task, item.query, item.id)
-        for item in run.items()
-        if any(getattr(query_of(item), protocol) for protocol in PROTOCOLS)
-    }
-    scored = {score.key for score in scores}
-    for response in run.responses(model):
-        if (response.task, response.query, response.item) not in asked or response.candidate:
-            continue
-        if not scores or response.key not in scored:
-            raise UsageError(
-                f"{run.path}: the response of {model} to {shortened(response.item)} is not "
-                f"scored. {again}"
-            )
     if scores and missing:
-        raise UsageError(f"{file}: holds no scores under {', '.join(sorted(missing))}. {again}")
-    return scores
+        raise UsageError(
+            f"{run.path}: {model} has no scores under {', '.join(sorted(missing))}. "
+            f"Score it again: keju score {run.path}"
+        )
 
 
 def _by_variant(scores: Sequence[Score], most: int) -> Iterator[TaskDifference]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keju.benchmarks import task
 from keju.reporting.labels import percent
-from keju.runs import RunFolder, file_name
-from keju.scoring import Result, aggregate, read_scores
+from keju.runs import RunFolder
+from keju.scoring import Result, aggregate, stored_reasoned_scores
 
 if TYPE_CHECKING:
     from keju.reporting.gather import Gathered
@@ -68,15 +68,14 @@ def reasoning_tables(gathered: Gathered) -> Iterator[ReasoningTable]:
     """A table for each name of a report that has such reasoning.
 
     Raises:
+        UsageError: the stored scores are of another scoring than those of the report.
         DataError: the stored scores are damaged.
     """
     paths = {run.name: run.path for run in gathered.runs}
     for name, voice in gathered.voices.items():
-        folder = RunFolder(paths[voice.run]).reasoned_scores_dir
-        file = folder / f"{file_name(voice.model)}.parquet"
         alone = gathered.results.get((name, "official"))
-        if alone is None or not file.is_file():
+        if alone is None:
             continue
-        for result in aggregate(read_scores(file)):
+        for result in aggregate(stored_reasoned_scores(RunFolder(paths[voice.run]), voice.model)):
             if result.variant == voice.variant:
                 yield ReasoningTable(name, reasoning_rows(alone, result))

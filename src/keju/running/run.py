@@ -182,7 +182,7 @@ def _reduced(
     if selection.pairs is None:
         return None
     known: dict[str, Item] = {}
-    if folder.exists() and folder.manifest().pairs == selection.pairs:
+    if folder.exists() and folder.manifest().pairs == selection.pairs and folder.has_its_items():
         known = {item.id: item for item in folder.items() if reduction_of(item)}
     form = pair_form(selection.pairs)
     if console and form.kind == "ranked" and len(known) < len(items):

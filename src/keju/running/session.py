@@ -86,7 +86,7 @@ class Session:
         chosen = [item.id for item in self.items]
         if not folder.exists():
             self._store_items(chosen)
-            folder.write_manifest(manifest)
+            folder.write_manifest(_with_items(manifest, folder))
             return
         earlier = folder.manifest()
         _check_same(earlier, manifest, folder)
@@ -96,16 +96,18 @@ class Session:
                 f"{folder.path}: the run holds {len(gone)} items that are not chosen now, such "
                 f"as {min(gone)}. Choose at least the same items, or another --out"
             )
-        if len(before) < len(chosen):
-            if self.selection.shard:
-                raise UsageError(
-                    f"{folder.path}: more items are chosen now, which would divide them otherwise. "
-                    "Choose the same items, or other run folders for all shards"
-                )
+        if len(before) < len(chosen) and self.selection.shard:
+            raise UsageError(
+                f"{folder.path}: more items are chosen now, which would divide them otherwise. "
+                "Choose the same items, or other run folders for all shards"
+            )
+        if len(before) < len(chosen) or not (earlier.items_sha256 and folder.has_its_items()):
+            # Without a hash in run.json an interruption between the two files is no damage.
+            folder.write_manifest(replace(earlier, items_sha256=""))
             self._store_items(chosen)
         folder.write_manifest(
             replace(
-                manifest,
+                _with_items(manifest, folder),
                 created=earlier.created,
                 keju=earlier.keju,
                 models={**earlier.models, **manifest.models},
@@ -287,6 +289,11 @@ class Session:
             models={model.name: model.identity for model in self.models},
             settings=self.selection.said,
         )
+
+
+def _with_items(manifest: RunManifest, folder: RunFolder) -> RunManifest:
+    """The manifest with the hash of the items as they are stored."""
+    return replace(manifest, items_sha256=folder.items_hash())
 
 
 def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:

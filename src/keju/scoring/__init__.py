@@ -28,8 +28,9 @@ from keju.scoring.run import ModelScores, score_file, score_models, score_respon
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.short import extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
+from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
 from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json
-from keju.scoring.table import read_scores, write_scores
+from keju.scoring.table import read_fingerprint, read_scores, write_scores
 from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
@@ -60,6 +61,7 @@ __all__ = [
     "answer_code",
     "binding_of",
     "body_of",
+    "check_scores",
     "compare_models",
     "counting",
     "cut_note",
@@ -80,6 +82,7 @@ __all__ = [
     "parting_steps",
     "pieces",
     "read_decisions",
+    "read_fingerprint",
     "read_scores",
     "score_answer",
     "score_file",
@@ -87,6 +90,8 @@ __all__ = [
     "score_responses",
     "score_run",
     "signature",
+    "stored_reasoned_scores",
+    "stored_scores",
     "summarise",
     "summarise_with_json",
     "to_json",

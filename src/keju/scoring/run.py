@@ -22,10 +22,12 @@ from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.case import Case, Flaw
+from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.responses import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
 from keju.scoring.semantic import semantic_binding
+from keju.scoring.stored import reasoned_scores_path, scores_path
 from keju.scoring.table import write_scores
 from keju.scoring.variants import watched
 
@@ -174,6 +176,7 @@ def _items_here(path: Path) -> list[Item]:
 def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encoders) -> ModelScores:
     """One model's scores, written to the run."""
     run = RunFolder(task.path)
+    fingerprint = fingerprint_of(run, model)
     places = {_key(item): place for place, item in enumerate(items)}
     strays: dict[str, int] = {}
     variants: list[Score] = []
@@ -189,17 +192,16 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
         scores, variants = _within(scores, limits), _within(variants, limits)
     for found in (scores, variants):
         found.sort(key=lambda score: (places[_key_of(score)], score.round, variant_of(score)))
-    write_scores(run.scores_dir / f"{file_name(model)}.parquet", scores)
+    write_scores(scores_path(run, model), scores, fingerprint)
     wanted = noted_cases if "official" in task.protocols else []
     reasoned = reasoned_scores(wanted, scores, encoders, items)
-    _write_reasoned(run, model, reasoned)
+    _write_reasoned(reasoned_scores_path(run, model), reasoned, fingerprint)
     return ModelScores(model, scores, variants, strays, reasoned)
 
 
-def _write_reasoned(run: RunFolder, model: str, reasoned: Sequence[Score]) -> None:
-    path = run.reasoned_scores_dir / f"{file_name(model)}.parquet"
+def _write_reasoned(path: Path, reasoned: Sequence[Score], fingerprint: Fingerprint) -> None:
     if reasoned:
-        write_scores(path, reasoned)
+        write_scores(path, reasoned, fingerprint)
     else:
         path.unlink(missing_ok=True)
 

@@ -12,6 +12,7 @@ import polars as pl
 from keju.errors import DataError
 from keju.files import write_atomic
 from keju.items import Score
+from keju.scoring.fingerprints import FORMAT, Fingerprint
 
 _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "key": pl.String,
@@ -40,8 +41,14 @@ SCHEMA = pl.Schema(_COLUMNS)
 """The columns of scores/<model>.parquet; `value` is null where a response is unscored."""
 
 
-def write_scores(path: Path, scores: Sequence[Score]) -> None:
-    """Write scores as parquet, atomically."""
+_FINGERPRINT = "keju.fingerprint"
+"""The key in the file's metadata under which the fingerprint is stored, as JSON."""
+
+
+def write_scores(
+    path: Path, scores: Sequence[Score], fingerprint: Fingerprint | None = None
+) -> None:
+    """Write scores as parquet, atomically, with the fingerprint of what they were computed from."""
     columns: dict[str, list[object]] = {
         name: [getattr(score, name) for score in scores] for name in _COLUMNS if name != "stats"
     }
@@ -51,8 +58,31 @@ def write_scores(path: Path, scores: Sequence[Score]) -> None:
     ]
     frame = pl.DataFrame(columns, schema_overrides=SCHEMA).select(list(SCHEMA))
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, compression="zstd", statistics=False)
+    about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
+    frame.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
     write_atomic(path, buffer.getvalue())
+
+
+def read_fingerprint(path: Path) -> Fingerprint | None:
+    """The fingerprint of the scores in a file; None where they have none, or one of another format.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    try:
+        stored = pl.read_parquet_metadata(path).get(_FINGERPRINT)
+    except FileNotFoundError:
+        raise DataError("no such file", file=path, mend="Make it with: keju score RUN") from None
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        reason = next(iter(str(error).splitlines()), "")
+        raise DataError(
+            f"not readable as parquet: {reason}", file=path, mend="Make it with: keju score RUN"
+        ) from None
+    try:
+        found = msgspec.json.decode(stored or "null", type=Fingerprint | None)
+    except msgspec.DecodeError:
+        return None
+    return found if found is not None and found.format == FORMAT else None
 
 
 def read_scores(path: Path) -> list[Score]:

@@ -1,0 +1,113 @@
+"""What a model's scores were computed from, as hashes, and how the run differs from it now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+
+from keju import __version__
+from keju.files import read_jsonl_lines, sha256_file
+from keju.items import Record
+from keju.runs import ResponsePlace, RunFolder
+
+FORMAT = "keju-scores-2"
+"""The format of scores that have a fingerprint; scores of keju 0.1.0 have none."""
+
+_HALF = 8
+"""Bytes of each of the two hashes in an entry of `Fingerprint.responses`."""
+
+
+class Fingerprint(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """Hashes of everything in a run that the scores of one model depend on.
+
+    `items` is the SHA-256 of items.parquet; the floors of some metrics depend on all items.
+    `files` are the SHA-256 of the model's files of responses, by name. `responses` has for each
+    response 8 bytes of the hash of its place and 8 of the hash of its line as stored, in ascending
+    order: the same responses in another order, or in files of which replaced lines were removed,
+    are the same.
+    """
+
+    format: str = FORMAT
+    keju: str = __version__
+    items: str = ""
+    files: dict[str, str] = msgspec.field(default_factory=dict)
+    responses: bytes = b""
+
+
+class Changes(Record, frozen=True, kw_only=True):
+    """How many responses of a model differ from those that were scored.
+
+    `item` is an item of which the response changed or is new, empty where there is none.
+    """
+
+    changed: int = 0
+    new: int = 0
+    gone: int = 0
+    item: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.changed or self.new or self.gone)
+
+
+def fingerprint_of(run: RunFolder, model: str) -> Fingerprint:
+    """The fingerprint of a model's stored responses and the run's items.
+
+    Take it before the responses are read for scoring: what is stored meanwhile then differs.
+
+    Raises:
+        DataError: a stored line is damaged.
+    """
+    files = run.response_files(model)
+    hashes = {path.name: sha256_file(path) for path in files}
+    entries: dict[bytes, bytes] = {}
+    for path in files:
+        entries.update((place, line) for place, line, _ in _entries(path))
+    return Fingerprint(
+        items=run.items_hash(),
+        files=hashes,
+        responses=b"".join(place + entries[place] for place in sorted(entries)),
+    )
+
+
+def changes_since(run: RunFolder, model: str, scored: Fingerprint) -> Changes:
+    """Compare a model's stored responses with those that were scored.
+
+    Raises:
+        DataError: a stored line is damaged.
+    """
+    files = run.response_files(model)
+    if {path.name: sha256_file(path) for path in files} == scored.files:
+        return Changes()
+    before = _unpacked(scored.responses)
+    now: dict[bytes, tuple[bytes, str]] = {}
+    for path in files:
+        for place, line, item in _entries(path):
+            now[place] = line, item
+    new = [item for place, (_, item) in now.items() if place not in before]
+    changed = [item for place, (line, item) in now.items() if before.get(place, line) != line]
+    return Changes(
+        changed=len(changed),
+        new=len(new),
+        gone=len(before.keys() - now.keys()),
+        item=next(iter([*changed, *new]), ""),
+    )
+
+
+def _entries(path: Path) -> Iterator[tuple[bytes, bytes, str]]:
+    """The hashes of place and line, and the item, of each line of a file; the last one counts."""
+    known = path.name.encode() + b"\0"
+    encode = msgspec.json.Encoder().encode
+    for place, line in read_jsonl_lines(path, ResponsePlace, appended=True):
+        name = blake2b(known + encode(place), digest_size=_HALF).digest()
+        yield name, blake2b(line.strip(), digest_size=_HALF).digest(), place.item
+
+
+def _unpacked(responses: bytes) -> dict[bytes, bytes]:
+    starts = range(0, len(responses), 2 * _HALF)
+    return {
+        responses[start : start + _HALF]: responses[start + _HALF : start + 2 * _HALF]
+        for start in starts
+    }

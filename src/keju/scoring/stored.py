@@ -1,0 +1,118 @@
+"""The stored scores of a run, for every command that shows them: never those of other responses.
+
+Scores are refused where the run has changed since they were computed. They are not computed again
+on the way, because the encoders, protocols and variants that were asked for are options of
+``keju score``, and because showing a run writes nothing to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from keju.errors import UsageError, shortened
+from keju.items import Score
+from keju.runs import RunFolder, file_name
+from keju.scoring.fingerprints import Changes, Fingerprint, changes_since
+from keju.scoring.table import read_fingerprint, read_scores
+
+
+def scores_path(run: RunFolder, model: str) -> Path:
+    """The file of a model's scores."""
+    return run.scores_dir / f"{file_name(model)}.parquet"
+
+
+def reasoned_scores_path(run: RunFolder, model: str) -> Path:
+    """The file of a model's scores with reasoning that came in a field of its own."""
+    return run.reasoned_scores_dir / f"{file_name(model)}.parquet"
+
+
+def stored_scores(
+    run: RunFolder, models: Sequence[str] | None = None
+) -> Iterator[tuple[str, list[Score]]]:
+    """The scores of each model, one model in memory at a time; none of one without responses.
+
+    Args:
+        run: the run.
+        models: only these; all that the run asked by default.
+
+    Raises:
+        UsageError: there are no scores, or the run has changed since they were computed.
+        DataError: a file of the run is damaged.
+    """
+    models = list(run.manifest().models) if models is None else models
+    check_scores(run, models)
+    for model in models:
+        path = scores_path(run, model)
+        if path.is_file():
+            yield model, read_scores(path)
+
+
+def stored_reasoned_scores(run: RunFolder, model: str) -> list[Score]:
+    """A model's scores with reasoning; none where it has none.
+
+    Raises:
+        UsageError: they are of another scoring than the model's other scores.
+        DataError: a file of the run is damaged.
+    """
+    path = reasoned_scores_path(run, model)
+    if not path.is_file():
+        return []
+    if read_fingerprint(path) != read_fingerprint(scores_path(run, model)):
+        raise UsageError(
+            f"{path}: the scores with reasoning of {model} are of another scoring than its other "
+            f"scores. {_again(run)}"
+        )
+    return read_scores(path)
+
+
+def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
+    """Refuse scores that are missing, or of other responses or items than the stored ones.
+
+    Raises:
+        UsageError: the run must be scored; the message says why.
+        DataError: a file of the run is damaged.
+    """
+    models = list(run.manifest().models) if models is None else models
+    if not any(run.scores_dir.glob("*.parquet")):
+        raise UsageError(f"{run.path}: no scores yet. Make them with: keju score {run.path}")
+    run.check_items()
+    items = run.items_hash()
+    stale: list[str] = []
+    for model in models:
+        path = scores_path(run, model)
+        scored = read_fingerprint(path) if path.is_file() else Fingerprint(items=items)
+        if scored is None:
+            raise UsageError(
+                f"{run.path}: {model} was scored by an older keju, which did not store which "
+                f"responses the scores are of. {_again(run)}"
+            )
+        if scored.items != items:
+            raise UsageError(
+                f"{run.path}: items.parquet changed since the run was scored. {_again(run)}"
+            )
+        if changes := changes_since(run, model, scored):
+            stale.append(_said(model, changes))
+    if stale:
+        raise UsageError(
+            f"{run.path}: the run changed since it was scored: {'; '.join(stale)}. {_again(run)}"
+        )
+
+
+def _said(model: str, changes: Changes) -> str:
+    counts = (
+        (changes.changed, "changed", "changed"),
+        (changes.new, "is new", "are new"),
+        (changes.gone, "is gone", "are gone"),
+    )
+    parts = [
+        f"{count:,} {'response' if count == 1 else 'responses'} {one if count == 1 else many}"
+        for count, one, many in counts
+        if count
+    ]
+    such = f" (such as that to {shortened(changes.item)})" if changes.item else ""
+    return f"of {model}, {', '.join(parts)}{such}"
+
+
+def _again(run: RunFolder) -> str:
+    return f"Score it again: keju score {run.path}"

@@ -1,0 +1,236 @@
+"""Every command that shows scores refuses those of other responses or items than the stored ones.
+
+The answers come from a real server; it is first told to fail, or to say something else.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import polars as pl
+import pytest
+from making import page_item, picture
+from msgspec.structs import replace
+from serving import Chat
+from typer.testing import CliRunner
+
+from keju.cli import app
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.files import read_jsonl
+from keju.items import Response
+from keju.models import ModelOptions
+from keju.running import Policy, run
+from keju.runs import RunFolder
+from keju.scoring import read_scores
+
+MODEL = "openai:served"
+OTHER = "openai:other"
+QUESTIONS = 4
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Questions with the options A to D; the right one is A."""
+    path = tmp_path_factory.mktemp("stale") / "d"
+    with DatasetWriter(path, name="d", version="1", licence="CC0-1.0", source="tests") as writer:
+        for number in range(QUESTIONS):
+            ref = writer.add_image(picture(number), f"page {number}")
+            question = f"[item q{number}] Which? A. 天 B. 地 C. 玄 D. 黃"
+            right = {"answer": "A", "answer_simplified": "A"}
+            writer.add(
+                page_item(f"q{number}", task="T7", images=(ref,), question=question, **right)
+            )
+    return path
+
+
+def ask(dataset: Path, out: Path, chat: Chat, *models: str, retry_failed: bool = False) -> None:
+    options = ModelOptions(base_url=chat.url)
+    policy = Policy(first_wait=0.01, attempts=1, dead_after=1000, retry_failed=retry_failed)
+    run(dataset, models or [MODEL], out, options=options, policy=policy)
+
+
+def commands(folder: Path, out: Path) -> Iterator[list[str]]:
+    """Each command that shows scores of a run."""
+    yield ["report", str(folder), "-o", str(out / "report.html")]
+    yield ["report", str(folder), "-o", str(out / "page"), "--csv", str(out / "csv")]
+    yield ["ledger", str(folder)]
+    yield ["compare", str(folder), "--models", MODEL, OTHER]
+    yield ["audit", str(folder)]
+    yield ["figures", str(folder), "-o", str(out / "figures"), "--which", "standings"]
+    yield ["export", "inspect", str(folder), "-o", str(out / "logs")]
+
+
+def refusals(folder: Path, out: Path) -> dict[str, str]:
+    """What each command says when it refuses; empty where it does not."""
+    found = {}
+    for command in commands(folder, out):
+        error = CliRunner().invoke(app, command).exception
+        found[" ".join(command[:2])] = str(error) if isinstance(error, UsageError) else ""
+    assert not any(out.rglob("*.*"))
+    return found
+
+
+def invoke(*command: str) -> None:
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.fixture
+def scored(chat: Chat, dataset: Path, tmp_path: Path) -> Path:
+    """A run of two models that say A, scored."""
+    chat.plan(says="A")
+    ask(dataset, tmp_path / "r", chat, MODEL, OTHER)
+    invoke("score", str(tmp_path / "r"))
+    return tmp_path / "r"
+
+
+def edit(folder: Path, model: str, place: int, **changes: object) -> None:
+    """Change one stored response."""
+    (file,) = RunFolder(folder).response_files(model)
+    responses = list(read_jsonl(file, Response))
+    responses[place] = replace(responses[place], **changes)
+    file.write_bytes(b"".join(msgspec.json.encode(each) + b"\n" for each in responses))
+
+
+def test_scores_of_the_stored_responses_are_shown(scored: Path, tmp_path: Path):
+    for command in commands(scored, tmp_path / "out"):
+        invoke(*command)
+
+
+def test_scores_from_before_retry_failed_are_refused(chat: Chat, dataset: Path, tmp_path: Path):
+    folder = tmp_path / "r"
+    chat.plan(modes=["400"], times=-1)
+    ask(dataset, folder, chat, MODEL)
+    chat.plan(says="A")
+    ask(dataset, folder, chat, MODEL, OTHER)
+    invoke("score", str(folder))
+    ask(dataset, folder, chat, MODEL, OTHER, retry_failed=True)
+    for said in refusals(folder, tmp_path / "out").values():
+        assert f"of {MODEL}, 4 responses changed (such as that to q0)" in said
+        assert f"keju score {folder}" in said
+        assert OTHER not in said
+    invoke("score", str(folder))
+    for command in commands(folder, tmp_path / "out"):
+        invoke(*command)
+    values = {score.value for file in RunFolder(folder).scores_dir.glob("*.parquet")
+              for score in read_scores(file) if score.metric == "Acc"}  # fmt: skip
+    assert values == {1.0}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text": "B"},
+        {"status": "truncated"},
+        {"not_text": '["A"]'},
+        {"thinking": "B?"},
+        {"finish_reason": "length"},
+        {"box_convention": "yxyx-1000"},
+    ],
+)
+def test_an_edited_response_has_no_score(scored: Path, tmp_path: Path, changes: dict[str, object]):
+    edit(scored, MODEL, 1, **changes)
+    for said in refusals(scored, tmp_path / "out").values():
+        assert f"of {MODEL}, 1 response changed (such as that to q1)" in said
+
+
+def test_added_and_removed_responses_are_counted(scored: Path, tmp_path: Path):
+    (file,) = RunFolder(scored).response_files(MODEL)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:2], lines[3].replace(b'"q3"', b'"q9"')]))
+    for said in refusals(scored, tmp_path / "out").values():
+        assert f"of {MODEL}, 1 response is new, 2 responses are gone (such as that to q9)" in said
+
+
+def test_all_models_with_stale_scores_are_named(scored: Path, tmp_path: Path):
+    edit(scored, MODEL, 0, text="B")
+    edit(scored, OTHER, 0, text="B")
+    edit(scored, OTHER, 3, text="B")
+    for said in refusals(scored, tmp_path / "out").values():
+        assert f"of {MODEL}, 1 response changed (such as that to q0)" in said
+        assert f"of {OTHER}, 2 responses changed (such as that to q0)" in said
+
+
+def test_a_comparison_looks_at_its_own_models_alone(scored: Path):
+    edit(scored, OTHER, 0, text="B")
+    invoke("ledger", str(scored), "--model", MODEL)
+    assert isinstance(
+        CliRunner().invoke(app, ["ledger", str(scored), "--model", OTHER]).exception, UsageError
+    )
+
+
+def test_other_order_and_blank_lines_change_nothing(scored: Path, tmp_path: Path):
+    (file,) = RunFolder(scored).response_files(MODEL)
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"\n".join(reversed(lines)))
+    for command in commands(scored, tmp_path / "out"):
+        invoke(*command)
+
+
+def test_scores_without_a_record_of_the_responses_are_refused(scored: Path, tmp_path: Path):
+    for file in RunFolder(scored).scores_dir.glob("*.parquet"):
+        pl.read_parquet(file).write_parquet(file)
+    for said in refusals(scored, tmp_path / "out").values():
+        assert "was scored by an older keju" in said
+        assert f"keju score {scored}" in said
+
+
+def rewritten_items(folder: Path) -> None:
+    """Every reference becomes B, as somebody with a notebook would do it."""
+    file = RunFolder(folder).items_path
+    pl.read_parquet(file).with_columns(answer=pl.lit("B")).write_parquet(file)
+
+
+def test_edited_references_are_refused_also_when_scoring_and_restored(
+    chat: Chat, scored: Path, dataset: Path, tmp_path: Path
+):
+    rewritten_items(scored)
+    judge = ["judge", "grade", str(scored), "--model", MODEL, "--base-url", chat.url]
+    for command in (["score", str(scored)], *commands(scored, tmp_path / "out"), judge):
+        error = CliRunner().invoke(app, command).exception
+        assert isinstance(error, DataError)
+        assert (Path(error.file).name, "keju run" in error.mend) == ("items.parquet", True)
+    ask(dataset, scored, chat, MODEL, OTHER)
+    for command in commands(scored, tmp_path / "out"):
+        invoke(*command)
+
+
+def test_edited_references_of_a_run_without_a_hash_make_the_scores_stale(
+    scored: Path, tmp_path: Path
+):
+    manifest = json.loads((scored / "run.json").read_text())
+    del manifest["items_sha256"]
+    (scored / "run.json").write_text(json.dumps(manifest))
+    rewritten_items(scored)
+    for said in refusals(scored, tmp_path / "out").values():
+        assert "items.parquet changed" in said
+        assert f"keju score {scored}" in said
+    invoke("score", str(scored))
+    for command in commands(scored, tmp_path / "out"):
+        invoke(*command)
+
+
+def test_scores_with_reasoning_belong_to_the_same_scoring(scored: Path, tmp_path: Path):
+    edit(scored, MODEL, 0, thinking="I think of A.")
+    invoke("score", str(scored))
+    (file,) = RunFolder(scored).reasoned_scores_dir.glob("*.parquet")
+    shutil.copy(file, tmp_path / "kept")
+    edit(scored, MODEL, 1, thinking="I think of B.")
+    invoke("score", str(scored))
+    shutil.copy(tmp_path / "kept", file)
+    error = CliRunner().invoke(app, next(commands(scored, tmp_path / "out"))).exception
+    assert isinstance(error, UsageError)
+    assert f"keju score {scored}" in str(error)
+
+
+def test_a_run_without_its_items_is_an_error_of_one_line(scored: Path, tmp_path: Path):
+    (scored / "items.parquet").unlink()
+    for command in (["score", str(scored)], *commands(scored, tmp_path / "out")):
+        error = CliRunner().invoke(app, command).exception
+        assert isinstance(error, DataError)
+        assert Path(error.file).name == "items.parquet"
