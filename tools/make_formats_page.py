@@ -49,8 +49,10 @@ What holds of every form:
 - **Tables** may be JSON (a list of objects, or an object that contains one), JSON lines, CSV, TSV,
   parquet or XLSX.
 - **Litter is passed over**: hidden files, `Thumbs.db`, `desktop.ini`, `__MACOSX`, `@eaDir`.
-- **Texts are UTF-8**, with or without byte-order mark. Another encoding is an error that names the
-  likely one and the command that converts it.
+- **Texts are UTF-8, UTF-16, GB18030 or Big5.** An encoding that is not UTF-8 is detected and
+  reported; `--option encoding=NAME` sets it. Two that fit equally are an error, and so is a text in
+  none of them. Of 9,632 pieces of real classical texts (10 to 1,000 characters in four encodings)
+  one was read wrongly and 14, of 10 to 30 characters, were refused. XML names its own encoding.
 - **The same source, options and seed give the same dataset**, hash included. What was drawn, and
   with which seed, stands in `dataset.json` under `made`.
 - OBI-Bench's test images are on a network drive, whose layout was not seen, and only parts of
@@ -92,7 +94,7 @@ def page() -> str:
 
 
 def _form(reader: Reader, words: dict[str, str]) -> str:
-    options = "".join(f"\n| `{name}` | {text} |" for name, text in reader.options.items())
+    options = "".join(f"\n| `{name}` | {text} |" for name, text in reader.every_option.items())
     table = f"\n| option | |\n|---|---|{options}\n" if options else ""
     return (
         f"### {reader.name}\n\n{reader.what[0].upper()}{reader.what[1:]}.\n\n"

@@ -262,10 +262,60 @@ def test_a_table_may_be_parted_as_spreadsheets_part_it(tmp_path, separator):
 
 
 @pytest.mark.parametrize(("encoding", "named"), [("utf-16", "UTF-16"), ("gb18030", "GB18030")])
-def test_a_table_in_another_encoding_is_told_which(tmp_path, encoding, named):
-    (tmp_path / "q.csv").write_bytes("q,a,x,y\n作者是谁？,A,王羲之,米芾\n".encode(encoding))
-    with pytest.raises(KejuError, match=f"q.csv: not UTF-8, perhaps {named}.*iconv"):
-        built(tmp_path, ONE_TABLE)
+def test_a_table_in_another_encoding_is_read_and_reported(tmp_path, encoding, named):
+    text = "q,a,x,y\n作者是谁？,A,王羲之,米芾\n"
+    (tmp_path / "q.csv").write_bytes(text.encode(encoding))
+    (item,), record = built(tmp_path, ONE_TABLE)
+    assert item.options == ("王羲之", "米芾")
+    assert f"read as {named}: {tmp_path / 'q.csv'}" in record.sources[0].notes
+
+
+VERBATIM = """
+form = "rows"
+path = "q.json"
+licence = "CC0-1.0"
+source = "s"
+verbatim = true
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "keys", "question", "options", "answer"),
+    [
+        ({"q": "译成白话：學而。", "a": "学习。"}, 'task = "T2"', "译成白话：學而。", (), "学习。"),
+        (
+            {"q": "谁？\nA、王羲之 B、米芾\n只答字母。", "a": "b"},
+            'task = "T10"',
+            "谁？\nA、王羲之 B、米芾\n只答字母。",
+            ("王羲之", "米芾"),
+            "B",
+        ),
+        (
+            {"q": "谁？", "a": "米芾", "o": ["王羲之", "米芾"]},
+            'task = "T10"\noptions = ["o"]\nanswer_is = "option"',
+            None,
+            ("王羲之", "米芾"),
+            "B",
+        ),
+    ],
+)
+def test_questions_are_taken_word_for_word(tmp_path, row, keys, question, options, answer):
+    (tmp_path / "q.json").write_text(json.dumps([row]), "utf-8")
+    source = f'{VERBATIM}\n{keys}\ncolumns = {{ question = "q", answer = "a" }}'
+    (item,), _ = built(tmp_path, source)
+    assert (item.verbatim, item.options, item.answer) == (True, options, answer)
+    if question is None:
+        assert item.question.startswith("谁？\nA、王羲之 B、米芾\n")
+    else:
+        assert item.question == question
+
+
+def test_a_verbatim_question_needs_its_column_and_its_text(tmp_path):
+    (tmp_path / "q.json").write_text('[{"q": " ", "a": "x"}]', "utf-8")
+    with pytest.raises(KejuError, match="verbatim needs columns"):
+        built(tmp_path, VERBATIM + 'task = "T2"\ncolumns = { answer = "a" }')
+    with pytest.raises(KejuError, match="the question is empty"):
+        built(tmp_path, VERBATIM + 'task = "T2"\ncolumns = { question = "q", answer = "a" }')
 
 
 ONE_TABLE = """

@@ -72,10 +72,7 @@ def test_files_without_their_partner_are_listed_or_skipped(src: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("學而時習之不亦說乎".encode("gb18030"), "not UTF-8, perhaps GB18030.*iconv -f GB18030"),
-        ("學而時習之不亦說乎".encode("big5"), "not UTF-8, perhaps Big5, .*學而.*iconv -f Big5 "),
-        ("學而時習之".encode("utf-16"), "not UTF-8, perhaps UTF-16"),
-        ("學而時習之".encode()[:-1], "not UTF-8"),
+        ("學而時習之".encode()[:-1], "the text is not UTF-8: byte 12 is not valid"),
         (b"\n \n", "the text is empty"),
         (b"", "the text is empty"),
     ],

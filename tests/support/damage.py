@@ -274,12 +274,12 @@ DAMAGES: dict[str, Damage] = {
     "a file is a pipe": Damage(to_file(_pipe_instead)),
     "a file is a link to outside": Damage(to_file(_link_out)),
     "a text begins with a byte-order mark": Damage(to_text(_mark), "same"),
-    "a text is in GB18030": Damage(to_text(_recode("gb18030"))),
-    "a text is in UTF-16": Damage(
-        # XML says its encoding by the mark.
-        to_text(_recode("utf-16")), otherwise={"page-xml": "same", "alto": "same",
-                                               "obi-recognition": "same"},
+    "a text is in GB18030": Damage(
+        # XML names its own encoding, and without a name it is UTF-8.
+        to_text(_recode("gb18030")), "same", {"page-xml": "error", "alto": "error",
+                                              "obi-recognition": "error"},
     ),
+    "a text is in UTF-16": Damage(to_text(_recode("utf-16")), "same"),
     "an item stands there twice": Damage(_repeat_record),
     "a required column is missing": Damage(_drop_column),
     "two columns are swapped": Damage(

@@ -139,7 +139,7 @@ def formats() -> None:
         out.print(f"[b]{reader.name}[/b]  {reader.what}")
         for line in reader.layout.strip().splitlines():
             say(f"    {line}")
-        for name, text in reader.options.items():
+        for name, text in reader.every_option.items():
             say(f"    --option {name}=…  {text}")
         say("")
     for writer in WRITTEN.values():

@@ -14,7 +14,7 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct, field
 
-from keju.benchmarks import Task, prompt_of, task
+from keju.benchmarks import Task, options_in, prompt_of, task
 from keju.building.bench import TABLES
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
 from keju.building.settings import FaultsError, gathering, unlike
@@ -22,6 +22,8 @@ from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.sources.saved_pages import SavedPage, read_saved
 from keju.building.tables import write_table
 from keju.datasets.readers.base import inside
+from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.mcs_bench.choices import with_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
 from keju.errors import DataError, UsageError, shortened
@@ -47,12 +49,13 @@ _LISTS = frozenset({"page", "keywords"})
 
 
 class RowsSettings(SourceSettings, frozen=True, kw_only=True):
-    """A CSV, TSV, JSON or JSON-lines file, and what its columns are."""
+    """A table in CSV, TSV, JSON, JSON lines, parquet or XLSX, and what its columns are."""
 
     path: Annotated[
         Path,
         Meta(
-            description="The file: CSV (parted by , ; or tabs), TSV, JSON or JSON lines, in UTF-8."
+            description="The file: CSV (with commas, semicolons or tabs), TSV, JSON, JSON lines, "
+            "parquet or XLSX."
         ),
     ]
     task: Annotated[str, Meta(description="The task of all rows; or give kind and tasks.")] = ""
@@ -73,6 +76,13 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
         AnswerIs,
         Meta(description="Of questions with options: letter, option (its text), from-0 or from-1."),
     ] = "text"
+    verbatim: Annotated[
+        bool,
+        Meta(
+            description="Send the column question word for word, without the task's prompt. A "
+            "question of a task with options contains them, unless options are given too."
+        ),
+    ] = False
     metadata: Annotated[tuple[str, ...], Meta(description="Columns that are kept.")] = ()
     images: Annotated[
         Path | None,
@@ -113,6 +123,11 @@ def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
         FaultsError: columns that the table lacks.
         DataError: the table is not readable, or no row fits.
     """
+    with logging_import() as log:
+        return [*_read(settings, site), *log.notes()]
+
+
+def _read(settings: RowsSettings, site: Site) -> Iterable[str]:
     told, rows = settings, read_table(settings.path)
     tasks = _tasks(settings)
     _check_columns(settings, rows)
@@ -170,6 +185,10 @@ def _check(settings: RowsSettings) -> None:
 
 def _unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
     """The blanks of a task's prompt that no row could fill, with the key that would."""
+    if settings.verbatim:
+        if "question" not in settings.columns:
+            yield 'verbatim needs columns = { question = "COLUMN" }'
+        return
     filled = {"box_format", *settings.fields}
     if "question" in settings.columns:
         filled.add("question")
@@ -211,7 +230,14 @@ class _Maker(NamedTuple):
         told, place = self.settings, row.place
         kind = self._task(row)
         cells = {role: self._cell(row, role) for role in told.columns if role not in _LISTS}
+        question = cells.get("question", "")
+        if told.verbatim and not question:
+            raise DataError("the question is empty")
         options = self._options(row)
+        if told.verbatim and kind.queries[0].form == "letter":
+            printed = options_in(question)
+            question = question if printed else with_options(question, options, kind)
+            options = printed or options
         image = cells.get("image", "")
         ref = self.pictures.store(image, place) if image else None
         if image and ref is None:
@@ -235,7 +261,8 @@ class _Maker(NamedTuple):
             task=kind.id,
             query=kind.queries[0].name,
             images=(ref,) if ref else (),
-            question=cells.get("question", ""),
+            question=question,
+            verbatim=told.verbatim,
             fields={
                 blank: value
                 for blank, column in told.fields.items()

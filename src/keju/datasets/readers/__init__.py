@@ -26,6 +26,7 @@ from keju.datasets.readers import (
 from keju.datasets.readers._obi import paper_galleries
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.readers.detecting import best
+from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter
@@ -106,7 +107,7 @@ def import_dataset(
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
-        with logging_import() as log:
+        with logging_import(given.get(OPTION, "")) as log:
             notes = (*found, *reader.read(src, writer, given), *log.notes())
         return Imported(writer.close(), notes)
     except DataError as error:
@@ -144,8 +145,9 @@ def check_options(reader: Reader, given: Options) -> None:
     Raises:
         UsageError: naming those it has.
     """
+    known = reader.every_option
     for option in given:
         family = option.partition(".")[0] + ".NAME"
-        if option not in reader.options and ("." not in option or family not in reader.options):
-            known = ", ".join(reader.options) or "none"
-            raise UsageError(f"format {reader.name} has no option {option!r}. Options: {known}")
+        if option not in known and ("." not in option or family not in known):
+            names = ", ".join(known) or "none"
+            raise UsageError(f"format {reader.name} has no option {option!r}. Options: {names}")

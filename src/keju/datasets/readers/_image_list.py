@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Options, listed, source_text
+from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, shortened
-from keju.files import read_json
 
 OPTION = (
     "a list of images to import instead of a draw: one path a line, or CSV or JSON with a column "
@@ -80,7 +80,7 @@ def _lines(file: Path) -> Iterator[tuple[str, str, Place]]:
             role = text_of(cells, fields.get("role"), place).strip().casefold()
             yield text_of(cells, fields["image"], place).strip(), role, place
     elif suffix == ".json":
-        for number, path in enumerate(read_json(file, list[str]), start=1):
+        for number, path in enumerate(json_in(file, list[str]), start=1):
             yield path.strip(), "", Place(file, f"text {number}")
     else:
         for number, line in enumerate(source_text(file).split("\n"), start=1):
@@ -89,7 +89,7 @@ def _lines(file: Path) -> Iterator[tuple[str, str, Place]]:
 
 
 def _is_list_of_texts(file: Path) -> bool:
-    content = read_json(file, object)
+    content = json_in(file, object)
     return isinstance(content, list) and bool(content) and isinstance(content[0], str)
 
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from keju.datasets.readers.base import Options, listed, source_text
 from keju.datasets.readers.boxes.finding import ImageNames
+from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, UsageError
-from keju.files import read_json
 
 ITEMS_OPTION = (
     "a file that lists the images to import, one name a line, or a JSON list of names: exactly "
@@ -42,7 +42,7 @@ def read_item_list(file: Path) -> list[Listed]:
     if file.suffix.casefold() == ".json":
         found = [
             Listed(Place(file, f"entry {n}"), (names,) if isinstance(names, str) else tuple(names))
-            for n, names in enumerate(read_json(file, list[str | list[str]]), start=1)
+            for n, names in enumerate(json_in(file, list[str | list[str]]), start=1)
         ]
     else:
         found = list(_lines(file))

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from keju.datasets.readers._obi import Found
 from keju.datasets.readers._obi_releases import Release
-from keju.datasets.readers.base import kept_inside, listed, plain_file
+from keju.datasets.readers.base import kept_inside, listed
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError
-from keju.files import read_json
 
 _OBJECTS = ("id_to_chinese.json", "key&value.json", "key_value.json", "chinese_to_id.json")
 _LISTS = ("classes.csv", "classes.tsv", "class_names.csv", "class_names.tsv")
@@ -100,7 +100,7 @@ def _read(file: Path, classes: frozenset[str]) -> dict[str, str]:
             for place, cells in rows
         )
         return {key.strip(): value.strip() for key, value in pairs if key.strip()}
-    content = read_json(plain_file(file), object)
+    content = json_in(file, object)
     if not isinstance(content, dict):
         raise DataError(
             "expected an object of ids and characters", file=file, mend='Write {"0001": "王"}'

@@ -233,5 +233,6 @@ READER = Reader(
     _read,
     {**PAGE_OPTIONS, "dpi": "resolution of the scans, where the files measure in mm or inches"},
     detect_pages("alto", "ALTO"),
+    texts=False,  # XML names its own encoding.
 )
 """How ``keju data import alto`` reads."""

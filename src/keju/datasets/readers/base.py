@@ -9,6 +9,8 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
+from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decoded
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.time_limit import check_time
@@ -50,6 +52,7 @@ class Reader(NamedTuple):
     """A form of source that can be imported.
 
     `layout` says what the source must look like, `options` maps each option's name to its help.
+    `texts` says whether it reads text files, so that it has the option ``encoding`` too.
     """
 
     name: str
@@ -58,6 +61,12 @@ class Reader(NamedTuple):
     read: Read
     options: Mapping[str, str]
     detect: Detect | None = None
+    texts: bool = True
+
+    @property
+    def every_option(self) -> Mapping[str, str]:
+        """Its own options and those that all readers of texts have."""
+        return {**self.options, OPTION: OPTION_HELP} if self.texts else self.options
 
 
 def flag(options: Options, name: str) -> bool:
@@ -114,23 +123,19 @@ def source_bytes(path: Path) -> bytes:
 
 
 def source_text(path: Path) -> str:
-    """The text of a UTF-8 file, without byte-order mark, its lines ended by line feeds.
+    """The text of a file, without byte-order mark, its lines ended by line feeds.
+
+    An encoding that is not UTF-8 is reported at the end of the import.
 
     Raises:
-        DataError: not readable, or not UTF-8; the error names encodings that would fit.
+        UsageError: the user named an encoding that does not exist.
+        DataError: not readable, or in none of the known encodings, or two fit equally.
     """
-    data = source_bytes(path)
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        fits = _fitting(data)
-        guess = " or ".join(f"{name}, where it begins {_beginning(data, name)}" for name in fits)
-        raise DataError(
-            f"not UTF-8{', perhaps ' if guess else ''}{guess}",
-            file=path,
-            mend=f"Convert it: iconv -f {fits[0] if fits else 'ENCODING'} -t UTF-8",
-        ) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    log = import_log()
+    found = decoded(source_bytes(path), path, log.encoding)
+    if found.encoding != UTF_8:
+        log.decoded(path, found.encoding)
+    return found.text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 RENAME = "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"
@@ -218,25 +223,3 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     every = list(names)
     more = f" and {len(every) - most} more" if len(every) > most else ""
     return ", ".join(every[:most]) + more
-
-
-def _fitting(data: bytes) -> list[str]:
-    """Encodings that the bytes can be read in, the one with the larger share of Han first."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return ["UTF-16"]
-    shares: dict[str, float] = {}
-    for encoding in ("GB18030", "Big5"):
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        beyond = [char for char in text if not char.isascii()]
-        # 一 to 龥 hold what texts are written in; a wrong reading strays into kana and rarities.
-        shares[encoding] = sum("一" <= char <= "龥" for char in beyond) / max(1, len(beyond))
-    return sorted(shares, key=lambda name: -shares[name])
-
-
-def _beginning(data: bytes, encoding: str) -> str:
-    text = data[:4000].decode(encoding, "ignore")
-    beyond = next((place for place, char in enumerate(text) if not char.isascii()), 0)
-    return repr(text[beyond : beyond + 12])

@@ -17,7 +17,7 @@ class ImportLog:
 
     def __init__(self, encoding: str = "") -> None:
         self.encoding = encoding
-        self._encodings: dict[str, list[Path]] = {}
+        self._encodings: dict[str, dict[Path, None]] = {}
         self._used: dict[str, dict[str, None]] = {}
         self._metadata: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
@@ -25,9 +25,7 @@ class ImportLog:
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
-        files = self._encodings.setdefault(encoding, [])
-        if file not in files:
-            files.append(file)
+        self._encodings.setdefault(encoding, {})[file] = None
 
     def matched(self, way: str, name: str, found: str) -> None:
         """Record that an image was found otherwise than by the path that its record gives.
@@ -63,7 +61,7 @@ class ImportLog:
         """One line for each kind of fact that was recorded."""
         for encoding, files in self._encodings.items():
             more = f" and {len(files) - 1} more" if len(files) > 1 else ""
-            yield f"read as {encoding}: {files[0]}{more}"
+            yield f"read as {encoding}: {next(iter(files))}{more}"
         for way, names in self._matched.items():
             name, found = next(iter(names.items()))
             several = "s" if len(names) > 1 else ""

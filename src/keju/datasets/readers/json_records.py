@@ -6,12 +6,15 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from keju.datasets.readers.base import listed, source_text
 from keju.datasets.readers.records import JsonObject
 from keju.errors import DataError
+
+T = TypeVar("T")
 
 _LIST = re.compile(r"\s*\[\s*\{")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -63,6 +66,21 @@ def lines_in(file: Path) -> list[JsonObject]:
     """
     text = source_text(file)
     return objects_in(file) if _LIST.match(text) else _lines(file, text)
+
+
+def json_in(file: Path, shape: type[T]) -> T:
+    """The content of a JSON file of that shape, in any encoding.
+
+    Raises:
+        DataError: it is not readable, or of another shape.
+    """
+    text = source_text(file)
+    try:
+        return msgspec.json.decode(text, type=shape)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise _half_character(file, text) or DataError(
+            f"not readable as JSON: {error}", file=file, mend="Fetch the file again"
+        ) from None
 
 
 def _lines(file: Path, text: str) -> list[JsonObject]:

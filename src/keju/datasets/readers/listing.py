@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -13,9 +14,11 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
+from keju.datasets.readers.encodings import codec_of
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
 from keju.datasets.readers.workbooks import MOST_BYTES, workbook_sheets
-from keju.errors import DataError
+from keju.errors import DataError, KejuError
 from keju.images import EXTENSIONS
 
 MOST_FILES = 20_000
@@ -97,9 +100,9 @@ class Listing:
         return full if sound else None
 
     def text(self, path: PurePosixPath) -> str:
-        """The beginning of a text file, in UTF-8, UTF-16 or GB18030; empty if it is none."""
+        """The beginning of a text file, its encoding detected; empty if it is not text."""
         if path not in self._texts:
-            self._texts[path] = _decoded(self.head(path))
+            self._texts[path] = _decoded(self.head(path), self.root / path)
         return self._texts[path]
 
     def records(self, path: PurePosixPath, most: int = 20) -> list[Record]:
@@ -157,15 +160,12 @@ def _walk(src: Path) -> Iterator[Path]:
         yield from (Path(place, name) for name in sorted(files) if not is_litter(name))
 
 
-def _decoded(data: bytes) -> str:
-    marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    for encoding in ("utf-16",) if marked else ("utf-8-sig", "gb18030", "big5"):
-        for cut in range(4):  # The head may end within a character.
-            try:
-                return data[: len(data) - cut].decode(encoding)
-            except UnicodeDecodeError:
-                continue
-    return ""
+def _decoded(data: bytes, file: Path) -> str:
+    try:
+        codec = codec_of(data, file, import_log().encoding)
+        return codecs.getincrementaldecoder(codec)("ignore").decode(data)
+    except (KejuError, UnicodeError):
+        return ""
 
 
 def _cells(text: str, most: int) -> list[Record]:

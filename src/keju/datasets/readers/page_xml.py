@@ -257,5 +257,6 @@ READER = Reader(
     _read,
     PAGE_OPTIONS,
     detect_pages("PcGts", "PAGE-XML"),
+    texts=False,  # XML names its own encoding.
 )
 """How ``keju data import page-xml`` reads."""

@@ -80,7 +80,15 @@ def _finished(listing: Listing) -> bool:
     return PurePosixPath(_MANIFEST) in listing.files
 
 
-READER = Reader("parquet", "keju's own items and images", LAYOUT, read_parquet, {}, detect_parquet)
+READER = Reader(
+    "parquet",
+    "keju's own items and images",
+    LAYOUT,
+    read_parquet,
+    {},
+    detect_parquet,
+    texts=False,
+)
 
 
 def _image(src: Path, name: str, tables: Packed, file: Path, item: str) -> tuple[bytes, str]:

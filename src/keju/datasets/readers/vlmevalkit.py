@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from keju.benchmarks import Task, query_of, task, tasks
 from keju.datasets.readers.base import Detection, Options, Reader, files_under, source_bytes
+from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mcs_bench import with_options
 from keju.datasets.readers.records import Place, image_roots, picture_under, text_of
@@ -100,14 +102,26 @@ def _rows(file: Path) -> Iterator[Row]:
     if not file.is_file():
         raise DataError("this is no file", file=file, mend="Put the file in its place")
     try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
+        with file.open(encoding=_encoding(file), newline="") as lines:
             for row in delimited(file, lines):
                 _check_columns(row)
                 yield row
-    except UnicodeDecodeError:
+    except UnicodeDecodeError as error:
         raise DataError(
-            "not UTF-8", file=file, mend="Convert it: iconv -f ENCODING -t UTF-8"
+            f"the text is not {error.encoding} throughout",
+            file=file,
+            mend="Name its encoding: --option encoding=NAME, or convert it to UTF-8",
         ) from None
+
+
+def _encoding(file: Path) -> str:
+    """The codec of a table, from its beginning; reported if it is not UTF-8."""
+    with file.open("rb") as stream:
+        head = stream.read(HEAD)
+    codec = codec_of(head, file, import_log().encoding)
+    if codec != UTF_8:
+        import_log().decoded(file, codec)
+    return codec
 
 
 def _check_columns(row: Row) -> None:

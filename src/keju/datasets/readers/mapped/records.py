@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import files_under, image_files, listed, plain_file
+from keju.datasets.readers.base import files_under, image_files, listed
+from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.mapped.mapping import Columns, Mapping
 from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table
 from keju.errors import DataError, UsageError, shortened
-from keju.files import read_json
 
 _DEEPEST = 5
 _SEPARATOR = "."
@@ -139,7 +139,7 @@ def _whole(file: Path, form: str) -> Iterator[Row]:
     if file.suffix.casefold() != ".json" or form == "list":
         yield from read_table(file)
         return
-    content = read_json(plain_file(file), object)
+    content = json_in(file, object)
     if not isinstance(content, dict):
         yield from read_table(file)
         return

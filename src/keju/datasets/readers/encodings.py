@@ -1,0 +1,242 @@
+"""`decoded`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or detected.
+
+A text that is not UTF-8 is read in each of the other encodings; the one in which most of its
+characters are common ones wins; if two fit equally, the user is asked. Of 9,632 pieces of real
+classical texts one was read wrongly (10 characters, GB18030) and 14 were refused (10 to 30
+characters). Of the pieces of 10 characters in GB18030 and Big5, charset-normalizer reads 29 % and
+41 % wrongly, chardet 16 % and 5 %.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.errors import DataError, UsageError
+
+UTF_8 = "utf-8-sig"
+"""The encoding of a text in UTF-8, with or without byte-order mark."""
+
+OPTION = "encoding"
+OPTION_HELP = (
+    "the encoding of the texts: UTF-8, UTF-16, GB18030, Big5 or another one that Python knows "
+    "(default: detected and reported)"
+)
+
+HEAD = 1 << 18
+"""Bytes of a text from which its encoding is detected."""
+
+_FAMILIES = {
+    "UTF-16 (little-endian)": ("utf-16-le",),
+    "UTF-16 (big-endian)": ("utf-16-be",),
+    "GB18030": ("gb18030",),
+    # The second and third add characters of Windows and of Hong Kong.
+    "Big5": ("big5", "cp950", "big5hkscs"),
+}
+_LEAST = 0.3
+"""Mean commonness below which a text is in none of the encodings."""
+
+_MARGIN = 0.05
+"""Difference in commonness up to which two encodings fit equally."""
+
+_ASCII = re.compile("[\t\n\v\f\r -~]+")
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
+
+_PUNCTUATION = "，。、；：？！「」『』（）《》〈〉【】〔〕“”‘’—…·．　○〇□■"
+
+
+class Decoded(NamedTuple):
+    """A text and the name of its encoding."""
+
+    text: str
+    encoding: str
+
+
+def decoded(data: bytes, file: Path, encoding: str = "") -> Decoded:
+    """The text of a file, without byte-order mark.
+
+    Args:
+        data: its bytes.
+        file: its name, for errors.
+        encoding: its encoding; empty: detected.
+
+    Raises:
+        UsageError: there is no encoding of that name.
+        DataError: it is not in that encoding, or fits none of the known ones, or two equally.
+    """
+    if encoding:
+        return Decoded(_decoded_as(data, file, checked(encoding)), encoding)
+    name = detected(data[:HEAD], file, whole=len(data) <= HEAD)
+    for codec in _FAMILIES.get(name, (name,)):
+        try:
+            return Decoded(data.decode(codec), name)
+        except UnicodeDecodeError:
+            continue
+    raise _undecodable(data, file, "" if name in _FAMILIES else name)
+
+
+def codec_of(data: bytes, file: Path, encoding: str = "") -> str:
+    """The codec for a file of which only the beginning is given; so that the rest can be streamed.
+
+    Raises:
+        UsageError: there is no encoding of that name.
+        DataError: as `decoded`.
+    """
+    if encoding:
+        return _with_mark(checked(encoding))
+    name = detected(data[:HEAD], file, whole=False)
+    return _FAMILIES.get(name, (name,))[0]
+
+
+def detected(head: bytes, file: Path, *, whole: bool) -> str:
+    """The encoding of a text from its beginning.
+
+    Args:
+        head: the beginning.
+        file: its name, for errors.
+        whole: whether this is the whole text, so that it does not end within a character.
+
+    Returns:
+        `UTF_8`, ``UTF-16``, ``UTF-32`` or the name of one of the other encodings.
+
+    Raises:
+        DataError: none fits, two fit equally, or it is UTF-8 with damage.
+    """
+    if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
+        return "UTF-32"
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "UTF-16"
+    plain = _as_utf8(head, whole=whole)
+    if plain is not None and not _CONTROL.search(plain):
+        return UTF_8
+    if plain is None and _seems_utf8(head):
+        raise _undecodable(head, file, "utf-8")
+    least = _LEAST if plain is None else max(_LEAST, _commonness(plain))
+    fits = sorted(
+        ((score, name) for name in _FAMILIES if (score := _fit(head, name, whole=whole)) > least),
+        reverse=True,
+    )
+    if not fits and plain is not None:
+        return UTF_8
+    if not fits:
+        raise _undecodable(head, file, "")
+    if len(fits) > 1 and fits[0][0] - fits[1][0] <= _MARGIN:
+        (_, first), (_, second), *_ = fits
+        raise DataError(
+            f"the encoding is uncertain: {_sample(head, first)} as {first}, "
+            f"{_sample(head, second)} as {second}",
+            file=file,
+            mend=f"Name it: --option {OPTION}=NAME, or convert the file to UTF-8",
+        )
+    return fits[0][1]
+
+
+def checked(encoding: str) -> str:
+    """The codec of that name.
+
+    Raises:
+        UsageError: there is none for texts.
+    """
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:
+            raise LookupError  # noqa: TRY301 - rot13 and the like are no encodings
+    except (LookupError, ValueError):
+        raise UsageError(
+            f"option {OPTION}={encoding}: unknown. Known: UTF-8, UTF-16, GB18030, Big5 …"
+        ) from None
+    return encoding
+
+
+def _decoded_as(data: bytes, file: Path, encoding: str) -> str:
+    try:
+        return data.decode(_with_mark(encoding)).removeprefix("\ufeff")
+    except UnicodeError:
+        raise _undecodable(data, file, encoding) from None
+
+
+def _with_mark(encoding: str) -> str:
+    return UTF_8 if codecs.lookup(encoding).name == "utf-8" else encoding
+
+
+def _as_utf8(head: bytes, *, whole: bool) -> str | None:
+    """A text read as UTF-8; None if it is not. Some UTF-16 is too, with control characters."""
+    try:
+        return codecs.utf_8_decode(head, "strict", whole)[0]
+    except UnicodeDecodeError:
+        return None
+
+
+def _seems_utf8(head: bytes) -> bool:
+    """Whether most of a text is UTF-8, so that the rest of it is damage."""
+    text = head.decode("utf-8", "replace")
+    wrong = text.count("\ufffd")
+    return sum(char > "\u07ff" for char in text) - wrong > wrong
+
+
+def _fit(head: bytes, name: str, *, whole: bool) -> float:
+    """How common the characters are when a text is read in an encoding; 0 if it cannot be."""
+    if name.startswith("UTF-16") and whole and len(head) % 2:
+        return 0.0
+    for codec in _FAMILIES[name]:
+        decoder = codecs.getincrementaldecoder(codec)()
+        try:
+            return _commonness(decoder.decode(head, whole))
+        except UnicodeDecodeError:
+            continue
+    return 0.0
+
+
+def _commonness(text: str) -> float:
+    """The mean over all characters but printable ASCII: 1 common, .2 rare Han, -1 anything else."""
+    common = _common()
+    found = _ASCII.sub("", text)
+    if not found:
+        return 1.0
+    total = sum(1.0 if char in common else 0.2 if _is_han(char) else -1.0 for char in found)
+    return total / len(found)
+
+
+def _is_han(char: str) -> bool:
+    return "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff"
+
+
+@cache
+def _common() -> frozenset[str]:
+    """The first levels of GB 2312 and Big5: 7,000 characters that modern texts are written in."""
+    levels = (("gb2312", range(0xB0, 0xD8)), ("big5", range(0xA4, 0xC7)))
+    return frozenset(_PUNCTUATION) | {
+        char
+        for codec, rows in levels
+        for row in rows
+        for cell in range(0x40, 0xFF)
+        for char in bytes([row, cell]).decode(codec, "ignore")
+        if _is_han(char)
+    }
+
+
+def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
+    """The error for a text that is not in an encoding, or in none of the known ones."""
+    wrong = "the text is not UTF-8, UTF-16, GB18030 or Big5"
+    if encoding:
+        place = ""
+        try:
+            data.decode(encoding)
+        except UnicodeDecodeError as error:
+            place = f": byte {error.start} is not valid"
+        except UnicodeError:
+            pass
+        wrong = f"the text is not {encoding.upper().removesuffix('-SIG')}{place}"
+    return DataError(
+        wrong,
+        file=file,
+        mend=f"Name its encoding: --option {OPTION}=NAME, or convert it to UTF-8",
+    )
+
+
+def _sample(head: bytes, name: str) -> str:
+    text = head[:4000].decode(_FAMILIES[name][-1], "ignore")
+    beyond = next((place for place, char in enumerate(text) if not char.isascii()), 0)
+    return repr(text[beyond : beyond + 12])
