@@ -39,7 +39,11 @@ class Source:
         about = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "s"}
         named = {name.replace("_", "-"): value for name, value in options.items()}
         out = self.folder.parent / "out"
-        return import_dataset("ancientdoc", self.folder, out, **about, options=named)
+        done = import_dataset("ancientdoc", self.folder, out, **about, options=named)
+        assert done.notes[-1].startswith(
+            ("fields used: image, task, question, answer", "fields kept")
+        )
+        return done
 
     def items(self) -> list[Item]:
         return Dataset.open(self.folder.parent / "out").items()
@@ -100,14 +104,14 @@ def test_dynasty_and_script_come_from_a_table_of_books(source: Source) -> None:
     first, second = source.items()
     assert (first.metadata["dynasty"], first.metadata["script"]) == ("Song", "regular")
     assert "dynasty" not in second.metadata
-    assert done.notes == ("the table of books has no row for 1 books: 書譜",)
+    assert done.notes[0] == "the table of books has no row for 1 books: 書譜"
 
 
 def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Source) -> None:
     done = source.read(line("OCR", image="loose.jpg"))
     (item,) = source.items()
     assert item.group == item.images[0].sha256
-    assert done.notes == ("1 pages lie in no book's folder, so each is a group: loose.jpg",)
+    assert done.notes[0] == "1 pages lie in no book's folder, so each is a group: loose.jpg"
 
 
 @pytest.mark.parametrize(
@@ -134,8 +138,8 @@ def test_a_wrong_line_is_named(source: Source, record: object, says: str) -> Non
     ("table", "says"),
     [
         (
-            "title,dynasty\nx,y\n",
-            r"no field for the script \(expected script\); found the fields title, dynasty\. Call",
+            "title,author\nx,y\n",
+            r"no column for dynasty or script; found the columns title, author\. Add",
         ),
         ("", "no line of column names"),
         ('book,dynasty,script\n"a', "line 2: not readable as a table"),
@@ -150,14 +154,14 @@ def test_a_wrong_table_of_books_is_named(source: Source, table: str, says: str) 
 def test_missing_pages_can_be_left_out(source: Source) -> None:
     done = source.read(line("OCR"), line("OCR", image="Art/none.jpg"), skip_missing="yes")
     assert done.manifest.items == 1
-    assert done.notes == ("left out questions on 1 pages: Art/none.jpg",)
+    assert done.notes[0] == "left out questions on 1 pages: Art/none.jpg"
 
 
 def test_an_empty_file_and_an_empty_folder_are_named(source: Source, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no lines"):
+    with pytest.raises(DataError, match="a table without lines"):
         source.read()
     (source.folder / "data.jsonl").unlink()
-    with pytest.raises(DataError, match=r"expected a \.jsonl file"):
+    with pytest.raises(DataError, match=r"expected label\.csv, a \.jsonl"):
         import_dataset(
             "ancientdoc", source.folder, tmp_path / "o",
             name="n", version="1", licence="l", source="s",
@@ -172,7 +176,7 @@ def test_the_hubs_form_holds_its_images(read, tmp_path: Path) -> None:
         "page": "Art/書譜/1.png", "category": "Art", "book": "書譜", "dynasty": "Tang",
     }  # fmt: skip
     assert (done.path / done.items[1].images[0].path).read_bytes() == picture(1)
-    assert done.notes == ()
+    assert done.notes == ("fields used: image, task, question, answer, dynasty",)
 
 
 @pytest.mark.parametrize("path", [".", "/", "..", "\\", "./"])
@@ -200,7 +204,7 @@ def test_strata_are_spelled_as_the_paper_spells_them(source: Source) -> None:
     )  # fmt: skip
     assert first.group == "The Philosophy of War/孫子"
     assert second.metadata["dynasty"] == "Liao"
-    assert done.notes == ("dynasties that the paper has not: Liao",)
+    assert done.notes[0] == "dynasties that the paper has not: Liao"
 
 
 def test_the_strata_are_those_of_the_published_registry(shared: Path) -> None:

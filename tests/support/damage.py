@@ -281,7 +281,10 @@ DAMAGES: dict[str, Damage] = {
     ),
     "a text is in UTF-16": Damage(to_text(_recode("utf-16")), "same"),
     "an item stands there twice": Damage(_repeat_record),
-    "a required column is missing": Damage(_drop_column),
+    "a required column is missing": Damage(
+        # The category is also the name of a folder.
+        _drop_column, otherwise={"ancientdoc, label.csv": "same"},
+    ),
     "two columns are swapped": Damage(
         # Adjoining is mutual, so the two columns say the same either way.
         _swap_columns, otherwise={"obi-rejoining": "same"},

@@ -193,6 +193,16 @@ def ancientdoc_hub(src: Path) -> None:
     pl.DataFrame(rows).write_parquet(src / "train-00000-of-00001.parquet")
 
 
+def ancientdoc_wide(src: Path) -> None:
+    rows = [
+        ("兵家类", f"兵鏡page_{n}.png", f"第{n}頁\\n兵鏡", "何人？", "吴惟顺。") for n in (1, 2)
+    ]
+    heads = ("type", "name", "OCR", "Knowledge Question 1", "Knowledge Answer 1")
+    table(src / "label.csv", heads, *rows)
+    for number in (1, 2):
+        put(src / f"imgs/兵家类/兵鏡/page_{number}.png", picture(number))
+
+
 def vlmevalkit(src: Path) -> None:
     heads = ("index", "image", "question", "A", "B", "answer", "category")
     rows = [(n, b64encode(picture(n)).decode(), f"第{n}問？", "說苑", "論語", "B", "經部")
@@ -269,6 +279,7 @@ FORMS = {
     "obi-retrieval": Form("obi-retrieval", obi_classes, {"classes": "3"}),
     "obi-deciphering": Form("obi-deciphering", obi_deciphering),
     "ancientdoc, the hub's": Form("ancientdoc", ancientdoc_hub),
+    "ancientdoc, label.csv": Form("ancientdoc", ancientdoc_wide),
     "vlmevalkit-tsv": Form("vlmevalkit-tsv", vlmevalkit, {"task": "T7"}),
     "parquet": Form("parquet", own_parquet),
     "idx": Form("idx", idx),

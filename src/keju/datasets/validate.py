@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from keju.benchmarks import NO_REFERENCE
 from keju.benchmarks.undeciphered import MARK
 from keju.datasets.checks import awaited, check_item, unscored, without_image
+from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.errors import DataError
@@ -74,6 +75,7 @@ def validate(path: Path) -> Iterator[Finding]:
     yield from _text_alone(items)
     yield from _awaited(items)
     yield from _unscored(items)
+    yield from _literal_newlines(items)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
     yield from _strays(dataset, packed, pictures)
@@ -169,6 +171,23 @@ def _unscored(items: list[Item]) -> Iterator[Finding]:
             if any(item.task == "deciphering" for item in some):
                 hint += f" For an undeciphered character, set the metadata {MARK} to no."
         yield Finding("notice", f"{some[0].id}{more}", problem, hint)
+
+
+def _literal_newlines(items: list[Item]) -> Iterator[Finding]:
+    """One warning per task for references with a literal backslash and n."""
+    found: dict[str, list[str]] = {}
+    for item in items:
+        references = (item.answer, item.answer_simplified, item.transcription or "")
+        if any(map(has_literal_newline, (*references, *item.also_accepted))):
+            found.setdefault(item.task, []).append(item.id)
+    for names in found.values():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield Finding(
+            "warning",
+            f"{names[0]}{more}",
+            r"the reference has a literal \n, so each n counts as a character",
+            "Write line breaks instead. FORMAT ancientdoc does so by --option newlines=literal.",
+        )
 
 
 def _pictures(items: list[Item]) -> dict[str, _Picture]:

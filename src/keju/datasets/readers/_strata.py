@@ -3,28 +3,64 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers._metadata import metadata_of, other_metadata
+from keju.datasets.readers.base import Options, listed, plain_file
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.datasets.values import canonical
 from keju.errors import DataError
 from keju.items import Item
+from keju.text import normalise
 
 _PLURALS = {"category": "categories", "dynasty": "dynasties", "script": "scripts"}
 
 _BOOKS = {
-    "book": Field(("book", "title")),
-    "dynasty": Field(("dynasty",)),
-    "script": Field(("script",)),
+    "book": Field(("book", "title", "书名", "書名", "name")),
+    "dynasty": Field(("dynasty", "period", "朝代", "时代", "時代"), required=False),
+    "script": Field(("script", "style", "书体", "書體", "字体", "字體"), required=False),
 }
 
-Books = Mapping[str, Mapping[str, str]]
-"""Of each book what is known of it: its dynasty, its script."""
+
+class Books:
+    """A table of books: what is known of each besides its pages.
+
+    Titles are compared without 《》, spaces, punctuation, case and differences of script.
+
+    Args:
+        rows: of each title its dynasty, its script, and whatever else the table has.
+    """
+
+    def __init__(self, rows: Mapping[str, Mapping[str, str]]) -> None:
+        self._rows = {title_key(title): known for title, known in rows.items()}
+        self._titles = {title_key(title): title for title in rows}
+
+    def get(self, title: str) -> Mapping[str, str]:
+        """What is known of a book; empty if the table does not have it."""
+        return self._rows.get(title_key(title), {})
+
+    def notes(self, titles: Iterable[str]) -> Iterator[str]:
+        """Books without a row, and rows without a book.
+
+        Args:
+            titles: the books of the source.
+        """
+        if not self._rows:
+            return
+        here = {title_key(title): title for title in sorted(titles)}
+        if untold := [title for key, title in here.items() if key not in self._rows]:
+            yield f"the table of books has no row for {len(untold)} books: {listed(untold)}"
+        if unused := [title for key, title in self._titles.items() if key not in here]:
+            yield f"{len(unused)} rows of the table of books match no book: {listed(unused)}"
+
+
+def title_key(title: str) -> str:
+    """A title without the characters that do not distinguish books."""
+    return "".join(char for char in normalise(title).casefold() if char.isalnum())
 
 
 @cache
@@ -52,24 +88,39 @@ def unprinted(items: Sequence[Item]) -> Iterator[str]:
 def books_in(options: Options) -> Books:
     """The table of books that an option names; empty where none does.
 
+    Columns other than book, dynasty and script become metadata too, where their values are short.
+
     Raises:
-        DataError: it is no table with the columns book, dynasty, script.
+        DataError: it has no column for the book, or none for dynasty or script; a row has no book,
+            or two rows have the same one.
     """
     if "books" not in options:
-        return {}
-    file = Path(options["books"])
+        return Books({})
+    file = plain_file(Path(options["books"]))
     rows = read_table(file)
-    fields = map_fields(file, [cells for _, cells in rows], _BOOKS)
+    records = [cells for _, cells in rows]
+    fields = map_fields(file, records, _BOOKS)
+    if len(fields) == 1:
+        raise DataError(
+            f"no column for dynasty or script; found the columns {listed(records[0])}",
+            file=file,
+            mend="Add the column dynasty or script",
+        )
+    columns = dict.fromkeys(key for record in records for key in record)
+    others = other_metadata(records, [key for key in columns if key not in fields.values()])
     books: dict[str, Mapping[str, str]] = {}
+    seen: set[str] = set()
     for place, cells in rows:
-        said = {role: text_of(cells, fields[role], place).strip() for role in _BOOKS}
-        if not said["book"] or said["book"] in books:
-            problem = "a line without a book" if not said["book"] else "another line has this book"
-            raise DataError(problem, file=file, item=place.item, mend="Keep one line a book")
-        books[said["book"]] = {
-            kind: as_printed(kind, said[kind]) for kind in ("dynasty", "script") if said[kind]
+        title = text_of(cells, fields["book"], place).strip()
+        if not title_key(title) or title_key(title) in seen:
+            problem = "a line without a book" if not title else "another line has this book"
+            raise DataError(problem, file=file, item=place.item, mend="Keep one line per book")
+        seen.add(title_key(title))
+        said = {kind: text_of(cells, fields.get(kind), place) for kind in ("dynasty", "script")}
+        books[title] = metadata_of(cells, others) | {
+            kind: as_printed(kind, value.strip()) for kind, value in said.items() if value.strip()
         }
-    return books
+    return Books(books)
 
 
 def _plain(name: str) -> str:

@@ -1,0 +1,79 @@
+r"""`Newlines`: a literal ``\n`` in released texts (a backslash and an n) as a line break.
+
+AncientDoc's release writes line breaks so (seen in code that reads it). Scored as it is, every such
+break costs the character n.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal, get_args
+
+from keju.errors import UsageError
+
+NewlineChoice = Literal["auto", "literal", "keep"]
+r"""``auto``: in a text in which at least one literal ``\n`` is followed by no Latin letter, every
+one is a line break; other texts (``\nabla``) are kept. ``literal``: in every text. ``keep``: in
+none."""
+
+OPTION = r"auto, literal or keep: whether \n in a text is a line break (default auto)"
+"""The help of the option ``newlines``."""
+
+_LITERAL = re.compile(r"(?:\\{1,2}r)?\\{1,2}n")
+_CLEAR = re.compile(r"\\n(?![A-Za-z])")
+
+
+class Newlines:
+    """Converts literal line breaks by one rule, and counts them.
+
+    Args:
+        choice: `NewlineChoice`.
+
+    Raises:
+        UsageError: it is none of them.
+    """
+
+    def __init__(self, choice: str = "auto") -> None:
+        if choice not in get_args(NewlineChoice):
+            raise UsageError(f"option newlines={choice}: use auto, literal or keep")
+        self._choice = choice
+        self._converted = 0
+        self._breaks = 0
+        self._kept = 0
+
+    def convert(self, text: str) -> str:
+        """The text with line breaks."""
+        if not has_literal_newline(text, certain=False):
+            return text
+        if self._choice == "keep" or (self._choice == "auto" and not has_literal_newline(text)):
+            self._kept += 1
+            return text
+        converted, breaks = _LITERAL.subn("\n", text)
+        self._converted += 1
+        self._breaks += breaks
+        return converted
+
+    def notes(self) -> Iterator[str]:
+        """What was converted and what was kept, each with its number."""
+        if self._converted:
+            yield (
+                rf"literal \n read as line breaks: {self._breaks} in {self._converted} texts "
+                "(--option newlines=keep keeps them)"
+            )
+        if self._kept:
+            yield (
+                rf"literal \n kept in {self._kept} texts "
+                "(--option newlines=literal makes them line breaks)"
+            )
+
+
+def has_literal_newline(text: str, *, certain: bool = True) -> bool:
+    r"""Whether a text has a literal ``\n``.
+
+    Args:
+        text: the text.
+        certain: count only a ``\n`` that no Latin letter follows, which cannot be the beginning of
+            a command such as ``\nabla``.
+    """
+    return bool((_CLEAR if certain else _LITERAL).search(text))

@@ -1,0 +1,216 @@
+"""FORMAT ``ancientdoc``: AncientDoc as released on Hugging Face, or in its README's JSON lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from keju.benchmarks import task as find_task
+from keju.datasets.newlines import OPTION as NEWLINES_OPTION
+from keju.datasets.newlines import Newlines
+from keju.datasets.readers._strata import Books, books_in, unprinted
+from keju.datasets.readers.ancientdoc.columns import QA_TASKS, TEXT_TASKS, WIDE_FIELDS
+from keju.datasets.readers.ancientdoc.detecting import detect_ancientdoc
+from keju.datasets.readers.ancientdoc.images import (
+    FOLDER,
+    PageImage,
+    PageImages,
+    page_path,
+    tree_images,
+)
+from keju.datasets.readers.ancientdoc.items import make_item, numbered
+from keju.datasets.readers.ancientdoc.long import FIELDS, embedded, long_items, page_of
+from keju.datasets.readers.ancientdoc.tables import Table, image_in, tables_in
+from keju.datasets.readers.ancientdoc.wide import WideTable
+from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.datasets.readers.records import Pictures, image_roots
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError, UsageError
+from keju.items import Item
+
+LAYOUT = """\
+SRC                           a table, or a folder with one
+  label.csv                   Hugging Face: one row per page; type (the category), name
+                              (BOOKpage_N.png), OCR, and columns of the other tasks
+  imgs/CATEGORY/BOOK/page_N.png
+                              its images; byte-identical copies under imgs/imgs are not imported
+  data.jsonl                  or GitHub's README: one question per line: image, task, question,
+                              answer; image is CATEGORY/BOOK/PAGE.png beside it
+  data/*.parquet              or either table with the images inside; the hub's automatic parquet
+                              has images alone, which are imported without answers
+Every table may be JSON lines, JSON (also {"data": [...]}), CSV, TSV, XLSX or parquet.
+type, name and OCR were seen in code that reads the release. Names of the other columns are
+assumed: Translation, Reasoning Question 1, Reasoning Answer 1, Knowledge …, Variant …, or Chinese.
+Tasks without columns get no items and are reported. A literal \\n becomes a line break.
+--option books=FILE adds dynasty and script from a table with a row per book."""
+
+OPTIONS = {
+    "field.NAME": "the field that has the NAME, which is one of: "
+    f"{', '.join(FIELDS)}; of a wide table: {', '.join(WIDE_FIELDS)}, "
+    f"{', '.join(TEXT_TASKS)}, or of {', '.join(QA_TASKS)} TASK_question_1, TASK_answer_1 …",
+    "images": "the folder that the image paths start from, if it is not beside the table",
+    "books": "a table of books: book, dynasty, script, and other columns for metadata",
+    "newlines": NEWLINES_OPTION,
+    "skip-missing": "yes: skip questions whose image is missing (default no)",
+    "without-answers": "yes: import a tree of images that has no label.csv (default no)",
+}
+
+
+def read_ancientdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
+    """Read AncientDoc's questions word for word; the book is the group.
+
+    The text of a page's OCR becomes the transcription of all questions on that page.
+
+    Raises:
+        UsageError: a field is mapped that this format does not have, or an option has no value
+            that it can have.
+        DataError: no table, a field, an image or a column is missing, an unknown task, a name
+            that leads out of the folder.
+    """
+    books = books_in(options)
+    reading = _Reading(src, writer, options)
+    items = list(reading.items())
+    for item in numbered(items):
+        writer.add(_with_book(item, books))
+    yield from reading.notes()
+    yield from _notes(items, books)
+
+
+READER = Reader(
+    "ancientdoc",
+    "AncientDoc: the release on Hugging Face, or JSON lines with page images",
+    LAYOUT,
+    read_ancientdoc,
+    OPTIONS,
+    detect_ancientdoc,
+)
+
+
+class _Reading:
+    """One import: its source, what it writes to, and what is noted on the way."""
+
+    def __init__(self, src: Path, writer: DatasetWriter, options: Options) -> None:
+        self._src = src
+        self._writer = writer
+        self._options = options
+        self._newlines = Newlines(options.get("newlines", "auto"))
+        self._skip = flag(options, "skip-missing")
+        self._notes: list[str] = []
+
+    def items(self) -> Iterator[Item]:
+        """The items of all tables of the source, without ids."""
+        tables = list(tables_in(self._src, self._options))
+        if not tables:
+            _check_tree(self._src, self._options)
+        for table in tables:
+            if table.kind == "long":
+                yield from self._long(table)
+        wide = [each for each in tables if each.kind == "wide"]
+        images = [each for each in tables if each.kind == "images"]
+        if wide or images or not tables:
+            yield from self._pages(wide, images)
+
+    def notes(self) -> Iterator[str]:
+        """What the user should know about the import."""
+        yield from self._notes
+        yield from self._newlines.notes()
+
+    def _long(self, table: Table) -> Iterator[Item]:
+        roots = image_roots(self._src, table.file, self._options)
+        pictures = Pictures(self._writer, [*roots, *(root / FOLDER for root in roots)])
+        yield from long_items(
+            table.file, table.rows, pictures, self._writer, self._newlines, self._options
+        )
+        if not self._skip:
+            pictures.raise_if_missing(table.file)
+        if skipped := list(pictures.missing):
+            self._notes.append(f"left out questions on {len(skipped)} pages: {listed(skipped)}")
+
+    def _pages(self, wide: Sequence[Table], images: Sequence[Table]) -> Iterator[Item]:
+        """The items of wide tables, and of images that no table has answers for."""
+        inside = list(self._embedded(images))
+        tree = list(tree_images(self._root())) if wide or not images else []
+        found = PageImages([*tree, *inside])
+        done: set[str] = set()
+        for table in wide:
+            reading = WideTable(table.file, table.rows, self._options)
+            for item in reading.items(found, self._writer, self._newlines):
+                done.add(item.images[0].sha256)
+                yield item
+            if not self._skip and (done or not inside):
+                reading.raise_if_missing()
+            self._notes += reading.notes()
+        yield from self._without_answers(inside if wide else [*tree, *inside], done)
+        if wide and tree:
+            self._notes += found.notes()
+
+    def _root(self) -> Path:
+        if "images" in self._options:
+            root = Path(self._options["images"])
+            if not root.is_dir():
+                raise UsageError(f"images={root}: there is no such folder")
+            return root
+        return self._src if self._src.is_dir() else self._src.parent
+
+    def _embedded(self, tables: Iterable[Table]) -> Iterator[PageImage]:
+        for table in tables:
+            for place, cells in table.rows:
+                name, ref = embedded(image_in(cells), place, self._writer)
+                yield PageImage(page_of(name), ref=ref)
+
+    def _without_answers(self, images: Iterable[PageImage], done: set[str]) -> Iterator[Item]:
+        """A page-OCR item without reference for each image that no row has."""
+        task = find_task("page_level_ocr")
+        count = copies = 0
+        for image in images:
+            ref = image.store(self._writer)
+            if ref.sha256 in done:
+                copies += 1
+                continue
+            done.add(ref.sha256)
+            count += 1
+            yield make_item(task, "", "", ref, {"page": page_path(image.page).as_posix()})
+        if count:
+            self._notes.append(
+                f"{count} images without answers: they can be run, and are not scored. The answers "
+                "are in label.csv of the release: import it with the images to score them"
+            )
+            if copies:
+                self._notes.append(f"{copies} byte-identical copies of images are not imported")
+
+
+def _check_tree(src: Path, options: Options) -> None:
+    """Refuse a source without a table, unless images alone are wanted.
+
+    Raises:
+        DataError: it has no table.
+    """
+    if src.is_dir() and ((src / FOLDER).is_dir() or src.name == FOLDER):
+        if flag(options, "without-answers"):
+            return
+        raise DataError(
+            "label.csv is missing, so the images have no questions and no answers",
+            file=src,
+            mend="Put label.csv beside imgs, or import the images without answers: "
+            "--option without-answers=yes",
+        )
+    raise DataError(
+        "expected label.csv, a .jsonl file, or a folder with one; found none",
+        file=src,
+        mend="See: keju data formats ancientdoc",
+    )
+
+
+def _with_book(item: Item, books: Books) -> Item:
+    known = books.get(item.metadata.get("book", ""))
+    return replace(item, metadata=item.metadata | dict(known)) if known else item
+
+
+def _notes(items: Sequence[Item], books: Books) -> Iterator[str]:
+    bare = sorted({item.metadata["page"] for item in items if "book" not in item.metadata})
+    if bare:
+        yield f"{len(bare)} pages lie in no book's folder, so each is a group: {listed(bare)}"
+    yield from books.notes({each.metadata["book"] for each in items if "book" in each.metadata})
+    yield from unprinted(items)

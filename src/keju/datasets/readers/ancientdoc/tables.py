@@ -1,0 +1,80 @@
+"""Which kind of AncientDoc's tables a file is: long, wide, or images alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from keju.datasets.readers.ancientdoc.columns import (
+    WIDE_FIELDS,
+    wide_columns,
+    without_task_options,
+)
+from keju.datasets.readers.ancientdoc.long import FIELDS
+from keju.datasets.readers.base import Options, files_under
+from keju.datasets.readers.records import JsonObject, map_fields
+from keju.datasets.readers.tables import SUFFIXES, Row, read_table
+from keju.errors import DataError
+
+Kind = Literal["long", "wide", "images"]
+
+
+class Table(NamedTuple):
+    """A table of the source, and how it is read."""
+
+    file: Path
+    kind: Kind
+    rows: Sequence[Row]
+
+
+def image_in(cells: JsonObject) -> Mapping[object, object] | bytes:
+    """The cell of a record that contains an image; empty if there is none."""
+    return next((each for each in cells.values() if isinstance(each, Mapping | bytes)), {})
+
+
+def tables_in(src: Path, options: Options) -> Iterator[Table]:
+    """The tables of a source; of a folder every file that can be one, except the table of books.
+
+    Raises:
+        DataError: a file cannot be read, or is none of the three kinds.
+    """
+    suffixes = {suffix.lstrip(".") for suffix in SUFFIXES}
+    books = Path(options["books"]).resolve() if "books" in options else None
+    for file in [src] if src.is_file() else list(files_under(src, suffixes)):
+        if file.resolve() != books:
+            rows = read_table(file)
+            yield Table(file, _kind(file, rows, options), rows)
+
+
+def kind_of(records: Sequence[JsonObject], options: Options | None = None) -> Kind | None:
+    """The kind of table with these records; None if it is none of AncientDoc's."""
+    try:
+        map_fields(Path(), records, FIELDS, _of_roles(options or {}, FIELDS))
+    except DataError:
+        pass
+    else:
+        return "long"
+    names = list(dict.fromkeys(key for record in records for key in record))
+    inside = any(isinstance(cell, Mapping | bytes) for cell in records[0].values())
+    if wide_columns(names, options):
+        try:
+            map_fields(Path(), records, WIDE_FIELDS, _of_roles(options or {}, WIDE_FIELDS))
+        except DataError:
+            return "wide" if inside else None
+        return "wide"
+    return "images" if inside else None
+
+
+def _kind(file: Path, rows: Sequence[Row], options: Options) -> Kind:
+    records = [row.cells for row in rows]
+    kind = kind_of(records, options)
+    if kind is None:
+        # Raises, with the field that is missing.
+        map_fields(file, records, FIELDS, without_task_options(options))
+    return kind or "long"
+
+
+def _of_roles(options: Options, roles: Iterable[str]) -> Options:
+    wanted = {f"field.{role}" for role in roles}
+    return {name: value for name, value in options.items() if name in wanted}

@@ -1,0 +1,323 @@
+"""Layouts of AncientDoc: its README's JSON lines, the wide table on Hugging Face, and variants."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from released import picture, put
+
+from layouts import Evidence, Layout
+
+_README = "https://github.com/bytedance/AncientDoc (README: Data Format)"
+_CODE = (
+    "https://github.com/Dexin-Huang/palimpsest (columns type, name, OCR; 14 categories; literal "
+    "\\n; 385 copies under imgs/imgs). Names of the columns of other tasks are assumed"
+)
+_VIEWER = "https://huggingface.co/datasets/ByteDance/AncientDoc (viewer: one column, image)"
+
+READ = "请从图像中提取文本，并按阅读顺序输出。"
+TRANSLATE = "请将图像中的文本翻译为现代汉语。"
+
+PAGES = ("兵家类/兵垣四編/page_5.png", "艺术类/書譜/page_12.png")
+TEXTS = {
+    PAGES[0]: {
+        "OCR": "兵垣四編\n孫子曰兵者國之大事",
+        "Translation": "孙子说：\n战争是国家的大事。",
+        "Reasoning Question 1": "为何慎战？",
+        "Reasoning Answer 1": "关乎存亡。",
+        "Reasoning Question 2": "何以知胜？",
+        "Reasoning Answer 2": "以五事校之。",
+        "Knowledge Question 1": "作者何人？",
+        "Knowledge Answer 1": "孙武。",
+        "Knowledge Question 2": "成书于何时？",
+        "Knowledge Answer 2": "春秋末年。",
+        "Variant Question 1": "用何修辞？",
+        "Variant Answer 1": "排比。",
+        "Variant Question 2": "属何文体？",
+        "Variant Answer 2": "兵书。",
+    },
+    PAGES[1]: {"OCR": "書譜卷上\n吳郡孫過庭撰", "Translation": "孙过庭\n撰写。"},
+}
+"""What the tables say of each page; the second page has no questions."""
+
+_TASKS = {
+    "Reasoning": "Reasoning-based QA",
+    "Knowledge": "Knowledge-based QA",
+    "Variant": "Linguistic Variant QA",
+}
+_CHINESE = {
+    "type": "类别", "name": "图片", "OCR": "原文", "Translation": "白话文翻译",
+    **{
+        f"{task} {kind} {n}": f"{chinese}{kind_chinese}{n}"
+        for task, chinese in (("Reasoning", "推理"), ("Knowledge", "知识"), ("Variant", "语言变体"))
+        for kind, kind_chinese in (("Question", "问题"), ("Answer", "答案"))
+        for n in (1, 2)
+    },
+}  # fmt: skip
+
+Rows = list[dict[str, Any]]
+
+
+def questions(*, ocr_only: bool = False) -> Rows:
+    """The questions as the README has them: one record each."""
+    found: Rows = []
+    for page, texts in TEXTS.items():
+        found.append({"image": page, "task": "OCR", "question": READ, "answer": texts["OCR"]})
+        if ocr_only:
+            continue
+        found.append(
+            {"image": page, "task": "Vernacular Translation", "question": TRANSLATE,
+             "answer": texts["Translation"]}
+        )  # fmt: skip
+        found += [
+            {"image": page, "task": name, "question": texts[f"{task} Question {n}"],
+             "answer": texts[f"{task} Answer {n}"]}
+            for task, name in _TASKS.items() for n in (1, 2) if f"{task} Question {n}" in texts
+        ]  # fmt: skip
+    return found
+
+
+def wide(*, ocr_only: bool = False, literal: bool = True) -> Rows:
+    """The rows of ``label.csv``: one per page, line breaks as a literal ``\\n``."""
+    columns = ["OCR"] if ocr_only else list(TEXTS[PAGES[0]])
+    return [
+        {"type": category, "name": f"{book}{page}"}
+        | {name: _literal(texts.get(name, ""), literal) for name in columns}
+        for path, texts in TEXTS.items()
+        for category, book, page in [path.split("/")]
+    ]
+
+
+def _literal(text: str, literal: bool) -> str:
+    return text.replace("\n", "\\n") if literal else text
+
+
+def images(folder: Path, *roots: str) -> None:
+    """Write the images of all pages under each of these folders."""
+    for root in roots or (".",):
+        for number, page in enumerate(PAGES, start=1):
+            put(folder / root / page, picture(number))
+
+
+def write_csv(file: Path, rows: Rows, separator: str = ",") -> None:
+    """Write a CSV or TSV."""
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), delimiter=separator, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    put(file, out.getvalue())
+
+
+def write_lines(file: Path, rows: Iterable[object]) -> None:
+    """Write JSON lines."""
+    put(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+def write_json(file: Path, content: object) -> None:
+    """Write JSON."""
+    put(file, json.dumps(content, ensure_ascii=False))
+
+
+def write_parquet(file: Path, rows: Rows) -> None:
+    """Write parquet."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pl.DataFrame(rows).write_parquet(file)
+
+
+def embedded(page: str) -> dict[str, object]:
+    """A cell that contains the image, as the hub writes it."""
+    return {"bytes": picture(PAGES.index(page) + 1), "path": page}
+
+
+def readme(folder: Path) -> Path:
+    write_lines(folder / "data.jsonl", questions())
+    images(folder)
+    return folder
+
+
+def _readme_ocr(folder: Path) -> Path:
+    write_lines(folder / "data.jsonl", questions(ocr_only=True))
+    images(folder)
+    return folder
+
+
+def _readme_list(folder: Path) -> Path:
+    write_json(folder / "data.json", questions())
+    images(folder)
+    return folder
+
+
+def _readme_wrapped(folder: Path) -> Path:
+    write_json(folder / "data.json", {"data": questions()})
+    images(folder, "imgs")
+    return folder
+
+
+def _readme_csv(folder: Path) -> Path:
+    write_csv(folder / "data.csv", questions())
+    images(folder, "images")
+    return folder
+
+
+def _readme_parquet(folder: Path) -> Path:
+    rows = [row | {"image": embedded(row["image"])} for row in questions()]
+    write_parquet(folder / "data/train-00000-of-00001.parquet", rows)
+    return folder
+
+
+def hub(folder: Path) -> Path:
+    write_csv(folder / "label.csv", wide())
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_ocr(folder: Path) -> Path:
+    write_csv(folder / "label.csv", wide(ocr_only=True))
+    images(folder, "imgs", "imgs/imgs")
+    return folder
+
+
+def _hub_file(folder: Path) -> Path:
+    return hub(folder) / "label.csv"
+
+
+def _hub_traditional(folder: Path) -> Path:
+    rows = [row | {"type": row["type"].replace("类", "類").replace("艺", "藝")} for row in wide()]
+    write_csv(folder / "label.csv", rows)
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_chinese(folder: Path) -> Path:
+    rows = [{_CHINESE[key]: value for key, value in row.items()} for row in wide(literal=False)]
+    write_csv(folder / "label.tsv", rows, "\t")
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_slash(folder: Path) -> Path:
+    rows = [row | {"name": row["name"].replace("page_", "/page_")} for row in wide()]
+    write_json(folder / "label.json", rows)
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_pairs(folder: Path) -> Path:
+    rows: Rows = []
+    for row in wide():
+        short = {key: row[key] for key in ("type", "name", "OCR", "Translation")}
+        for task, name in _TASKS.items():
+            pairs = [
+                {"question": row[f"{task} Question {n}"], "answer": row[f"{task} Answer {n}"]}
+                for n in (1, 2)
+            ]
+            asked = [pair for pair in pairs if pair["question"]]
+            short[name] = json.dumps(asked, ensure_ascii=False) if asked else ""
+        rows.append(short)
+    write_csv(folder / "label.csv", rows)
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_marked(folder: Path) -> Path:
+    rows: Rows = []
+    for row in wide():
+        short = {key: row[key] for key in ("type", "name", "OCR", "Translation")}
+        for task, name in _TASKS.items():
+            short[name] = "\\n".join(
+                f"问题{n}：{row[f'{task} Question {n}']}\\n答案{n}：{row[f'{task} Answer {n}']}"
+                for n in (1, 2)
+                if row[f"{task} Question {n}"]
+            )
+        rows.append(short)
+    write_csv(folder / "label.csv", rows)
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_parquet(folder: Path) -> Path:
+    pages = [embedded(page) for page in PAGES]
+    rows = [row | {"image": page} for row, page in zip(wide(), pages, strict=True)]
+    write_parquet(folder / "data/train-00000-of-00001.parquet", rows)
+    return folder
+
+
+def _hub_joined(folder: Path) -> Path:
+    write_csv(folder / "label.csv", wide())
+    write_parquet(folder / "train.parquet", [{"image": embedded(page)} for page in PAGES])
+    return folder
+
+
+def _images_alone(folder: Path) -> Path:
+    rows = [{"image": embedded(page) | {"path": Path(page).name}} for page in PAGES]
+    write_parquet(folder / "data/train-00000-of-00001.parquet", rows)
+    return folder
+
+
+def _tree_alone(folder: Path) -> Path:
+    images(folder, "imgs")
+    return folder
+
+
+def _without_images(folder: Path) -> Path:
+    write_csv(folder / "label.csv", wide())
+    return folder
+
+
+_FIRST = "ancientdoc: JSON lines of the README"
+_OCR = "ancientdoc: JSON lines with OCR alone"
+_RELEASE: Evidence = "seen in a release"
+_READ: Evidence = "seen in code that reads the release"
+
+
+def _layout(
+    name: str, files: str, write: Callable[[Path], Path], canonical: str = _FIRST
+) -> Layout:
+    return Layout(
+        name=f"ancientdoc: {name}", source="AncientDoc", files=files, evidence="assumed", where="",
+        reader="ancientdoc", write=write, canonical=canonical,
+    )  # fmt: skip
+
+
+LAYOUTS = (
+    _layout("JSON lines of the README", "data.jsonl; CATEGORY/BOOK/page_N.png", readme)._replace(
+        evidence=_RELEASE, where=_README
+    ),
+    _layout("JSON lines with OCR alone", "data.jsonl", _readme_ocr, _OCR)._replace(
+        evidence=_RELEASE, where=_README
+    ),
+    _layout("JSON list", "data.json", _readme_list),
+    _layout("JSON object with a list", "data.json: {\"data\": [...]}; imgs/", _readme_wrapped),
+    _layout("CSV, one row per question", "data.csv; images/", _readme_csv),
+    _layout("parquet with images", "data/*.parquet: image, task, question …", _readme_parquet),
+    _layout("label.csv of the hub", "label.csv; imgs/CATEGORY/BOOK/page_N.png", hub)._replace(
+        evidence=_READ, where=_CODE
+    ),
+    _layout(
+        "label.csv with OCR alone, images twice", "label.csv; imgs/…; imgs/imgs/…", _hub_ocr, _OCR
+    )._replace(evidence=_READ, where=_CODE),
+    _layout("label.csv given as a file", "label.csv", _hub_file),
+    _layout("traditional category names", "label.csv: type 兵家類", _hub_traditional),
+    _layout("Chinese column names", "label.tsv: 类别, 图片, 原文, 推理问题1 …", _hub_chinese),
+    _layout("names with a slash", "label.json: name BOOK/page_N.png", _hub_slash),
+    _layout("questions and answers as JSON in one cell", "label.csv", _hub_pairs),
+    _layout("questions and answers marked in one cell", "label.csv: 问题1：…答案1：…", _hub_marked),
+    _layout("wide parquet with images", "data/*.parquet: image, type, name, OCR …", _hub_parquet),
+    _layout("label.csv with images in parquet", "label.csv; *.parquet: image", _hub_joined),
+    _layout(
+        "images alone in parquet", "data/train-*.parquet: image", _images_alone,
+        "ancientdoc: images alone in parquet",
+    )._replace(evidence=_RELEASE, where=_VIEWER),
+    _layout("images without label.csv", "imgs/CATEGORY/BOOK/page_N.png", _tree_alone)._replace(
+        missing="label.csv is missing"
+    ),
+    _layout("label.csv without images", "label.csv", _without_images)._replace(
+        missing="rows without image"
+    ),
+)  # fmt: skip
