@@ -93,10 +93,7 @@ def _is_table(src: Path) -> bool:
 def _named(rows: list[Row], files: MappedFiles, mapping: Mapping) -> list[Row]:
     if not mapping.source.names:
         return rows
-    names = []
-    for row in rows:
-        first = next((each for each in files.images(row) if isinstance(each, str)), "")
-        names.append(first.replace("\\", "/"))
+    names = [files.path_of(row) for row in rows]
     found = with_groups(rows, names, mapping.source.names)
     if not found:
         raise DataError(

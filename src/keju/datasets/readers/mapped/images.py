@@ -86,6 +86,14 @@ class MappedFiles:
             return None
         return source_text(path).strip("\n\t ")
 
+    def path_of(self, row: Row) -> str:
+        """The path of a record's first image from the source on; its name if it is missing."""
+        name = next((each for each in self.images(row) if isinstance(each, str)), "")
+        path = self.find(name, row.place) if name else None
+        if path is None or not path.is_relative_to(self._root):
+            return name.replace("\\", "/")
+        return path.relative_to(self._root).as_posix()
+
     def find(self, name: str, place: Place) -> Path | None:
         """The file of that name, where ``.*`` is any image suffix and ``**/`` any folder."""
         if name.endswith(_ANY_SUFFIX) or name.startswith(_ANY_FOLDER):
