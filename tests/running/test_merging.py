@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 from making import make_dataset, page_item, picture
+from msgspec.structs import replace
 from serving import Chat
 
 from keju.datasets.store import DatasetWriter
-from keju.errors import UsageError
+from keju.errors import DataError, UsageError
 from keju.models import Decoding, ModelOptions
 from keju.running import Policy, RunSummary, Selection, merge, run
 from keju.running.selecting import in_shard
@@ -182,6 +183,45 @@ def test_runs_that_were_begun_otherwise_are_refused(chat: Chat, dataset: Path, t
         merge([first, dataset], tmp_path / "m")
     with pytest.raises(UsageError, match="is there already"):
         merge([first], first)
+
+
+def test_a_shard_of_another_prompt_is_refused(chat: Chat, dataset: Path, tmp_path: Path):
+    """The key covers the prompt: a shard that another keju asked has others for the same places."""
+    chat.plan()
+    how = {"settings": ("image", "own-ocr"), "scripts": ("simplified", "traditional")}
+    for setting in how["settings"]:
+        parts = shards(dataset, tmp_path / setting, chat, 2, **how)
+        (file, *_) = RunFolder.open(parts[1]).response_files(MODEL)[::-1]
+        lines = file.read_text().splitlines(keepends=True)
+        place = next(n for n, line in enumerate(lines) if (setting in line) == (setting != "image"))
+        altered = json.loads(lines[place])
+        lines[place] = json.dumps({**altered, "key": "0" * 64}) + "\n"
+        file.write_text("".join(lines))
+        words = f"s2: the stored response of {MODEL} to {altered['item']} is to another request"
+        with pytest.raises(UsageError, match=words):
+            merge(parts, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_shards_of_two_versions_are_refused(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    parts = shards(dataset, tmp_path, chat, 2)
+    manifest = RunFolder.open(parts[1]).manifest()
+    RunFolder(parts[1]).write_manifest(replace(manifest, keju="0.9.9"))
+    with pytest.raises(UsageError, match=r"s2: was made by keju 0\.9\.9, but .*s1 by keju"):
+        merge(parts, tmp_path / "m")
+
+
+def test_a_shard_with_other_references_is_refused(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    for edited, kind in ((True, DataError), (False, UsageError)):
+        parts = shards(dataset, tmp_path / str(edited), chat, 2)
+        folder = RunFolder.open(parts[1])
+        folder.write_items([replace(item, answer="地") for item in folder.items()])
+        if not edited:  # as an earlier keju wrote the run
+            folder.write_manifest(replace(folder.manifest(), items_sha256=""))
+        with pytest.raises(kind, match=r"items\.parquet|does not have the same items"):
+            merge(parts, tmp_path / "m")
 
 
 def test_a_shard_keeps_its_number_and_its_items(chat: Chat, dataset: Path, tmp_path: Path):

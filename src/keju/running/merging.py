@@ -1,7 +1,7 @@
 """``keju merge``: the shards of one run, asked on several machines, become one run.
 
-Nothing is taken on trust: the runs must have been begun alike, each response must belong to the
-shard that holds it, no request may have two, and every request must have one.
+The runs must have the same dataset, settings and keju version, and each response must belong to its
+shard and to the request that this keju makes for its place. Each request must have one response.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from keju.errors import UsageError
 from keju.items import Item, Record
 from keju.running.box_conventions import OF_MODEL
+from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
-from keju.running.selecting import Selection, in_shard
+from keju.running.selecting import in_shard
 from keju.running.session import relative_path
 from keju.running.store import ResponseStore, Slot
 from keju.runs import RunFolder, RunManifest
@@ -54,7 +55,8 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
 
     Raises:
         UsageError: the runs differ, a shard is missing or there twice, a request has two
-            responses or, unless `partial`, none; or `out` is there already.
+            responses or, unless `partial`, none; a response is to another request than this keju
+            makes; or `out` exists.
         DataError: a run is damaged.
     """
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -89,6 +91,11 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                 f"{part.manifest.dataset_hash[:8]}, but {first.folder.path} asks "
                 f"{first.manifest.dataset} {first.manifest.dataset_hash[:8]}"
             )
+        if part.manifest.keju != first.manifest.keju:
+            raise UsageError(
+                f"{where}was made by keju {part.manifest.keju}, but {first.folder.path} by keju "
+                f"{first.manifest.keju}. Run one of them again with the other's version"
+            )
         ours, theirs = (each.manifest.settings for each in (part, first))
         for name in sorted({*ours, *theirs} - {"shard"} - _of_one(part.manifest, first.manifest)):
             if ours.get(name) != theirs.get(name):
@@ -96,13 +103,7 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                     f"{where}was asked with {name} {ours.get(name, 'unset')}, but "
                     f"{first.folder.path} with {theirs.get(name, 'unset')}"
                 )
-        if part.folder.item_ids() != first.folder.item_ids():
-            raise UsageError(f"{where}does not hold the same items as {first.folder.path}")
-        if first.manifest.pairs and part.folder.items() != first.folder.items():
-            raise UsageError(
-                f"{where}asks other pairs than {first.folder.path}, although both were asked with "
-                f"--pairs {first.manifest.pairs}: a reduced form of more items asks other pairs"
-            )
+        _check_items(part, first)
         for name, identity in part.manifest.models.items():
             was = identities.setdefault(name, identity)
             for each in sorted({*was, *identity}):
@@ -111,6 +112,22 @@ def _check_alike(parts: Sequence[_Part]) -> None:
                         f"{where}{each} of {name} is {identity.get(each, 'unset')}, but "
                         f"{was.get(each, 'unset')} in an earlier run"
                     )
+
+
+def _check_items(part: _Part, first: _Part) -> None:
+    where = f"{part.folder.path}: "
+    if part.folder.item_ids() != first.folder.item_ids():
+        raise UsageError(f"{where}does not have the same items as {first.folder.path}")
+    if part.folder.items() == first.folder.items():
+        return
+    if first.manifest.pairs:
+        raise UsageError(
+            f"{where}asks other pairs than {first.folder.path}, although both were asked with "
+            f"--pairs {first.manifest.pairs}: a reduced form of more items asks other pairs"
+        )
+    raise UsageError(
+        f"{where}does not have the same items as {first.folder.path}: items of the same id differ"
+    )
 
 
 def _of_one(one: RunManifest, other: RunManifest) -> set[str]:
@@ -143,16 +160,19 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
     """What is missing of what each run was to ask.
 
     Raises:
-        UsageError: a response is not of its run's shard, or a request has two.
+        UsageError: a response is not of its run's shard or is to another request, or a request has
+            two.
     """
     items = parts[0].folder.items()
     taken: dict[str, dict[Slot, Path]] = {}
     missing = []
     for part in parts:
         path, manifest = part.folder.path, part.manifest
-        planned = _slots(in_shard(items, part.shard), manifest)
+        asked = in_shard(items, part.shard)
+        planned = _slots(asked, manifest)
         for model in manifest.models:
             there = part.store.known(model)
+            check_requests(part.folder, model, asked, there)
             places = taken.setdefault(model, {})
             for slot in there:
                 if slot not in planned:
@@ -177,12 +197,7 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
 
 def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[Slot, None]:
     """The places of all requests about these items, those that a model declines included."""
-    ways = Selection(
-        settings=tuple(manifest.shown),
-        scripts=tuple(manifest.scripts),
-        wordings=tuple(manifest.wordings),
-        rounds=manifest.rounds,
-    ).ways
+    ways = variants_of(manifest)
     return dict.fromkeys(
         Slot(item.id, item.query, way.setting, way.script, way.round, candidate, way.wording)
         for item in items

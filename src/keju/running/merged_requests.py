@@ -1,0 +1,75 @@
+"""Check that stored responses are to the requests that this keju makes of a run's items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from keju.errors import UsageError, shortened
+from keju.items import OWN_READING, Item, Request
+from keju.running.box_conventions import convention_in
+from keju.running.keys import request_key
+from keju.running.reading import NO_READING, reading_request
+from keju.running.requests import requests_for
+from keju.running.selecting import Selection, Way, refusal
+from keju.running.store import Slot, Stored
+from keju.runs import RunFolder, RunManifest
+from keju.text import answer_part
+
+_PIPELINE = "ocr+llm:"
+"""How the names of pipelines begin, whose engine is asked in another way than a model."""
+
+
+def variants_of(manifest: RunManifest, model: str = "") -> list[Way]:
+    """The prompt variants and rounds in which a run asks each item, with a model's boxes."""
+    return Selection(
+        settings=tuple(manifest.shown),
+        scripts=tuple(manifest.scripts),
+        wordings=tuple(manifest.wordings),
+        rounds=manifest.rounds,
+        boxes=convention_in(manifest.settings, model),
+    ).ways
+
+
+def check_requests(
+    run: RunFolder, model: str, items: Sequence[Item], stored: Mapping[Slot, Stored]
+) -> None:
+    """Compare the key of each stored response with that of the request made now for its place.
+
+    Those of pipelines (``ocr+llm:``) are not compared, nor those with a transcription that comes
+    from another item of the dataset.
+
+    Raises:
+        UsageError: a response has another key.
+    """
+    identity = run.manifest().models[model]
+    for request in _requests(run, model, identity, items):
+        found = stored.get(Slot.of(request))
+        if found is None or found.kind == NO_READING:
+            continue
+        if found.key != request_key(request, identity):
+            raise UsageError(
+                f"{run.path}: the stored response of {model} to {shortened(request.item)} is to "
+                "another request than this keju makes (another prompt, image or setting). Merge "
+                f"with keju {run.manifest().keju}, which made the run, or run it again"
+            )
+
+
+def _requests(
+    run: RunFolder, model: str, identity: Mapping[str, str], items: Sequence[Item]
+) -> Iterator[Request]:
+    """The requests to a model that can be made of what the run has."""
+    if model.startswith(_PIPELINE):
+        return
+    readings = {each.key: answer_part(each.text) for each in run.readings(model)}
+    variants = variants_of(run.manifest(), model)
+    for item in items:
+        for way in variants:
+            reading = None
+            if refusal(item, way):
+                continue
+            if way.setting in OWN_READING:
+                read = reading_request(item.images, way.round, way.script)
+                reading = readings.get(request_key(read, identity))
+                if reading is None:
+                    continue
+            yield from requests_for(item, way, reading)
