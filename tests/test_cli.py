@@ -215,6 +215,20 @@ def test_failures_end_with_status_one_and_a_hint(tmp_path):
     assert "Add the answers" in done.stdout
 
 
+def test_licence_and_source_are_optional_for_an_import(tmp_path):
+    image = next((mini.path() / "images").glob("*.jpg"))
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "p1.jpg").write_bytes(image.read_bytes())
+    (src / "p1.txt").write_text("天地玄黃", "utf-8")
+    done = keju("data", "import", "pages", src, "--out", tmp_path / "a")
+    assert done.returncode == 0, done.stderr
+    assert "the licence and the source of the dataset are stored as unknown" in done.stderr
+    done = keju("data", "import", "pages", src, "--out", tmp_path / "b", "--license", "CC0-1.0")
+    assert "the source of the dataset is stored as unknown" in done.stderr
+    assert '"licence": "CC0-1.0"' in (tmp_path / "b/dataset.json").read_text("utf-8")
+
+
 def test_importing_pages_then_validating_them(tmp_path):
     source = tmp_path / "scans"
     source.mkdir()

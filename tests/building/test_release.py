@@ -165,6 +165,19 @@ def test_nothing_is_released_without_a_licence(tmp_path: Path, licence: str) -> 
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.parametrize("word", ["licence", "source"])
+def test_what_was_unknown_at_the_import_is_given_to_the_release(tmp_path: Path, word: str) -> None:
+    dataset = make(tmp_path / "d", full(), **{word: "unknown"})
+    with pytest.raises(DataError, match=rf"the {word} is 'unknown', .*--{word} …"):
+        write_release(dataset, tmp_path / "r")
+    write_release(dataset, tmp_path / "r", ReleaseSettings(**{word: "CC-BY-4.0"}))
+    assert getattr(Dataset.open(tmp_path / "r").manifest, word) == "CC-BY-4.0"
+    assert Dataset.open(tmp_path / "r").manifest.hash == dataset.manifest.hash
+    other = make(tmp_path / "other", full(), **{word: "X"})
+    with pytest.raises(UsageError, match=f"--{word} CC0-1.0: .* has the {word} 'X'"):
+        write_release(other, tmp_path / "s", ReleaseSettings(**{word: "CC0-1.0"}))
+
+
 def scans(licence: str) -> list[Item]:
     """Two items: one of that licence, and one that is the maker's own."""
     whence = (Provenance(step="page-xml", source="a library", licence=licence),)

@@ -312,6 +312,14 @@ def test_a_manifest_that_does_not_fit_the_items_is_named(make: Make) -> None:
     ]
 
 
+def test_an_unknown_licence_is_a_notice(make: Make) -> None:
+    dataset = with_manifest(make(ocr()), licence="unknown")
+    (line,) = findings(dataset)
+    assert line.startswith(
+        "notice: dataset.json: the licence is unknown, so no release can be made"
+    )
+
+
 def dataset_items(dataset: Dataset) -> list[Item]:
     return read_items(dataset.items_path)
 

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, note, out, say
-from keju.cli.options import AsJson, DatasetPath, NewDataset
+from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
+from keju.datasets.manifest import UNKNOWN
 from keju.errors import UsageError
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
@@ -59,7 +60,7 @@ def detect(
         raise typer.Exit(WITH_FAILURES)
 
 
-@data_app.command("import")
+@data_app.command("import", context_settings=LICENSE_TOO)
 def import_(
     form: Annotated[
         str, typer.Argument(metavar="FORMAT", help="A name of keju data formats, or auto.")
@@ -68,9 +69,11 @@ def import_(
     dataset: NewDataset,
     licence: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Under which the data may be used, e.g. CC-BY-4.0."),
-    ],
-    source: Annotated[str, typer.Option(metavar="TEXT", help="Where the data comes from.")],
+        typer.Option(metavar="NAME", help="The licence of the data, e.g. CC-BY-4.0."),
+    ] = UNKNOWN,
+    source: Annotated[
+        str, typer.Option(metavar="TEXT", help="Where the data comes from.")
+    ] = UNKNOWN,
     name: Annotated[
         str, typer.Option(metavar="NAME", help="The dataset's name; by default its folder's.")
     ] = "",

@@ -7,6 +7,11 @@ from typing import Annotated, Literal
 
 import typer
 
+LICENSE_TOO = {
+    "token_normalize_func": lambda name: "licence" if name == "license" else name,
+}
+"""Settings of a command whose option --licence may be written --license."""
+
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
 
 

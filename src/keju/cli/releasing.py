@@ -10,17 +10,23 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, note, out, say
 from keju.cli.building import build_app
-from keju.cli.options import AsJson, DatasetPath
+from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath
 
 _SHOWN = 30
 
 
-@build_app.command()
+@build_app.command(context_settings=LICENSE_TOO)
 def release(
     dataset: DatasetPath,
     folder: Annotated[
         Path, typer.Option("-o", "--out", metavar="DIR", help="The release's folder, new or empty.")
     ],
+    licence: Annotated[
+        str, typer.Option(metavar="NAME", help="The licence, if the dataset's is unknown.")
+    ] = "",
+    source: Annotated[
+        str, typer.Option(metavar="TEXT", help="Where the data comes from, if that is unknown.")
+    ] = "",
     drafts: Annotated[
         bool, typer.Option("--drafts", help="Release drafts too, which no person has accepted.")
     ] = False,
@@ -45,14 +51,16 @@ def release(
 ) -> None:
     """Check a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
 
-    Refused: a dataset with errors, without a licence or with one that its items' licences do not
-    allow, or with drafts. The folder is itself a
-    dataset, and `datasets` and `mlcroissant` load it.
+    Refused: a dataset with errors, without a licence or a source, with a licence that its items'
+    licences do not allow, or with drafts. The folder is itself a dataset, and `datasets` and
+    `mlcroissant` load it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
     from keju.datasets.store import Dataset
 
     settings = ReleaseSettings(
+        licence=licence,
+        source=source,
         drafts=drafts,
         rights_cleared=rights_cleared,
         answers=answers,

@@ -17,6 +17,9 @@ FORMAT = "keju-dataset-1"
 
 MANIFEST = "dataset.json"
 ITEMS = "items.parquet"
+UNKNOWN = "unknown"
+"""The licence or source of a dataset that was imported without it."""
+
 IMAGES = "images"
 UNFINISHED = ".unfinished"
 """In the folder of a dataset that is being written, or was left so."""
@@ -26,10 +29,11 @@ class DatasetManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What dataset.json says.
 
     `hash` is `items_hash` of the items, which also pins every image they show. `licence` and
-    `source` are mandatory. `synthetic` marks material made by a program. `language` and `script`
-    are BCP 47 and ISO 15924 codes where they are known, e.g. ``lzh`` and ``Hant``. `items`,
-    `images` and `tasks` are counts, the last by task. `made` says how the dataset was made: the
-    format that it was read from, and what was drawn, with which seed.
+    `source` may be `UNKNOWN`, but then no release can be made. `synthetic` marks material made by
+    a program. `language` and `script` are BCP 47 and ISO 15924 codes where they are known, e.g.
+    ``lzh`` and ``Hant``. `items`, `images` and `tasks` are counts, the last by task. `made` says
+    how the dataset was made: the format that it was read from, and what was drawn, with which
+    seed.
     """
 
     format: str

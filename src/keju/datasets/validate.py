@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from keju.benchmarks import NO_REFERENCE
 from keju.benchmarks.undeciphered import MARK
 from keju.datasets.checks import awaited, check_item, unscored, without_image
+from keju.datasets.manifest import UNKNOWN
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
@@ -87,6 +88,13 @@ def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
     for word, value in (("licence", manifest.licence), ("source", manifest.source)):
         if not value.strip():
             yield Finding("error", file, f"no {word}", f"Write the {word} into dataset.json.")
+        elif value.strip().casefold() == UNKNOWN:
+            yield Finding(
+                "notice",
+                file,
+                f"the {word} is unknown, so no release can be made",
+                f"Give it to the release: keju build release --{word} …",
+            )
     if items_hash(items) != manifest.hash:
         yield Finding(
             "error",

@@ -38,8 +38,8 @@ class DatasetWriter:
         path: the folder; new, empty, or an unfinished dataset.
         name: the dataset's name.
         version: its version.
-        licence: under which it may be used, e.g. ``CC0-1.0``; mandatory.
-        source: where it comes from; mandatory.
+        licence: under which it may be used, e.g. ``CC0-1.0``, or `UNKNOWN`.
+        source: where it comes from, or `UNKNOWN`.
         synthetic: made by a program.
         language: BCP 47 code, e.g. ``lzh``.
         script: ISO 15924 code, e.g. ``Hant``.

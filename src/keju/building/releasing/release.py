@@ -22,6 +22,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 import polars as pl
 from msgspec import Meta
+from msgspec.structs import replace
 
 from keju.benchmarks import NO_REFERENCE, prompt_of, task
 from keju.building.bench import Bench
@@ -45,14 +46,17 @@ from keju.items import Item
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
 
-_NO_LICENCE = frozenset({"", "-", "?", "n/a", "na", "nil", "none", "null", "tba", "tbd", "todo",
-                         "unknown", "unspecified", "not given", "licence", "license"})  # fmt: skip
-"""Words that stand where a licence should."""
+_NOT_GIVEN = frozenset({"", "-", "?", "n/a", "na", "nil", "none", "null", "tba", "tbd", "todo",
+                         "unknown", "unspecified", "not given", "licence", "license",
+                         "source"})  # fmt: skip
+"""Words that are written where a licence or a source is not known."""
 
 
 class ReleaseSettings(Settings, frozen=True):
     """What a release says beside what the dataset knows."""
 
+    licence: Annotated[str, Meta(description="The licence, if the dataset's is unknown.")] = ""
+    source: Annotated[str, Meta(description="Where the data comes from, if that is unknown.")] = ""
     drafts: Annotated[
         bool, Meta(description="Release drafts too, which no person has accepted.")
     ] = False
@@ -91,13 +95,14 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
 
     Raises:
         UsageError: the folder holds something, or the maker's answers do not fit.
-        DataError: the dataset has errors, no licence or one that its items' do not allow, or
-            drafts that nobody allowed.
+        DataError: the dataset has errors, no licence or source, a licence that its items' do not
+            allow, or drafts that nobody allowed.
     """
     settings = settings or ReleaseSettings()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: not an empty folder. Choose another --out")
     answers = read_answers(settings.answers) if settings.answers else {}
+    dataset = _described(dataset, settings)
     items = dataset.items()
     checks = tuple(_checks(dataset, items, settings))
     out = out.resolve()  # which has a name, even where it is the folder that one is in
@@ -146,6 +151,21 @@ STEP = Step(
 )
 
 
+def _described(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
+    """The dataset with the licence and source that the release's settings give.
+
+    Raises:
+        UsageError: the dataset has another licence or source already.
+    """
+    given = {"licence": settings.licence, "source": settings.source}
+    manifest = dataset.manifest
+    for word, value in given.items():
+        known = getattr(manifest, word)
+        if value and value != known and known.strip().casefold() not in _NOT_GIVEN:
+            raise UsageError(f"--{word} {value}: {dataset.path} has the {word} {known!r}")
+    return Dataset(dataset.path, replace(manifest, **{k: v for k, v in given.items() if v}))
+
+
 def _write_prompts(items: Sequence[Item], path: Path) -> None:
     """Write the prompts, which other programs than keju could not make of items and templates.
 
@@ -192,17 +212,18 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     """What a release is held to. What would make it useless or unlawful is refused.
 
     Raises:
-        DataError: an error that `keju data validate` finds, no licence or one that the items' do
-            not allow, or drafts.
+        DataError: an error that `keju data validate` finds, no licence or source, a licence that
+            the items' do not allow, or drafts.
     """
-    licence = dataset.manifest.licence
-    if licence.strip().casefold() in _NO_LICENCE:
-        raise DataError(
-            f"the licence is {licence!r}, and nothing may be released without one",
-            file=dataset.path / "dataset.json",
-            mend="Find out under which licence it may be used, and build it with that",
-        )
-    yield Check("there is a licence", licence, passed=True)
+    for word in ("licence", "source"):
+        value = getattr(dataset.manifest, word)
+        if value.strip().casefold() in _NOT_GIVEN:
+            raise DataError(
+                f"the {word} is {value!r}, and nothing may be released without one",
+                file=dataset.path / "dataset.json",
+                mend=f"Find it out, and give it to the release: --{word} …",
+            )
+        yield Check(f"there is a {word}", value, passed=True)
     yield _covered(dataset, items, settings)
     drafts = [item.id for item in items if item.draft]
     if drafts and not settings.drafts:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.datasets.manifest import UNKNOWN
 from keju.datasets.readers import (
     alto,
     ancientdoc,
@@ -79,8 +80,8 @@ def import_dataset(
     *,
     name: str,
     version: str,
-    licence: str,
-    source: str,
+    licence: str = UNKNOWN,
+    source: str = UNKNOWN,
     options: Options | None = None,
 ) -> Imported:
     """Read a source into a new dataset.
@@ -91,8 +92,8 @@ def import_dataset(
         out: the folder of the dataset, new, empty or unfinished.
         name: the dataset's name.
         version: its version.
-        licence: under which it may be used; mandatory.
-        source: where it comes from; mandatory.
+        licence: under which it may be used.
+        source: where it comes from.
         options: of this format, as its `Reader` lists them.
 
     Raises:
@@ -108,7 +109,8 @@ def import_dataset(
     try:
         writer.declare(format=reader.name)
         with logging_import(given.get(OPTION, "")) as log:
-            notes = (*found, *reader.read(src, writer, given), *log.notes())
+            unknown = _unknown_note(licence=licence, source=source)
+            notes = (*found, *reader.read(src, writer, given), *log.notes(), *unknown)
         return Imported(writer.close(), notes)
     except DataError as error:
         if error.file and error.mend:
@@ -118,6 +120,16 @@ def import_dataset(
         ) from None
     finally:
         writer.abandon()
+
+
+def _unknown_note(**about: str) -> Iterator[str]:
+    if missing := [word for word, value in about.items() if value.strip().casefold() == UNKNOWN]:
+        given = " ".join(f"--{word} …" for word in missing)
+        yield (
+            f"the {' and the '.join(missing)} of the dataset "
+            f"{'are' if len(missing) > 1 else 'is'} stored as unknown. Evaluation works without; "
+            f"a release needs: keju build release DATASET --out DIR {given}"
+        )
 
 
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:

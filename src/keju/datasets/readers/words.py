@@ -33,7 +33,6 @@ def import_command(name: str, src: Path, options: Options, out: Path | None = No
     for key, value in given.items():
         words += ["--option", f"{key}={value}"]
     words += ["--out", _path(out or new_folder(src))]
-    words += ["--licence", "unknown", "--source", "unknown"]
     return " ".join(shell_word(word) for word in words)
 
 
