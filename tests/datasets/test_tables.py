@@ -215,3 +215,10 @@ def test_a_parquet_file_is_bounded(tmp_path, monkeypatch, limit, words):
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match=words):
         read_table(tmp_path / "t.parquet")
+
+
+def test_more_columns_than_a_table_has_are_refused(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text(",".join(f"c{n}" for n in range(10_001)) + "\n")
+    with pytest.raises(DataError, match="it has more than 10,000 columns"):
+        read_table(file)

@@ -29,6 +29,9 @@ MOST_CELLS = 5_000_000
 MOST_BYTES = 1 << 30
 """Bytes in all cells of a parquet file, images included. A file of 1 MB can unpack to more."""
 
+MOST_COLUMNS = 10_000
+"""Columns of a CSV, TSV or XLSX file."""
+
 csv.field_size_limit(MAX_CELL)
 
 
@@ -131,6 +134,8 @@ def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator
 
 
 def _check_heads(file: Path, heads: list[str]) -> None:
+    if len(heads) > MOST_COLUMNS:
+        raise _too_large(file, f"it has more than {MOST_COLUMNS:,} columns")
     twice = sorted(head for head, count in Counter(heads).items() if count > 1)
     if not heads or twice:
         wrong = f"two columns are called {twice[0]!r}" if twice else "no line of column names"

@@ -100,17 +100,28 @@ class _Reading:
         self._notes: list[str] = []
 
     def items(self) -> Iterator[Item]:
-        """The items of all tables of the source, without ids."""
-        tables = list(tables_in(self._src, self._options))
-        if not tables:
-            _check_tree(self._src, self._options)
-        for table in tables:
-            if table.kind == "long":
+        """The items of all tables of the source, without ids.
+
+        Tables with images in them are read one at a time, since all images of the release do not
+        fit into memory.
+        """
+        wide: list[Table] = []
+        inside: list[PageImage] = []
+        empty = True
+        for table in tables_in(self._src, self._options):
+            empty = False
+            if table.kind == "images":
+                inside += self._embedded(table)
+            elif table.kind == "long":
                 yield from self._long(table)
-        wide = [each for each in tables if each.kind == "wide"]
-        images = [each for each in tables if each.kind == "images"]
-        if wide or images or not tables:
-            yield from self._pages(wide, images)
+            elif image_in(table.rows[0].cells):
+                yield from self._wide(table, PageImages([]), strict=not self._skip)
+            else:
+                wide.append(table)
+        if empty:
+            _check_tree(self._src, self._options)
+        if wide or inside or empty:
+            yield from self._pages(wide, inside)
 
     def notes(self) -> Iterator[str]:
         """What the user should know about the import."""
@@ -128,23 +139,26 @@ class _Reading:
         if skipped := list(pictures.missing):
             self._notes.append(f"left out questions on {len(skipped)} pages: {listed(skipped)}")
 
-    def _pages(self, wide: Sequence[Table], images: Sequence[Table]) -> Iterator[Item]:
-        """The items of wide tables, and of images that no table has answers for."""
-        inside = list(self._embedded(images))
-        tree = list(tree_images(self._root())) if wide or not images else []
+    def _pages(self, wide: Sequence[Table], inside: Sequence[PageImage]) -> Iterator[Item]:
+        """The items of wide tables without images, and of images that no table has answers for."""
+        tree = list(tree_images(self._root())) if wide or not inside else []
         found = PageImages([*tree, *inside])
         done: set[str] = set()
         for table in wide:
-            reading = WideTable(table.file, table.rows, self._options)
-            for item in reading.items(found, self._writer, self._newlines):
+            strict = not self._skip and not inside
+            for item in self._wide(table, found, strict=strict):
                 done.add(item.images[0].sha256)
                 yield item
-            if not self._skip and (done or not inside):
-                reading.raise_if_missing()
-            self._notes += reading.notes()
         yield from self._without_answers(inside if wide else [*tree, *inside], done)
         if wide and tree:
             self._notes += found.notes()
+
+    def _wide(self, table: Table, images: PageImages, *, strict: bool) -> Iterator[Item]:
+        reading = WideTable(table.file, table.rows, self._options)
+        yield from reading.items(images, self._writer, self._newlines)
+        if strict:
+            reading.raise_if_missing()
+        self._notes += reading.notes()
 
     def _root(self) -> Path:
         if "images" in self._options:
@@ -154,11 +168,10 @@ class _Reading:
             return root
         return self._src if self._src.is_dir() else self._src.parent
 
-    def _embedded(self, tables: Iterable[Table]) -> Iterator[PageImage]:
-        for table in tables:
-            for place, cells in table.rows:
-                name, ref = embedded(image_in(cells), place, self._writer)
-                yield PageImage(page_of(name), ref=ref)
+    def _embedded(self, table: Table) -> Iterator[PageImage]:
+        for place, cells in table.rows:
+            name, ref = embedded(image_in(cells), place, self._writer)
+            yield PageImage(page_of(name), ref=ref)
 
     def _without_answers(self, images: Iterable[PageImage], done: set[str]) -> Iterator[Item]:
         """A page-OCR item without reference for each image that no row has."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Options
@@ -46,6 +47,10 @@ _KINDS = {
     "question": ("question", "ques", "q", "问题", "提问", "问"),
     "answer": ("answer", "ans", "a", "response", "答案", "回答", "答"),
 }
+
+
+_LONGEST = 80
+"""Characters of a column's name that can state a task."""
 
 
 class Asked(NamedTuple):
@@ -121,19 +126,25 @@ def _asked(roles: Mapping[str, tuple[str, str, str]]) -> Iterable[Asked]:
 
 def _role(column: str) -> tuple[str, str, str] | None:
     """The task, ``question`` or ``answer`` or neither, and the number that a name states."""
-    plain = "".join(char for char in normalise(column).casefold() if char.isalnum())
-    numbers = re.findall(r"\d+", plain)
-    rest = re.sub(r"\d+", "", plain)
-    if len(numbers) > 1:
+    if len(column) > _LONGEST:
         return None
-    number = (numbers[0].lstrip("0") or "0") if numbers else ""
+    plain = "".join(char for char in normalise(column).casefold() if char.isalnum())
+    numbers = re.findall(r"[0-9]+", plain)
+    role = _roles().get(re.sub(r"[0-9]+", "", plain))
+    if role is None or len(numbers) > 1:
+        return None
+    return *role, (numbers[0].lstrip("0") or "0") if numbers else ""
+
+
+@cache
+def _roles() -> Mapping[str, tuple[str, str]]:
+    """The task and ``question``, ``answer`` or neither, by name without numbers and signs."""
+    found: dict[str, tuple[str, str]] = {}
     for task, words in _TASKS.items():
-        for word in words:
-            plain_word = normalise(word)
-            for left in (rest.removeprefix(plain_word), rest.removesuffix(plain_word)):
-                if len(left) == len(rest):
-                    continue
-                kind = "" if not left else next((k for k, w in _KINDS.items() if left in w), None)
-                if kind is not None:
-                    return task, kind, number
-    return None
+        for word in map(normalise, words):
+            found.setdefault(word, (task, ""))
+            for kind, endings in _KINDS.items():
+                for ending in map(normalise, endings):
+                    found.setdefault(word + ending, (task, kind))
+                    found.setdefault(ending + word, (task, kind))
+    return found

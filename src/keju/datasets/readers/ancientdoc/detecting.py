@@ -18,7 +18,10 @@ _SUFFIXES = ("csv", "tsv", "json", "jsonl", "ndjson", "xlsx", "parquet")
 _MOST_TABLES = 20
 _TASK_FIELDS = ("task", "task_type", "type")
 _IMAGES = "the images, imgs/CATEGORY/BOOK/page_N.png"
-_HINT = "label.csv with the questions and answers, beside imgs"
+_HINT = (
+    "label.csv with the questions and answers, beside imgs; --option without-answers=yes imports "
+    "the images alone"
+)
 
 
 class _Found(NamedTuple):

@@ -167,7 +167,7 @@ class WideTable:
         if absent:
             yield (
                 f"no columns for {', '.join(absent)}, so no items of these tasks; other columns: "
-                f"{', '.join(self.columns.others)}. Name them: --option field.TASK=COLUMN, or "
+                f"{listed(self.columns.others, 10)}. Name them: --option field.TASK=COLUMN, or "
                 "field.TASK_question_1=COLUMN and field.TASK_answer_1=COLUMN"
             )
         if self._unread:
