@@ -13,7 +13,7 @@ from pathlib import Path
 from keju.datasets.readers.base import Options, Reader, flag, listed
 from keju.datasets.readers.mcs_bench.choices import with_options
 from keju.datasets.readers.mcs_bench.detection import detect_mcs_bench
-from keju.datasets.readers.mcs_bench.entries import Entry, entries_in, joined, with_own_ids
+from keju.datasets.readers.mcs_bench.entries import Entry, entries_in
 from keju.datasets.readers.mcs_bench.fields import FIELDS, no_field
 from keju.datasets.readers.mcs_bench.images import ReleaseImages
 from keju.datasets.readers.mcs_bench.items import (
@@ -24,6 +24,7 @@ from keju.datasets.readers.mcs_bench.items import (
     item_of,
     with_transcriptions,
 )
+from keju.datasets.readers.mcs_bench.joining import joined, with_own_ids
 from keju.datasets.readers.mcs_bench.sources import Table, tables_in
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError

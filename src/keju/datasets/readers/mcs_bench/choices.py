@@ -17,9 +17,8 @@ from keju.text import in_script
 
 _LABEL = re.compile(r"\A\s*(?:[(（]([A-Z])[)）]|([A-Z])[、.．:：)）])\s*")
 _LETTER = re.compile(r"(?:答案|选项|選項)?[是为：:]?\s*[(（\[【]?([A-Za-z])[)）\]】]?[、.．:：。]?")
-_QUOTED = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
-_LISTED = re.compile(r"\[\s*(?:(?:'[^'\\]*'|\"[^\"\\]*\")\s*,?\s*){1,26}\]")
-_PARTS = re.compile(r"\s*(?:\r?\n|[|｜;；])\s*")
+_QUOTED = re.compile(r"\s*(?:'([^'\\]*)'|\"([^\"\\]*)\")\s*([,\]])")
+_PARTS = re.compile(r"[\n|｜;；]")
 _INDEX = re.compile(r"\d{1,2}(?:\.0)?")
 
 
@@ -56,9 +55,24 @@ def _printed(text: str, place: Place) -> tuple[str, ...]:
         try:
             return options_from(json.loads(text), (), place)
         except (ValueError, RecursionError):
-            if _LISTED.fullmatch(text):
-                return _unlettered([one or other for one, other in _QUOTED.findall(text)])
-    return options_in(text) or _unlettered([part for part in _PARTS.split(text) if part])
+            if listed_texts := _python_list(text):
+                return _unlettered(listed_texts)
+    return options_in(text) or _unlettered([part for part in _parts(text) if part])
+
+
+def _python_list(text: str) -> list[str]:
+    """The texts of a list as Python prints it, which pandas writes into CSV; else none."""
+    found: list[str] = []
+    place, end = 1, ","
+    while end == "," and (match := _QUOTED.match(text, place)):
+        found.append(match[1] if match[1] is not None else match[2])
+        place, end = match.end(), match[3]
+    return found if end == "]" and place == len(text) else []
+
+
+def _parts(text: str) -> list[str]:
+    """The parts of a text between line breaks, ``|`` or ``;``."""
+    return [part.strip() for part in _PARTS.split(text)]
 
 
 def _by_letter(options: JsonObject, place: Place) -> tuple[str, ...]:

@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 from keju.datasets.readers.base import Detection
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mcs_bench.conversations import has_conversation
-from keju.datasets.readers.mcs_bench.entries import Entry, entries_in, joined
+from keju.datasets.readers.mcs_bench.entries import Entry, entries_in
 from keju.datasets.readers.mcs_bench.images import names_file
 from keju.datasets.readers.mcs_bench.items import index_origin
+from keju.datasets.readers.mcs_bench.joining import joined
 from keju.datasets.readers.mcs_bench.sources import SUFFIXES, tables_in
 from keju.datasets.readers.mcs_bench.words import named_tasks, names, plain, tasks_of_path
 from keju.errors import DataError, UsageError

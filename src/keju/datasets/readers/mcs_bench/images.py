@@ -21,7 +21,10 @@ from keju.files import sha256_bytes
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
 
-_SEPARATORS = re.compile(r"\s*[;；|,，\n]\s*")
+_SEPARATORS = re.compile(r"[;；|,，\n]")
+_MOST_NAMES = 100
+"""Images that one text may name."""
+
 _APART = re.compile(r"[\W_]+")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
@@ -140,10 +143,11 @@ class ReleaseImages:
         """The images of a name, or of several names with ``;`` or the like between them."""
         if path := self._found(name, entry):
             return [self._store(path)]
-        parts = [part.strip("'\" ") for part in _SEPARATORS.split(name.strip("[]"))]
-        if len(parts) > 1:
-            paths = [path for part in parts if part and (path := self._found(part, entry))]
-            if len(paths) == len([part for part in parts if part]):
+        split = _SEPARATORS.split(name.strip("[]"))[: _MOST_NAMES + 1]
+        parts = [part for each in split if (part := each.strip("'\" \t\r"))]
+        if 1 < len(parts) <= _MOST_NAMES:
+            paths = [path for part in parts if (path := self._found(part, entry))]
+            if len(paths) == len(parts):
                 return list(map(self._store, paths))
         self.missing[name] = entry.place
         return None

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from keju.benchmarks import Task, tasks
 from keju.items import Script
+from keju.text import in_script
 
 BENCHMARK = "MCS-Bench"
 
@@ -40,9 +41,13 @@ def names() -> Names:
     text = files("keju.datasets.readers.mcs_bench").joinpath("fields.toml").read_text("utf-8")
     read = tomllib.loads(text)
     return Names(
-        roles={role: tuple(each) for role, each in read["roles"].items()},
-        metadata={plain(name): key for key, each in read["metadata"].items() for name in each},
-        ignored=frozenset(map(plain, read["ignored"]["names"])),
+        roles={role: _both_scripts(each) for role, each in read["roles"].items()},
+        metadata={
+            plain(name): key
+            for key, each in read["metadata"].items()
+            for name in _both_scripts(each)
+        },
+        ignored=frozenset(map(plain, _both_scripts(read["ignored"]["names"]))),
         scripts={
             "simplified": tuple(read["scripts"]["simplified"]),
             "traditional": tuple(read["scripts"]["traditional"]),
@@ -51,9 +56,19 @@ def names() -> Names:
     )
 
 
-@lru_cache(maxsize=1 << 14)
+def _both_scripts(spellings: Iterable[str]) -> tuple[str, ...]:
+    """Names and their traditional forms, ``問題`` beside ``问题``."""
+    found = [(each, in_script(each, "traditional")) for each in spellings]
+    return tuple(dict.fromkeys(name for both in found for name in both))
+
+
 def plain(name: str) -> str:
     """A name without the characters in which spellings of one name differ."""
+    return _plain(name[:_MOST])
+
+
+@lru_cache(maxsize=1 << 14)
+def _plain(name: str) -> str:
     return "".join(char for char in name.casefold() if char.isalnum())
 
 
@@ -73,13 +88,11 @@ def _by_number() -> Mapping[int, Task]:
     return {int(task.id.removeprefix("T")): task for task in own_tasks()}
 
 
-@lru_cache(maxsize=1 << 12)
 def named_tasks(word: str) -> tuple[Task, ...]:
     """The tasks whose name a word is or contains; of several names the longest counts."""
     return _longest(word, _task_names())
 
 
-@lru_cache(maxsize=1 << 12)
 def domains_in(word: str) -> tuple[str, ...]:
     """The domains (English names) that a word names; of several names the longest counts."""
     return _longest(word, _domain_names())
@@ -163,8 +176,8 @@ def _within(name: str, text: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _spaced(name: str) -> str:
-    """A name in small letters, its Latin words parted by single spaces: ``task 07 判断出处``."""
-    return " ".join(_WORD.findall(name.casefold()))
+    """A name in small letters and simplified characters, single spaces between Latin words."""
+    return " ".join(_WORD.findall(in_script(name.casefold(), "simplified")))
 
 
 @cache
