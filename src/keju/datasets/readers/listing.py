@@ -194,7 +194,7 @@ def _objects(text: str, most: int) -> list[Record]:
             whole = None
         if isinstance(whole, dict):
             inner = next((each for each in whole.values() if _is_records(each)), [whole])
-            return inner[:most]
+            return [each for each in inner[:most] if isinstance(each, dict)]
     found: list[Record] = []
     place = 0 if lines and not _wrapped(text) else start + 1
     while len(found) < most:

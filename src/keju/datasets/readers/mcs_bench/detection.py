@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from keju.datasets.readers.base import Detection
+from keju.datasets.readers.base import Detection, listed
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mcs_bench.conversations import has_conversation
 from keju.datasets.readers.mcs_bench.entries import Entry, entries_in
 from keju.datasets.readers.mcs_bench.images import names_file
 from keju.datasets.readers.mcs_bench.items import index_origin
-from keju.datasets.readers.mcs_bench.joining import joined
+from keju.datasets.readers.mcs_bench.joining import joined, with_own_ids
 from keju.datasets.readers.mcs_bench.sources import SUFFIXES, tables_in
 from keju.datasets.readers.mcs_bench.words import named_tasks, names, plain, tasks_of_path
 from keju.errors import DataError, UsageError
@@ -61,6 +62,7 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
         fit = max(fit, *(_fit(each.words, [row.cells for row in each.rows]) for each in tables))
         entries, _ = joined(each for table in tables for each in entries_in(table, {}))
         index_origin(entries, "")
+        _check_unlike(name for name, _ in with_own_ids(entries)[0])
     except (DataError, UsageError) as error:
         if not fit:
             return None
@@ -72,6 +74,17 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
     kinds = {entry.kind for entry in entries}
     what = f"MCS-Bench: {len(entries):,} questions of {len(kinds)} of its 45 tasks {where}"
     return Detection(fit, what, missing=_missing_images(entries, listing))
+
+
+def _check_unlike(names: Iterable[str]) -> None:
+    """Refuse items with the same ID.
+
+    Raises:
+        DataError: two items have it.
+    """
+    again = [name for name, count in Counter(names).items() if count > 1]
+    if again:
+        raise DataError(f"{len(again)} IDs are used twice: {listed(again)}", mend="Change them")
 
 
 def _is_large(listing: Listing, files: Sequence[PurePosixPath]) -> bool:
