@@ -126,7 +126,7 @@ def test_pictures_of_one_name_need_their_annotation_beside_them(read, tmp_path: 
         voc(tmp_path / f"s/{folder}/p.xml", (1, 1, 9, 9))
     assert len(read("obi-recognition", tmp_path / "s").items) == 6
     (tmp_path / "s/a/p.xml").rename(tmp_path / "s/p.xml")
-    with pytest.raises(DataError, match=r"2 images are called p: .*Put the annotation beside"):
+    with pytest.raises(DataError, match=r"2 images are called p: .*put the annotation beside"):
         read("obi-recognition", tmp_path / "s")
 
 

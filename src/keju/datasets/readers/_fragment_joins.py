@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers._fragment_groups import folder_of
-from keju.datasets.readers._fragment_pairs import Pair, known_names, pair_files, read_pairs
-from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers._fragment_pairs import (
+    SUFFIXES,
+    Pair,
+    known_names,
+    pair_files,
+    read_pairs,
+)
+from keju.datasets.readers.base import Options, files_under, listed
 from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
@@ -35,8 +41,10 @@ def joins_in(
     names = _Names(folder, images)
     files = pair_files(folder, lambda name: names.find(name, folder / "pairs") is not None, options)
     if not files:
+        others = [path.relative_to(folder).as_posix() for path in files_under(folder, SUFFIXES)]
+        unlike = f". Not recognised as pairs: {listed(others)}" if others else ""
         raise DataError(
-            "expected adjacency.csv, or another list of pairs; found none",
+            f"expected adjacency.csv, or another list of pairs; found none{unlike}",
             file=folder,
             mend="Write it, or declare that the fragments of a bone adjoin one another: "
             "--option adjacency=all",

@@ -14,13 +14,23 @@ from typing import NamedTuple
 from keju.datasets.readers.base import Options, listed, source_text
 from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.json_records import json_in
-from keju.datasets.readers.records import Place
+from keju.datasets.readers.records import Field, Place, map_fields, text_of
+from keju.datasets.readers.tables import SUFFIXES, read_table
 from keju.errors import DataError, UsageError
 
 ITEMS_OPTION = (
     "a file that lists the images to import, one name a line, or a JSON list of names: exactly "
     "these are imported, and nothing is drawn"
 )
+
+
+_FIELDS = {
+    "image": Field(
+        ("image", "path", "file", "filename", "img", "image_path", "name", "query", "fragment",
+         "image1", "img1", "a")
+    ),
+    "other": Field(("candidate", "adjoins", "image2", "img2", "b"), required=False),
+}  # fmt: skip
 
 
 class Listed(NamedTuple):
@@ -31,21 +41,16 @@ class Listed(NamedTuple):
 
 
 def read_item_list(file: Path) -> list[Listed]:
-    """The lines of a list: names of images, or pairs of names.
+    """The entries of a list: names of images, or pairs of names.
 
-    A line has one name, or two that a tab, a comma or a space separates; empty lines and lines
-    that begin with ``#`` are passed over. A JSON file has a list of names or of pairs.
+    A text has one name a line, or two that a tab, a comma or a space separates; empty lines and
+    lines that begin with ``#`` are passed over. JSON has a list of names or of pairs. A table has
+    a column for the image, and perhaps one for the other image of a pair.
 
     Raises:
-        DataError: not readable, empty, or a line of more than two names.
+        DataError: not readable, empty, or an entry of more than two names.
     """
-    if file.suffix.casefold() == ".json":
-        found = [
-            Listed(Place(file, f"entry {n}"), (names,) if isinstance(names, str) else tuple(names))
-            for n, names in enumerate(json_in(file, list[str | list[str]]), start=1)
-        ]
-    else:
-        found = list(_lines(file))
+    found = list(_table(file) or _json(file) or _lines(file))
     if not found:
         raise DataError("the list is empty", file=file, mend="Write one name a line")
     for place, names in found:
@@ -54,6 +59,38 @@ def read_item_list(file: Path) -> list[Listed]:
                 f"{len(names)} names", file=file, item=place.item, mend="Write one name, or two"
             )
     return found
+
+
+def _table(file: Path) -> list[Listed]:
+    """The entries of a table with names of columns; empty if the file is not one."""
+    suffix = file.suffix.casefold()
+    if suffix not in SUFFIXES or (suffix == ".json" and not _begins_with_object(file)):
+        return []
+    try:
+        rows = read_table(file)
+        fields = map_fields(file, [cells for _, cells in rows], _FIELDS)
+    except DataError:
+        if suffix in {".csv", ".tsv"}:
+            return []
+        raise
+    keys = [fields[role] for role in _FIELDS if role in fields]
+    return [
+        Listed(place, tuple(text_of(cells, key, place).strip() for key in keys))
+        for place, cells in rows
+    ]
+
+
+def _begins_with_object(file: Path) -> bool:
+    return source_text(file)[:1000].replace("[", " ").lstrip().startswith("{")
+
+
+def _json(file: Path) -> list[Listed]:
+    if file.suffix.casefold() != ".json":
+        return []
+    return [
+        Listed(Place(file, f"entry {n}"), (names,) if isinstance(names, str) else tuple(names))
+        for n, names in enumerate(json_in(file, list[str | list[str]]), start=1)
+    ]
 
 
 def _lines(file: Path) -> Iterator[Listed]:

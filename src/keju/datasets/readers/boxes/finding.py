@@ -23,16 +23,20 @@ class ImageNames:
         self._paths: dict[str, Path] = {}
         self._names: dict[str, list[Path]] = {}
         self._stems: dict[str, list[Path]] = {}
+        self._beside: dict[tuple[Path, str], list[Path]] = {}
         for path in images:
             self._paths[path.relative_to(folder).as_posix()] = path
             self._names.setdefault(path.name.casefold(), []).append(path)
             self._stems.setdefault(path.stem.casefold(), []).append(path)
+            self._beside.setdefault((path.parent, path.stem), []).append(path)
 
     def __contains__(self, stem: str) -> bool:
         return stem.casefold() in self._stems
 
     def named(self, name: str, file: Path, item: str = "") -> Path | None:
-        """The image of a name, which may have folders before it, or no suffix; None if none is.
+        """The image of a name, which may have folders before it; None if there is none.
+
+        Its suffix may be another one, or missing, where no image has the name itself.
 
         Of several images of the name it is the one whose path ends as the name does, else the one
         nearest to the annotation file.
@@ -46,12 +50,13 @@ class ImageNames:
         if exact := self._paths.get("/".join(parts)):
             return exact
         last = parts[-1].casefold()
-        same = self._names.get(last) or self._stems.get(last, [])
+        same = self._names.get(last) or self._stems.get(last)
+        same = same or self._stems.get(Path(last).stem, [])
         same = [path for path in same if path.name == parts[-1]] or same
-        most = max((_ending(path, parts) for path in same), default=0)
-        return self._nearest(
-            [path for path in same if _ending(path, parts) == most], file, parts[-1], item
-        )
+        if len(same) <= _MOST_ALIKE:
+            most = max((_ending(path, parts) for path in same), default=0)
+            same = [path for path in same if _ending(path, parts) == most]
+        return self._nearest(same, file, parts[-1], item)
 
     def beside(self, file: Path, *names: str) -> Path:
         """The image of an annotation file: of its own name, else of one of the names in it.
@@ -59,7 +64,9 @@ class ImageNames:
         Raises:
             DataError: there is none, or several fit equally well.
         """
-        own = self._stems.get(file.stem.casefold(), [])
+        own = self._beside.get((file.parent, file.stem)) or self._stems.get(
+            file.stem.casefold(), []
+        )
         exact = [path for path in own if path.stem == file.stem] or own
         if found := self._nearest(exact, file, file.stem, ""):
             return found
@@ -77,22 +84,24 @@ class ImageNames:
         """The image whose folders have most in common with those of the annotation file."""
         if len(same) < 2:
             return same[0] if same else None
-        shared = {path: _shared(path.parent, file.parent) for path in same}
-        most = max(shared.values())
-        nearest = [path for path in same if shared[path] == most]
+        nearest = same
+        if len(same) <= _MOST_ALIKE:
+            shared = {path: _shared(path.parent, file.parent) for path in same}
+            most = max(shared.values())
+            nearest = [path for path in same if shared[path] == most]
         if len(nearest) > 1:
             raise DataError(
                 f"{len(same)} images are called {name}: {listed(map(str, same))}",
                 file=file,
                 item=item or None,
-                mend="Put the annotation beside its own image, or name the image with its folder",
+                mend="Name the image with its folder, or put the annotation beside it",
             )
         return nearest[0]
 
 
 def _ending(path: Path, parts: tuple[str, ...]) -> int:
-    """How many parts at the end of a path and of a name are the same."""
-    pairs = zip(reversed(path.parts), reversed(parts), strict=False)
+    """How many parts before the file are the same in a path and in a name, from the end on."""
+    pairs = zip(reversed(path.parts[:-1]), reversed(parts[:-1]), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0].casefold() == pair[1].casefold(), pairs))
 
 
@@ -103,6 +112,9 @@ def _shared(one: Path, other: Path) -> tuple[bool, int]:
     """
     return one == other, len(set(one.parts) & set(other.parts))
 
+
+_MOST_ALIKE = 1000
+"""Images of the same name among which the nearest is looked for."""
 
 _LONGEST = 1000
 """Characters of an image's name with its folders."""

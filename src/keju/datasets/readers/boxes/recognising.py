@@ -14,8 +14,6 @@ HEAD = 1 << 20
 """Bytes of a file that decide about its form."""
 
 SUFFIXES = frozenset({"xml", "json", "jsonl", "ndjson", "csv", "tsv", "txt", "parquet", "xlsx"})
-_QUIET = frozenset({".csv", ".tsv", ".parquet", ".xlsx"})
-"""Files that are passed over where they have no boxes: tables of other things."""
 
 NAMES = {
     "voc": "Pascal VOC",
@@ -66,7 +64,7 @@ def recognise(
         form = "voc" if suffix == ".xml" else _form_of(path, suffix, text(path))
         if form:
             found.forms.setdefault(form, []).append(path)
-        elif suffix not in _QUIET or path.stem.casefold() in stems:
+        else:
             found.unknown.append(path)
     if any(yolo for _, yolo in texts):
         found.forms["yolo"] = [path for path, _ in texts]
@@ -106,7 +104,7 @@ def _form_of(path: PurePosixPath, suffix: str, text: str) -> str:
 
 _OBJECTS = (
     ("yinqiwenyuan", re.compile(r'"ann"\s*:\s*\[')),
-    ("labelme", re.compile(r'"shapes"\s*:\s*\[')),
+    ("labelme", re.compile(r'"shapes"\s*:\s*\[|"imageData"\s*:\s*"')),
     ("via", re.compile(r'"_via_img_metadata"\s*:|"shape_attributes"\s*:|"regions"\s*:\s*[\[{]')),
     ("coco", re.compile(r'"(images|annotations)"\s*:\s*\[\s*\{')),
 )

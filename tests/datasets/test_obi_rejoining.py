@@ -1,0 +1,164 @@
+"""Rejoining: pairs in other files, bones by file name, whole bones, and lists of items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from layouts import obi_rejoining as forms
+from released import obi_rejoining, put, table
+
+from keju.datasets.readers._fragment_groups import bone_in, whole_images
+from keju.datasets.validate import validate
+from keju.errors import DataError, UsageError
+from keju.files import sha256_file
+
+
+def galleries(src: Path, done) -> dict[str, tuple[list[str], list[str]]]:
+    """Of each query its candidates and those that are relevant, by their paths in the source."""
+    files = {sha256_file(path): path.relative_to(src).as_posix() for path in src.rglob("*.png")}
+    found = {}
+    for item in done.items:
+        query, *others = (files[ref.sha256] for ref in item.images)
+        found[query] = (others, [others[place - 1] for place in item.relevant])
+    return found
+
+
+def test_a_list_of_fragments_limits_queries_and_candidates(read, tmp_path):
+    src = tmp_path / "OBI-rejoin"
+    obi_rejoining(src)
+    names = str(put(tmp_path / "list.txt", "b1/1.png\nb1/2\nb2/1.png\n"))
+    done = read("obi-rejoining", src, items=names)
+    assert galleries(src, done) == {
+        "b1/1.png": (["b1/2.png", "b2/1.png"], ["b1/2.png"]),
+        "b1/2.png": (["b1/1.png", "b2/1.png"], ["b1/1.png"]),
+    }
+    assert any("1 fragments adjoin none" in note and "b2/1.png" in note for note in done.notes)
+    assert done.manifest.made["items"] == "3"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("pairs.txt", "b1/1 b1/2\nb1/1 b2/2\nb2/1 b1/3\n"),
+        ("pairs.csv", "b1/1.png,b1/2.png\nb1/1.png,b2/2.png\nb2/1.png,b1/3.png\n"),
+        ("pairs.csv", "query,candidate\nb1/1,b1/2\nb1/1,b2/2\nb2/1,b1/3\n"),
+        ("pairs.json", '[["b1/1", "b1/2"], ["b1/1", "b2/2"], ["b2/1", "b1/3"]]'),
+    ],
+)
+def test_a_list_of_pairs_gives_exactly_these_pairs(read, tmp_path, name, text):
+    src = tmp_path / "OBI-rejoin"
+    obi_rejoining(src)
+    done = read("obi-rejoining", src, items=str(put(tmp_path / name, text)))
+    assert galleries(src, done) == {"b1/1.png": (["b1/2.png", "b2/2.png"], ["b1/2.png"])}
+    assert list(validate(done.path)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("b1/1 b1/2\nb1/3\n", "single names and pairs in one list"),
+        ("b1/1 b1/2\nb1/1 b1/2\n", "line 2: a pair of the same image, or one that is listed"),
+        ("b1/1 b9/9\n", r"1 of 1 listed images are missing: b9/9 \(line 1\)"),
+        ("b1/1 b1/2 1\n", "3 names"),
+        ("b1/1\nb2/1\n", "no two fragments adjoin"),
+    ],
+)
+def test_a_list_that_does_not_fit_is_refused(read, tmp_path, text, says):
+    obi_rejoining(tmp_path / "OBI-rejoin")
+    with pytest.raises(DataError, match=says):
+        read("obi-rejoining", tmp_path / "OBI-rejoin", items=str(put(tmp_path / "l.txt", text)))
+
+
+def test_a_whole_bone_is_no_fragment_unless_a_pair_names_it(read, tmp_path):
+    src = tmp_path / "OBI-rejoin"
+    forms.with_whole(src)
+    done = read("obi-rejoining", src)
+    assert "OBI-rejoin: skipped 2 images of whole bones: b1/whole.png, b2/b2.png" in done.notes
+    with (src / "adjacency.csv").open("a") as pairs:
+        pairs.write("b2/1.png,b2/b2.png\n")
+    done = read("obi-rejoining", src)
+    assert "OBI-rejoin: skipped 1 images of whole bones: b1/whole.png" in done.notes
+    assert "b2/b2.png" in galleries(src, done)
+
+
+def test_whole_bones_are_recognised_by_name_and_folder():
+    assert whole_images(["a/1.png", "a/2.png", "a/full.png"]) == {"a/full.png"}
+    assert whole_images(["a/1.png", "a/2.png", "original/a.png"]) == {"original/a.png"}
+    assert whole_images(["a/whole.png", "b/whole.png"]) == set()
+    assert whole_images(["original/a/1.png", "original/a/2.png"]) == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "bone"),
+    [
+        ("bone001_1.png", "bone001"), ("a/bone001-b.png", "a/bone001"), ("合12 (3).jpg", "合12"),
+        ("H00123_12.png", "H00123"), ("bone.png", ""), ("00001.png", ""),
+        ("bone001_1234.png", ""),
+    ],
+)  # fmt: skip
+def test_the_bone_of_a_fragment_is_in_its_name(name, bone):
+    assert bone_in(name) == bone
+
+
+def test_bones_are_by_name_in_one_folder_and_by_folder_in_several(read, tmp_path):
+    forms.groups(tmp_path / "flat")
+    flat = read("obi-rejoining", tmp_path / "flat", adjacency="all")
+    forms.folders(tmp_path / "deep")
+    deep = read("obi-rejoining", tmp_path / "deep", adjacency="all")
+    assert [len(item.relevant) for item in flat.items] == [len(i.relevant) for i in deep.items]
+    with pytest.raises(DataError, match=r"5 fragments are not named after a bone: b1/1\.png"):
+        read("obi-rejoining", tmp_path / "deep", adjacency="all", bones="name")
+    with pytest.raises(UsageError, match="bones=grave: say folder or name"):
+        read("obi-rejoining", tmp_path / "deep", adjacency="all", bones="grave")
+
+
+def test_pairs_that_do_not_adjoin_are_skipped_with_their_number(read, tmp_path):
+    src = tmp_path / "OBI-rejoin"
+    forms.labelled(src)
+    done = read("obi-rejoining", src)
+    assert "OBI-rejoin: skipped 2 pairs that are declared not to adjoin" in done.notes
+    assert "OBI-rejoin: pairs read from pairs.csv" in done.notes
+
+
+def test_columns_of_any_name_can_be_mapped(read, tmp_path):
+    src = tmp_path / "OBI-rejoin"
+    forms.fragments(src)
+    table(src / "关系.csv", ("甲", "乙"), *forms.PAIRS)
+    with pytest.raises(DataError, match=r"expected adjacency\.csv"):
+        read("obi-rejoining", src)
+    done = read("obi-rejoining", src, **{"field.fragment": "甲", "field.adjoins": "乙"})
+    assert len(galleries(src, done)) == 5
+
+
+HOSTILE = {
+    "a label that is no label": ("adjacency.csv", "a,b,label\nb1/1,b1/2,perhaps\n", "'perhaps'"),
+    "one name a line": ("adjacency.txt", "b1/1\n", "expected two names; found 1 words"),
+    "a name of many": ("adjacency.txt", "1 2\n", "5 images are called 1|2 images are called 1"),
+    "pairs of three": ("adjacency.json", '[["b1/1", "b1/2", "b1/3"]]', "pair 1: expected"),
+    "pairs of numbers": ("adjacency.json", "[[1, 2]]", "pair 1: expected"),
+    "a number": ("adjacency.json", "7", "expected"),
+    "nested JSON": ("adjacency.json", "[" * 100_000, "not readable as JSON"),
+    "mixed objects": ("adjacency.json", '[{"a": "b1/1", "b": "b1/2"}, 7]', "expected"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_pairs_are_refused_in_one_line(read, tmp_path, name):
+    file, text, says = HOSTILE[name]
+    forms.fragments(tmp_path / "s")
+    put(tmp_path / "s" / file, text)
+    with pytest.raises(DataError, match=says) as refused:
+        read("obi-rejoining", tmp_path / "s")
+    assert "\n" not in str(refused.value)
+    assert refused.value.mend
+
+
+def test_other_tables_are_not_taken_for_pairs(read, tmp_path):
+    src = tmp_path / "OBI-rejoin"
+    obi_rejoining(src)
+    put(src / "README.txt", "Two fragments adjoin where their edges fit.\n")
+    put(src / "metadata.json", '{"images": ["b1/1.png"]}')
+    assert len(galleries(src, read("obi-rejoining", src))) == 5
+    (src / "adjacency.csv").rename(src / "notes.csv")
+    assert len(galleries(src, read("obi-rejoining", src))) == 5
