@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import time
 
 import pytest
 from damage import DAMAGES
@@ -92,6 +93,26 @@ def test_a_source_that_nothing_fits_is_described(tmp_path):
     assert CliRunner().invoke(app, ["data", "detect", str(tmp_path)]).exit_code == 1
     with pytest.raises(UsageError, match="no format fits"):
         import_dataset("auto", tmp_path, tmp_path.with_name("out"), **ABOUT)
+
+
+def test_folders_inside_that_fit_are_named_where_the_whole_does_not(tmp_path):
+    FORMS["idx"].build(tmp_path / "crops")
+    FORMS["alto"].build(tmp_path / "pages")
+    put(tmp_path / "other/a.odt", b"x")
+    (tmp_path / "pages/book/p2.xml").write_text("<x/>")
+    (tmp_path / "pages/book/p3.xml").write_text("<x/>")
+    found = examine(tmp_path)
+    assert [(path.name, each.reader.name) for path, each in found.inner] == [("crops", "idx")]
+    assert f"keju data import idx {tmp_path}/crops" in "\n".join(lines(found))
+
+
+@pytest.mark.parametrize("text", ["<!--" * 50_000, "<?xml" * 50_000, "<!" * 50_000, "[" * 200_000])
+@pytest.mark.parametrize("name", ["a.xml", "a.json", "a.csv"])
+def test_hostile_files_are_examined_in_a_moment(tmp_path, name, text):
+    put(tmp_path / name, text)
+    start = time.monotonic()
+    assert examine(tmp_path).candidates == ()
+    assert time.monotonic() - start < 5
 
 
 def test_what_is_missing_is_named_with_the_nearest_reader(tmp_path):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.manifest import MANIFEST
+from keju.datasets.manifest import ITEMS, MANIFEST
 from keju.datasets.preview import SECONDS, Preview, preview
 from keju.datasets.readers import FORMATS
 from keju.datasets.readers.base import Detection
 from keju.datasets.readers.detecting import LOWEST, Candidate, candidates
-from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.mapped.draft import draft_mapping
 from keju.datasets.readers.obstacles import Obstacle, archives, obstacle
 from keju.errors import UsageError
@@ -20,6 +22,8 @@ from keju.files import write_atomic
 _TABLES = 5
 _COLUMNS = 40
 _NAMES = 5
+_FOLDERS = 20
+_INNER_SECONDS = 10.0
 _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet")
 
 
@@ -33,6 +37,7 @@ class Examined(NamedTuple):
         obstacle: why it has no data that can be read yet.
         seen: what the files are.
         dataset: whether it is a dataset of keju already.
+        inner: folders directly inside it that a reader recognises, if none recognises the whole.
     """
 
     src: Path
@@ -41,6 +46,7 @@ class Examined(NamedTuple):
     obstacle: Obstacle | None
     seen: Seen
     dataset: bool
+    inner: tuple[tuple[Path, Candidate], ...] = ()
 
 
 class Seen(NamedTuple):
@@ -80,8 +86,23 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
     if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
         reader, detection = ranked[0]
         first = preview(reader, src, detection.options, seconds=seconds)
-    finished = PurePosixPath(MANIFEST) in listing.files and PurePosixPath("items.parquet")
-    return Examined(src, tuple(ranked), first, found, _seen(listing), finished in listing.files)
+    fits = bool(ranked) and ranked[0].detection.fit >= LOWEST
+    inner = () if fits or found else tuple(_inner(src))
+    dataset = {PurePosixPath(MANIFEST), PurePosixPath(ITEMS)} <= set(listing.files)
+    return Examined(src, tuple(ranked), first, found, _seen(listing), dataset, inner)
+
+
+def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
+    """The folders directly inside a folder that a reader recognises."""
+    end = time.monotonic() + _INNER_SECONDS
+    folders = sorted(src.iterdir()) if src.is_dir() else []
+    for folder in folders[:_FOLDERS]:
+        sound = folder.is_dir() and not folder.is_symlink() and not is_litter(folder.name)
+        if not sound or time.monotonic() > end:
+            continue
+        ranked = candidates(Listing(folder), FORMATS.values())
+        if ranked and ranked[0].detection.fit >= LOWEST:
+            yield folder, ranked[0]
 
 
 def _seen(listing: Listing) -> Seen:

@@ -19,7 +19,7 @@ from keju.items import ImageRef, Item
 ITEMS = 3
 """Items of a preview."""
 
-SECONDS = 20.0
+SECONDS = 10.0
 """Time limit of a preview. A reader that draws at random reads all images before the first item."""
 
 
@@ -54,7 +54,7 @@ def preview(
     writer = PreviewWriter(most)
     error: KejuError | None = None
     timed_out = False
-    with logging_import() as log, time_limit(seconds):
+    with logging_import(options.get("encoding", "")) as log, time_limit(seconds):
         try:
             with suppress(PreviewEndError):
                 for _ in reader.read(src, writer, dict(options)):

@@ -56,6 +56,10 @@ def as_data(found: Examined) -> dict[str, object]:
             }
             for reader, detection in found.candidates
         ],
+        "inner": [
+            {"folder": str(folder), "format": reader.name, "what": detection.what}
+            for folder, (reader, detection) in found.inner
+        ],
         "preview": _preview_data(found.preview) if found.preview else None,
     }
 
@@ -132,6 +136,12 @@ def _nothing(found: Examined) -> Iterator[str]:
         yield f"  {name}: {', '.join(columns) if columns else 'no records found'}"
     yield f"  first files: {', '.join(found.seen.names)}"
     yield from _others("The nearest formats:", found, found.candidates)
+    if found.inner:
+        yield "Folders in it that a format fits:"
+    for folder, candidate in found.inner:
+        options = candidate.detection.options
+        command = import_command(candidate.reader.name, folder, options)
+        yield f"  {folder.name}: {candidate.detection.what}: {command}"
     src = shell_word(str(found.src))
     yield "Describe the source in a mapping file, which keju drafts:"
     yield f"  keju data detect {src} --write-map mapping.toml"

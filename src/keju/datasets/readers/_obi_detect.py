@@ -145,7 +145,8 @@ def _classes(listing: Listing, found: Found) -> _Classes:
 
 def _are_classes(listing: Listing) -> bool:
     """Whether the images are in class folders, and nothing else is with them."""
-    others = [path for path in listing.files if path not in set(listing.images)]
+    images = set(listing.images)
+    others = [path for path in listing.files if path not in images]
     strange = [path for path in others if path.name.casefold() not in TABLES]
     if any(path.suffix.casefold() in {".xml", ".txt", ".json", ".csv"} for path in strange):
         return False

@@ -16,7 +16,7 @@ COMPANIONS = frozenset({"mets", "trpDocMetadata"})
 _SAMPLE = 40
 _BEGINNING = 1 << 16
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)")
-_PROLOGUE = re.compile(r"<\?.*?\?>|<!--.*?-->|<![^>]*>", re.DOTALL)
+_PROLOGUE = (("<?", "?>"), ("<!--", "-->"), ("<!", ">"))
 _MEASURE = re.compile(r"<(?:\w+:)?MeasurementUnit>\s*(\w+)")
 _NO_PIXELS = frozenset({"mm10", "inch1200"})
 
@@ -69,8 +69,17 @@ def _sample(listing: Listing) -> list[PurePosixPath]:
 
 
 def _root(listing: Listing, path: PurePosixPath) -> str:
-    match = _ROOT.search(_PROLOGUE.sub("", _text(listing, path)))
-    return match[1] if match else ""
+    text, place = _text(listing, path), 0
+    while (place := text.find("<", place)) >= 0:
+        end = next((end for begin, end in _PROLOGUE if text.startswith(begin, place)), "")
+        if not end:
+            match = _ROOT.match(text, place)
+            return match[1] if match else ""
+        after = text.find(end, place)
+        if after < 0:
+            break
+        place = after + len(end)
+    return ""
 
 
 def _text(listing: Listing, path: PurePosixPath) -> str:

@@ -196,9 +196,9 @@ def files_under(folder: Path, suffixes: Collection[str]) -> Iterator[Path]:
         DataError: a file is a link that leads out of the folder, or its name is not UTF-8.
     """
     for place, folders, files in os.walk(folder):
-        check_time()
         folders[:] = sorted(name for name in folders if not is_litter(name))
         for name in sorted(files):
+            check_time()
             path = Path(place, name)
             if path.suffix.casefold().lstrip(".") in suffixes and not is_litter(name):
                 check_name(name, path)

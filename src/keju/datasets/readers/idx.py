@@ -86,12 +86,9 @@ def detect_idx(listing: Listing) -> Detection | None:
     if without:
         missing = f"the labels of {without[0]}: NAME{_LABELS}-idx1-ubyte[.gz] beside it"
     elif folder.parts:
-        missing = (
-            f"the folder itself: keju data import idx {shlex.quote(str(listing.root / folder))}"
-        )
-    return Detection(
-        1.0, f"{len(images)} IDX file{'s'[: len(images) > 1]} of crops", missing=missing
-    )
+        missing = f"its folder as SRC: {shlex.quote(str(listing.root / folder))}"
+    what = f"{len(images)} IDX file{'s'[: len(images) > 1]} of crops"
+    return Detection(0.4 if folder.parts else 1.0, what, missing=missing)
 
 
 def _magic(listing: Listing, path: PurePosixPath) -> bytes:
