@@ -37,8 +37,10 @@ For a new source, start here:
 
 ```
 keju data detect SRC
-keju data import auto SRC --out DATASET --licence unknown --source unknown
+keju data import auto SRC --out DATASET
 keju data validate DATASET
+keju run DATASET --model MODEL --out RUN
+keju score RUN
 ```
 
 `detect` reports what a file or folder is, prints the complete command that imports it, and shows
@@ -47,7 +49,7 @@ what it saw and drafts a [mapping file](#mapping-files). `import auto` uses the 
 that `detect` finds, and stops if two formats fit equally. To name the format yourself:
 
 ```
-keju data import FORMAT SRC --out DATASET --licence … --source …  [--option NAME=VALUE …]
+keju data import FORMAT SRC --out DATASET  [--licence … --source …] [--option NAME=VALUE …]
 keju data export FORMAT DATASET --out DIR
 ```
 
