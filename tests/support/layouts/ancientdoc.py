@@ -17,7 +17,7 @@ from layouts import Evidence, Layout
 _README = "https://github.com/bytedance/AncientDoc (README: Data Format)"
 _CODE = (
     "https://github.com/Dexin-Huang/palimpsest (columns type, name, OCR; 14 categories; literal "
-    "\\n; 385 copies under imgs/imgs). Names of the columns of other tasks are assumed"
+    "\\n; 385 copies under imgs/imgs). No code that was found reads columns of other tasks"
 )
 _VIEWER = "https://huggingface.co/datasets/ByteDance/AncientDoc (viewer: one column, image)"
 
@@ -60,6 +60,8 @@ _CHINESE = {
         for n in (1, 2)
     },
 }  # fmt: skip
+
+_TRADITIONAL = {"兵家类": "兵家類", "艺术类": "藝術類"}
 
 Rows = list[dict[str, Any]]
 
@@ -179,7 +181,12 @@ def hub(folder: Path) -> Path:
 
 def _hub_ocr(folder: Path) -> Path:
     write_csv(folder / "label.csv", wide(ocr_only=True))
-    images(folder, "imgs", "imgs/imgs")
+    images(folder, "imgs")
+    return folder
+
+
+def _hub_twice(folder: Path) -> Path:
+    images(_hub_ocr(folder), "imgs/imgs")
     return folder
 
 
@@ -188,7 +195,7 @@ def _hub_file(folder: Path) -> Path:
 
 
 def _hub_traditional(folder: Path) -> Path:
-    rows = [row | {"type": row["type"].replace("类", "類").replace("艺", "藝")} for row in wide()]
+    rows = [row | {"type": _TRADITIONAL[row["type"]]} for row in wide()]
     write_csv(folder / "label.csv", rows)
     images(folder, "imgs")
     return folder
@@ -289,24 +296,33 @@ LAYOUTS = (
     _layout("JSON lines of the README", "data.jsonl; CATEGORY/BOOK/page_N.png", readme)._replace(
         evidence=_RELEASE, where=_README
     ),
-    _layout("JSON lines with OCR alone", "data.jsonl", _readme_ocr, _OCR)._replace(
-        evidence=_RELEASE, where=_README
-    ),
-    _layout("JSON list", "data.json", _readme_list),
+    _layout(
+        "JSON lines with OCR alone", "data.jsonl: OCR alone; CATEGORY/BOOK/page_N.png", _readme_ocr,
+        _OCR,
+    )._replace(evidence=_RELEASE, where=_README),
+    _layout("JSON list", "data.json: [{…}]", _readme_list),
     _layout("JSON object with a list", "data.json: {\"data\": [...]}; imgs/", _readme_wrapped),
     _layout("CSV, one row per question", "data.csv; images/", _readme_csv),
     _layout("parquet with images", "data/*.parquet: image, task, question …", _readme_parquet),
-    _layout("label.csv of the hub", "label.csv; imgs/CATEGORY/BOOK/page_N.png", hub)._replace(
-        evidence=_READ, where=_CODE
-    ),
     _layout(
-        "label.csv with OCR alone, images twice", "label.csv; imgs/…; imgs/imgs/…", _hub_ocr, _OCR
+        "label.csv with OCR alone", "label.csv: type, name, OCR; imgs/CATEGORY/BOOK/page_N.png",
+        _hub_ocr, _OCR,
     )._replace(evidence=_READ, where=_CODE),
-    _layout("label.csv given as a file", "label.csv", _hub_file),
+    _layout(
+        "images twice", "label.csv: type, name, OCR; imgs/…; imgs/imgs/…", _hub_twice, _OCR
+    )._replace(evidence=_READ, where=_CODE),
+    _layout(
+        "label.csv with all tasks",
+        "label.csv: type, name, OCR, Translation, Reasoning Question 1 …; imgs/…", hub,
+    ),
+    _layout("label.csv given as a file", "label.csv (given as SRC); imgs/…", _hub_file),
     _layout("traditional category names", "label.csv: type 兵家類", _hub_traditional),
     _layout("Chinese column names", "label.tsv: 类别, 图片, 原文, 推理问题1 …", _hub_chinese),
     _layout("names with a slash", "label.json: name BOOK/page_N.png", _hub_slash),
-    _layout("questions and answers as JSON in one cell", "label.csv", _hub_pairs),
+    _layout(
+        "questions and answers as JSON in one cell",
+        "label.csv: [{\"question\": …, \"answer\": …}] in a cell", _hub_pairs,
+    ),
     _layout("questions and answers marked in one cell", "label.csv: 问题1：…答案1：…", _hub_marked),
     _layout("wide parquet with images", "data/*.parquet: image, type, name, OCR …", _hub_parquet),
     _layout("label.csv with images in parquet", "label.csv; *.parquet: image", _hub_joined),
@@ -317,7 +333,7 @@ LAYOUTS = (
     _layout("images without label.csv", "imgs/CATEGORY/BOOK/page_N.png", _tree_alone)._replace(
         missing="label.csv is missing"
     ),
-    _layout("label.csv without images", "label.csv", _without_images)._replace(
+    _layout("label.csv without images", "label.csv alone", _without_images)._replace(
         missing="rows without image"
     ),
 )  # fmt: skip
