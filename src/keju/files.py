@@ -88,16 +88,25 @@ def _umask() -> int:
     return mask
 
 
-def read_json(path: Path, shape: type[T]) -> T:
+MOST_JSON = 512 << 20
+"""Bytes of the largest JSON file that is read, unless the caller allows more."""
+
+
+def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     """Read a JSON file as `shape`.
 
     Raises:
-        DataError: the file is missing, is not JSON, or does not fit the shape.
+        DataError: the file is missing, has more than `most` bytes, is not JSON, or does not fit
+            the shape.
     """
     if path.exists() and not path.is_file():
         # A pipe would never end.
         raise DataError("this is no file", file=path, mend="Put the file in its place")
     try:
+        if (size := path.stat().st_size) > most:
+            raise DataError(
+                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, mend="Split the file"
+            )
         data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     except FileNotFoundError:
         raise DataError("no such file", file=path) from None

@@ -264,6 +264,18 @@ def _plain(row: dict[str, Any]) -> dict[str, object]:
     return out
 
 
+def is_parquet(path: Path) -> bool:
+    """Whether a file begins and ends as parquet does, found without reading all of it.
+
+    Raises:
+        OSError: it is not readable.
+    """
+    with path.open("rb") as file:
+        head = file.read(4)
+        file.seek(max(0, path.stat().st_size - 4))
+        return head == file.read(4) == b"PAR1"
+
+
 def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     """A parquet file as a table, or some of its columns.
 
@@ -271,7 +283,7 @@ def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         DataError: it is missing or damaged.
     """
     try:
-        data = path.read_bytes()
+        data = path.read_bytes() if is_parquet(path) else b""
     except FileNotFoundError:
         raise DataError("no such file", file=path, mend="Make the file again") from None
     except OSError as error:

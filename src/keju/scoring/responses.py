@@ -61,7 +61,7 @@ def read_responses(path: Path) -> list[Case]:
 def _rows(path: Path) -> list[object]:
     """The list in the file; also with half characters and NaN, which Python's own json writes."""
     try:
-        return read_json(path, list[object])
+        return read_json(path, list[object], _LARGEST)
     except DataError:
         try:
             rows = json.loads(path.read_bytes().decode("utf-8-sig", "surrogatepass"))

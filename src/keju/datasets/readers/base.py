@@ -20,6 +20,12 @@ from keju.images import EXTENSIONS
 
 Options = Mapping[str, str]
 
+MOST_BYTES = 512 << 20
+"""Bytes of the largest file that is read at once."""
+
+MOST_TEXT = 256 << 20
+"""Bytes of the largest text file that is read at once: its lines take several times as much."""
+
 NO_OPTIONS: Options = MappingProxyType({})
 
 Read = Callable[[Path, DatasetWriter, Options], Iterable[str]]
@@ -107,15 +113,24 @@ def plain_file(path: Path) -> Path:
     return path
 
 
-def source_bytes(path: Path) -> bytes:
+def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
     """The bytes of a source file.
 
+    Args:
+        path: the file.
+        most: the largest size that is read, in bytes.
+
     Raises:
-        DataError: it is not there, is no file, or cannot be read.
+        DataError: it is not there, is no file, is larger, or cannot be read.
     """
     check_time()
     try:
-        return plain_file(path).read_bytes()
+        size = plain_file(path).stat().st_size
+        if size > most:
+            raise DataError(
+                f"{size >> 20:,} MB, more than {most >> 20:,} MB", file=path, mend="Split the file"
+            )
+        return path.read_bytes()
     except OSError as error:
         raise DataError(
             f"not readable: {error.strerror or error}", file=path, mend="Put the file there"
@@ -129,10 +144,10 @@ def source_text(path: Path) -> str:
 
     Raises:
         UsageError: the user named an encoding that does not exist.
-        DataError: not readable, or in none of the known encodings, or two fit equally.
+        DataError: not readable, too large, or in none of the known encodings, or two fit equally.
     """
     log = import_log()
-    found = decoded(source_bytes(path), path, log.encoding)
+    found = decoded(source_bytes(path, MOST_TEXT), path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
     return found.text.replace("\r\n", "\n").replace("\r", "\n")

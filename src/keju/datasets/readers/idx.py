@@ -38,8 +38,10 @@ Every set that has both files is imported; labels without pictures are passed ov
 stored as PNG, its pixels unchanged, and becomes a labelled example of the reference split, from
 which baselines learn and which nobody is asked."""
 
-MAX_BYTES = 1 << 30
+MAX_BYTES = 600 << 20
 """The most that an IDX file may hold once unpacked; MNIST's largest has 47 MB."""
+
+_PIECE = 1 << 20
 
 _IMAGES, _LABELS = "-images", "-labels"
 _TASK = "classification"
@@ -217,7 +219,7 @@ def _array(path: Path, dimensions: int) -> NDArray[np.uint8]:
     return np.frombuffer(data, np.uint8, offset=header).reshape(shape)
 
 
-def _unpacked(path: Path) -> bytes:
+def _unpacked(path: Path) -> bytes | bytearray:
     """The file's bytes, unpacked if it is gzip, and never more than `MAX_BYTES`."""
     try:
         size = path.stat().st_size
@@ -225,12 +227,15 @@ def _unpacked(path: Path) -> bytes:
         raise DataError(f"not readable: {error.strerror}", file=path) from None
     if size > MAX_BYTES:
         raise _too_large(path)
-    packed = source_bytes(path)
+    packed = source_bytes(path, MAX_BYTES)
     if packed[:2] != b"\x1f\x8b":
         return packed
     try:
         with gzip.open(io.BytesIO(packed)) as stream:
-            data = stream.read(MAX_BYTES + 1)
+            # One read of so many bytes would reserve the memory for all of them.
+            data = bytearray()
+            while len(data) <= MAX_BYTES and (piece := stream.read(_PIECE)):
+                data += piece
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"damaged gzip: {error}", file=path, mend="Fetch the file again") from None
     if len(data) > MAX_BYTES:

@@ -15,6 +15,7 @@ from keju.datasets.readers.base import kept_inside, listed, plain_file, source_b
 from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.workbooks import Sheet, workbook_sheets
+from keju.datasets.table import is_parquet
 from keju.errors import DataError
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
@@ -184,7 +185,7 @@ def _parquet(file: Path) -> list[JsonObject]:
         DataError: it is damaged, or larger than `MOST_CELLS` or `MOST_BYTES`.
     """
     try:
-        scan = pl.scan_parquet(io.BytesIO(plain_file(file).read_bytes()))
+        scan = pl.scan_parquet(io.BytesIO(_parquet_bytes(file)))
         columns = scan.collect_schema()
         cells = int(scan.select(pl.len()).collect().item()) * len(columns)
         if cells > MOST_CELLS:
@@ -198,6 +199,16 @@ def _parquet(file: Path) -> list[JsonObject]:
         raise DataError(
             f"not readable as parquet: {reason}", file=file, mend="Fetch the file again"
         ) from None
+
+
+def _parquet_bytes(file: Path) -> bytes:
+    """The bytes of a parquet file; none if it is not parquet, so that a large one is not read.
+
+    Raises:
+        DataError: it is not readable, or larger than `MOST_BYTES`.
+        OSError: it is not readable.
+    """
+    return source_bytes(file, MOST_BYTES) if is_parquet(plain_file(file)) else b""
 
 
 def _bytes_in(column: pl.Series) -> int:

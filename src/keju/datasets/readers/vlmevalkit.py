@@ -7,6 +7,7 @@ import binascii
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from string import ascii_uppercase
+from typing import TextIO
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mcs_bench import with_options
 from keju.datasets.readers.records import Place, image_roots, picture_under, text_of
-from keju.datasets.readers.tables import Row, delimited
+from keju.datasets.readers.tables import MAX_CELL, Row, delimited
 from keju.datasets.store import DatasetWriter
 from keju.datasets.vlmevalkit import HEADS, OURS, cells_of, item_in
 from keju.errors import DataError, UsageError, shortened
@@ -103,7 +104,7 @@ def _rows(file: Path) -> Iterator[Row]:
         raise DataError("this is no file", file=file, mend="Put the file in its place")
     try:
         with file.open(encoding=_encoding(file), newline="") as lines:
-            for row in delimited(file, lines):
+            for row in delimited(file, _bounded(file, lines)):
                 _check_columns(row)
                 yield row
     except UnicodeDecodeError as error:
@@ -112,6 +113,23 @@ def _rows(file: Path) -> Iterator[Row]:
             file=file,
             mend="Name its encoding: --option encoding=NAME, or convert it to UTF-8",
         ) from None
+
+
+def _bounded(file: Path, lines: TextIO) -> Iterator[str]:
+    """The lines of a table; one that never ends is not read.
+
+    Raises:
+        DataError: a line has `MAX_CELL` characters.
+    """
+    for number, line in enumerate(iter(lambda: lines.readline(MAX_CELL), ""), start=1):
+        if len(line) == MAX_CELL:
+            raise DataError(
+                f"a line of more than {MAX_CELL >> 20} million characters",
+                file=file,
+                item=f"line {number}",
+                mend="Fetch the file again",
+            )
+        yield line
 
 
 def _encoding(file: Path) -> str:

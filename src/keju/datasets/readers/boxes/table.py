@@ -71,9 +71,21 @@ def is_table(text: str, suffix: str) -> bool:
     """Whether the beginning of a table has the columns of boxes, or no column names but boxes."""
     if is_headless(text, suffix):
         return True
-    head = text.lstrip("\ufeff").partition("\n")[0]
-    keys = next(csv.reader([head], delimiter=max(",\t;", key=head.count)), [])
+    head = _first_line(text)
+    keys = _cells(head, max(",\t;", key=head.count))
     return _VIA in keys or any(_has(_PLACED | fields, keys) for fields in _FORMS.values())
+
+
+def _first_line(text: str) -> str:
+    return text.lstrip("\ufeff").partition("\n")[0].partition("\r")[0]
+
+
+def _cells(line: str, mark: str) -> list[str]:
+    """The cells of a line; none where it is not a line of a table."""
+    try:
+        return next(csv.reader([line], delimiter=mark), [])
+    except csv.Error:
+        return []
 
 
 def _has(fields: Mapping[str, Field], keys: Sequence[str]) -> bool:
@@ -87,8 +99,7 @@ def is_headless(text: str, suffix: str) -> bool:
     """Whether the first line is already a box: a path, then four numbers or four empty cells."""
     if suffix.casefold() not in {".csv", ".tsv"}:
         return False
-    head = text.lstrip("\ufeff").partition("\n")[0]
-    cells = next(csv.reader([head], delimiter=_mark(suffix)), [])
+    cells = _cells(_first_line(text), _mark(suffix))
     return len(cells) in {5, 6} and bool(cells[0].strip()) and _is_box(cells[1:5])
 
 
