@@ -61,6 +61,17 @@ def test_the_items_shown_are_those_that_are_imported(tmp_path):
     assert "    answer:   第0頁 天地玄黃" in text
 
 
+def test_answers_of_every_form_are_shown(tmp_path):
+    FORMS["obi-rejoining"].build(tmp_path / "OBI-rejoin")
+    text = detected(tmp_path / "OBI-rejoin")
+    assert "    answer:   relevant: image 2" in text
+    FORMS["obi-recognition, boxes.csv"].build(tmp_path / "boxes")
+    found = examine(tmp_path / "boxes")
+    boxes = {item["query"]: item["boxes"] for item in as_data(found)["preview"]["items"]}
+    assert boxes["Where"] == [[1, 1, 9, 20], [10, 1, 20, 20]]
+    assert "    answer:   2 boxes" in "\n".join(lines(found))
+
+
 def test_untrusted_text_is_printed_without_control_characters(tmp_path):
     put(tmp_path / "b\u202eook/p.png", picture(1))
     put(tmp_path / "b\u202eook/p.txt", "天\x1b[31m地")

@@ -8,11 +8,11 @@ from keju.datasets.examine import Examined
 from keju.datasets.preview import Preview
 from keju.datasets.readers.detecting import LOWEST, Candidate
 from keju.datasets.readers.obstacles import unpacking
-from keju.datasets.readers.words import import_command, shell_word
+from keju.datasets.readers.words import import_command, new_folder, shell_word
 from keju.errors import shortened
 from keju.items import Item
 
-_LONGEST = 100
+_LONGEST = 120
 _METADATA = 8
 _IMAGES = 3
 
@@ -79,6 +79,9 @@ def _best(found: Examined, best: Candidate) -> Iterator[str]:
     yield f"  {import_command(best.reader.name, found.src, detection.options)}"
     if found.preview:
         yield from _items(found.preview)
+    if not detection.missing:
+        out = shell_word(str(new_folder(found.src)))
+        yield f"After the import: keju run {out} --model MODEL --out RUN, then keju score RUN"
 
 
 def _items(preview: Preview) -> Iterator[str]:
@@ -108,8 +111,7 @@ def _item(item: Item) -> Iterator[str]:
         "images": ", ".join(images[:_IMAGES]) + more or "none",
         "question": item.question,
         "options": " | ".join(item.options),
-        "answer": item.answer or "none",
-        "boxes": str(len(item.boxes)) if item.boxes else "",
+        "answer": _answer(item),
         "group": item.group,
         "metadata": ", ".join(
             f"{key}={shortened(value, 30)}"
@@ -119,6 +121,14 @@ def _item(item: Item) -> Iterator[str]:
     for name, text in facts.items():
         if text:
             yield f"    {name + ':':10}{shortened(' '.join(text.split()), _LONGEST)}"
+
+
+def _answer(item: Item) -> str:
+    """The answer of an item, whichever form it has."""
+    if item.relevant:
+        return f"relevant: image {' and '.join(str(place + 1) for place in item.relevant)}"
+    boxes = f"{len(item.boxes)} box{'es'[: 2 * (len(item.boxes) > 1)]}" if item.boxes else ""
+    return item.answer or boxes or "none"
 
 
 def _others(head: str, found: Examined, others: tuple[Candidate, ...]) -> Iterator[str]:
@@ -159,6 +169,8 @@ def _preview_data(preview: Preview) -> dict[str, object]:
                 "options": list(item.options),
                 "answer": item.answer,
                 "group": item.group,
+                "relevant": list(item.relevant),
+                "boxes": [[box.x0, box.y0, box.x1, box.y1] for box in item.boxes],
                 "images": [[ref.width, ref.height] for ref in item.images],
                 "metadata": item.metadata,
             }
