@@ -5,9 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from released import obi_boxes, obi_recognition, picture, put, table, voc
+from released import (
+    obi_boxes,
+    obi_recognition,
+    obi_yinqiwenyuan,
+    obi_yolo,
+    picture,
+    put,
+    table,
+    voc,
+)
 
 from keju.benchmarks import prompt_of
+from keju.datasets.readers._recognition_detection import detect_recognition
+from keju.datasets.readers.listing import Listing
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.items import Box
@@ -155,3 +166,61 @@ def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
         path.unlink()
     with pytest.raises(DataError, match=r"boxes on images of negatives: negatives/bone4\.png"):
         read("obi-recognition", tmp_path / "s", skip_missing="yes")
+
+
+@pytest.mark.parametrize(
+    ("folder", "source"),
+    [
+        ("O2BR", "O2BR"), ("o2br_dataset", "O2BR"), ("YinQiWenYuan", "YinQiWenYuan_detection"),
+        ("yinqi", "YinQiWenYuan_detection"), ("AYNU detection", "YinQiWenYuan_detection"),
+        ("殷契文渊", "YinQiWenYuan_detection"), ("my bones", "my bones"),
+    ],
+)  # fmt: skip
+def test_a_source_is_recognised_by_the_usual_spellings_of_its_folder(
+    read, tmp_path: Path, folder, source
+) -> None:
+    obi_boxes(tmp_path / folder)
+    done = read("obi-recognition", tmp_path / folder)
+    assert {item.metadata["source"] for item in done.items} == {source}
+
+
+def detected(src: Path):
+    return detect_recognition(Listing(src))
+
+
+def test_detection_names_form_and_source_and_what_is_missing(tmp_path: Path) -> None:
+    obi_yinqiwenyuan(tmp_path / "bones")
+    found = detected(tmp_path / "bones")
+    assert found.fit == 1
+    assert found.what == "2 images with boxes: 2 files of YinQiWenYuan's JSON"
+    assert found.options == {"source": "YinQiWenYuan_detection"}
+    assert found.missing == ""
+    put(tmp_path / "bones/bare.png", picture(7))
+    assert detected(tmp_path / "bones").missing.startswith("a correction (1 of 3 images have no")
+    assert detected(tmp_path / "bones/none") is None
+    put(tmp_path / "O2BR/1.png", picture(1))
+    assert "the boxes, as Pascal VOC" in detected(tmp_path / "O2BR").missing
+    put(tmp_path / "other/1.png", picture(1))
+    put(tmp_path / "other/1.xml", "<PcGts/>")
+    assert detected(tmp_path / "other") is None
+
+
+def test_detection_reads_several_sources_and_declares_negatives_of_yolo(tmp_path: Path) -> None:
+    obi_recognition(tmp_path / "all/O2BR")
+    obi_yinqiwenyuan(tmp_path / "all/AYNU")
+    found = detected(tmp_path / "all")
+    assert found.missing == ""
+    assert found.options == {}
+    assert found.what.endswith("2 files of YinQiWenYuan's JSON and 3 files of Pascal VOC")
+    obi_yolo(tmp_path / "yolo")
+    assert detected(tmp_path / "yolo").options == {}
+    put(tmp_path / "yolo/images/tree.png", picture(7))
+    assert detected(tmp_path / "yolo").options == {"without-boxes": "negative"}
+
+
+def test_detection_of_a_large_source_reads_only_the_beginnings(tmp_path: Path, monkeypatch) -> None:
+    obi_yinqiwenyuan(tmp_path)
+    (tmp_path / "bone2.png").unlink()
+    assert "its image is missing" in detected(tmp_path).missing
+    monkeypatch.setattr("keju.datasets.readers._recognition_detection._MOST_FILES", 1)
+    assert detected(tmp_path).missing == ""

@@ -39,7 +39,10 @@ def detect_recognition(listing: Listing) -> Detection | None:
         what = f"{len(listing.images)} images of {listing.src.name}, without boxes"
         missing = f"the boxes, as {', '.join(NAMES.values())}"
         return Detection(_NAMED_FIT, what, missing=missing) if named else None
-    counts = [f"{len(paths)} files of {NAMES[form]}" for form, paths in recognised.forms.items()]
+    counts = [
+        f"{len(paths)} file{'s'[: len(paths) > 1]} of {NAMES[form]}"
+        for form, paths in recognised.forms.items()
+    ]
     what = f"{len(listing.images)} images with boxes: {' and '.join(counts)}"
     fit = max(_FIT.get(form, _USUAL_FIT) for form in recognised.forms)
     options = {} if named or set(recognised.forms) != {"yinqiwenyuan"} else {"source": _AYNU}

@@ -66,22 +66,17 @@ def fitted(drawn: Sequence[Drawn], canvas: Canvas, *, skip_faulty: bool = False)
     clipped = skipped = 0
     for each in drawn:
         box = _in_pixels(each, canvas)
-        if fault := box_fault(box, canvas[:2]):
-            if not skip_faulty:
-                raise _wrong(each, fault)
+        fault = box_fault(box, canvas[:2])
+        if not fault and not _is_inside(box, canvas):
+            box = _clipped(box, canvas)
+            fault = box_fault(box, canvas[:2])
+            clipped += not fault
+        if not fault:
+            found.append(box)
+        elif skip_faulty:
             skipped += 1
-            continue
-        inside = Box(
-            x0=max(0.0, box.x0), y0=max(0.0, box.y0),
-            x1=min(float(canvas.width), box.x1), y1=min(float(canvas.height), box.y1),
-        )  # fmt: skip
-        if fault := box_fault(inside, canvas[:2]):
-            if not skip_faulty:
-                raise _wrong(each, f"{fault} inside its image")
-            skipped += 1
-            continue
-        clipped += inside != box
-        found.append(inside)
+        else:
+            raise _wrong(each, fault)
     once = tuple(dict.fromkeys(found))
     return Fitted(once, clipped, skipped, len(found) - len(once))
 
@@ -93,6 +88,19 @@ def sound(drawn: Sequence[Drawn], ref: ImageRef) -> tuple[Box, ...]:
         DataError: as `fitted`.
     """
     return fitted(drawn, Canvas(ref.width, ref.height)).boxes
+
+
+def _is_inside(box: Box, canvas: Canvas) -> bool:
+    return box.x0 >= 0 and box.y0 >= 0 and box.x1 <= canvas.width and box.y1 <= canvas.height
+
+
+def _clipped(box: Box, canvas: Canvas) -> Box:
+    return Box(
+        x0=max(0.0, box.x0),
+        y0=max(0.0, box.y0),
+        x1=min(float(canvas.width), box.x1),
+        y1=min(float(canvas.height), box.y1),
+    )
 
 
 def _in_pixels(drawn: Drawn, canvas: Canvas) -> Box:
