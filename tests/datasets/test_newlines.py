@@ -16,7 +16,7 @@ from keju.scoring import score_answer
     ("choice", "text", "converted"),
     [
         ("auto", r"天地\n玄黃", "天地\n玄黃"),
-        ("auto", r"天地\r\n玄黃\n", "天地\n玄黃\n"),
+        ("auto", r"\n天地\r\n玄黃\n", "天地\n玄黃"),
         ("auto", r"天地\\n玄黃", "天地\n玄黃"),
         ("auto", "天\\n地\n玄", "天\n地\n玄"),
         ("auto", r"天\nAbc\n地", "天\nAbc\n地"),

@@ -43,7 +43,7 @@ class Newlines:
         self._kept = 0
 
     def convert(self, text: str) -> str:
-        """The text with line breaks."""
+        """The text with line breaks; those at its ends are dropped, as no reading has them."""
         if not has_literal_newline(text, certain=False):
             return text
         if self._choice == "keep" or (self._choice == "auto" and not has_literal_newline(text)):
@@ -52,7 +52,7 @@ class Newlines:
         converted, breaks = _LITERAL.subn("\n", text)
         self._converted += 1
         self._breaks += breaks
-        return converted
+        return converted.strip("\n")
 
     def notes(self) -> Iterator[str]:
         """What was converted and what was kept, each with its number."""
