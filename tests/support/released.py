@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 import polars as pl
+from pdfs import pdf_of
 from PIL import Image
 
 from keju.datasets.store import DatasetWriter
@@ -71,6 +72,12 @@ def voc(path: Path, *boxes: tuple[float, ...], size: tuple[int, int] = (40, 60))
 def pages(src: Path) -> None:
     for number in range(3):
         put(src / f"book/p{number}.png", picture(number))
+        put(src / f"book/p{number}.txt", f"第{number}頁\n天地玄黃\n")
+
+
+def pages_pdf(src: Path) -> None:
+    put(src / "book.pdf", pdf_of([picture(number, form="JPEG") for number in range(3)]))
+    for number in range(1, 4):
         put(src / f"book/p{number}.txt", f"第{number}頁\n天地玄黃\n")
 
 
@@ -262,6 +269,7 @@ def alto(src: Path) -> None:
 
 FORMS = {
     "pages": Form("pages", pages),
+    "pages, PDF": Form("pages", pages_pdf),
     "page-xml": Form("page-xml", page_xml),
     "alto": Form("alto", alto),
     "mcs-bench": Form("mcs-bench", mcs_bench),

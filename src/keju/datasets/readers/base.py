@@ -75,13 +75,13 @@ class Reader(NamedTuple):
         return {**self.options, OPTION: OPTION_HELP} if self.texts else self.options
 
 
-def flag(options: Options, name: str) -> bool:
+def flag(options: Options, name: str, default: str = "no") -> bool:
     """Whether a yes-or-no option is set.
 
     Raises:
         UsageError: its value is neither.
     """
-    value = options.get(name, "no").casefold()
+    value = options.get(name, default).casefold()
     if value not in {"yes", "no", "true", "false", "1", "0"}:
         raise UsageError(f"option {name}={options[name]}: say yes or no")
     return value in {"yes", "true", "1"}

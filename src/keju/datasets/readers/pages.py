@@ -1,4 +1,4 @@
-"""FORMAT ``pages``: page images, each with its text in a ``.txt`` of the same name."""
+"""FORMAT ``pages``: page images, PDF and TIFF files, with the texts of their pages."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from pathlib import Path, PurePosixPath
 from msgspec.structs import replace
 
 from keju.benchmarks import prompt_of, task
+from keju.datasets.readers._page_image import PageImage
+from keju.datasets.readers._scans import Scan, Texts, images_of, page_stems, scan_of
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -15,119 +17,237 @@ from keju.datasets.readers.base import (
     check_name,
     files_under,
     flag,
-    image_files,
     listed,
-    source_bytes,
-    source_text,
+    whole,
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
+from keju.images import EXTENSIONS
 from keju.items import Item
 
 LAYOUT = """\
-SRC/                      a folder, with folders in it as deep as you like
+SRC                       a folder, with folders in it as deep as you like, or one PDF or TIFF
   book1/page001.jpg       an image: jpg, png, tif, webp, jp2, gif or bmp
-  book1/page001.txt       its text, UTF-8, one line a column, in reading order
-The folder of a page is its group (the unit of independence), so keep one book in one folder."""
+  book1/page001.txt       its text, one line a column, in reading order
+  book2.pdf, book2.tif    several pages in one file
+  book2.txt               their texts, a form feed between pages, as pdftotext writes them; or
+  book2/001.txt           one file a page; also book2-001.txt, book2_1.txt, book2.001.txt
+A PDF page that is one scanned image gives that image; other pages are rendered.
+The folder of a page, or the PDF or TIFF that it is from, is its group (the unit of independence),
+so keep one book in one folder."""
 
 OPTIONS = {
     "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
     "skip-missing": "yes: leave out images without text and texts without image (default no)",
+    "texts": "no: import the images without references, to run models on them (default yes)",
+    "dpi": "resolution at which PDF pages are rendered (default: that of the scan, else 300)",
 }
+
+_KINDS = (*EXTENSIONS, "pdf")
 
 
 def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
-    """Read a folder of page images with their texts, one item a page.
+    """Read page images with their texts, one item a page.
 
     Raises:
         UsageError: the task is unknown or its prompt needs more than an image.
-        DataError: no folder, no images, an image or a text without its partner (unless skipped),
-            two images of one name, a name or text that is not UTF-8, an empty text, a broken image.
+        DataError: no images, an image or a text without its partner (unless skipped), two images
+            of one name, a text that is empty or in no known encoding, a broken image or PDF.
     """
-    if not src.is_dir():
-        raise DataError("expected a folder of images with .txt files", file=src)
+    pattern = _pattern(options)
+    with_texts = flag(options, "texts", default="yes")
+    root, files = _files(src)
+    scans = [scan_of(file) for file in files]
+    _check_twins(scans)
+    texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
+    found = {scan: texts.of(scan) for scan in scans}
+    if with_texts:
+        alone = [
+            Path(_within(scan.file, root), *([f"page {number}"] if scan.pages else [])).as_posix()
+            for scan in scans
+            for number in range(1, (scan.pages or 1) + 1)
+            if number not in found[scan]
+        ]
+        alone += [_within(file, root).as_posix() for file in texts.unused() if src.is_dir()]
+        yield from _alone(alone, src, options, any(found.values()))
+    dpi = whole(options, "dpi", 0) or None
+    for scan in scans:
+        wanted = found[scan] if with_texts else range(1, (scan.pages or 1) + 1)
+        for number, image in images_of(scan, wanted, dpi) if wanted else ():
+            file, text = found[scan].get(number, (None, ""))
+            if file and not text.strip():
+                raise DataError("the text is empty", file=file, mend="Write it, or drop the page")
+            writer.add(_item(writer, root, scan, number, image, text, pattern))
+    yield from _others(src)
+
+
+def _pattern(options: Options) -> Item:
     kind = task(options.get("task", "page_level_ocr"))
     pattern = Item(id="page", benchmark=kind.benchmark, task=kind.id, query=kind.queries[0].name)
     try:
         prompt_of(pattern)
     except DataError as error:
         raise UsageError(f"format pages gives no more than an image and a text: {error}") from None
-    pairs, alone = _pairs(src)
-    if alone and not flag(options, "skip-missing"):
+    return pattern
+
+
+def _files(src: Path) -> tuple[Path, list[Path]]:
+    """The folder that paths start from, and the files with page images.
+
+    Raises:
+        DataError: there are none.
+    """
+    if src.is_dir():
+        files = list(files_under(src, _KINDS))
+        if files:
+            return src, files
+        others = listed(path.as_posix() for path in Listing(src).files)
+        raise DataError(
+            f"expected images with .txt files of the same name; found {others or 'none'}",
+            file=src,
+            mend="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
+        )
+    if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
+        return src.parent, [src]
+    raise DataError("expected a folder of images with .txt files, a PDF or a TIFF", file=src)
+
+
+def _check_twins(scans: list[Scan]) -> None:
+    known: dict[Path, Scan] = {}
+    for scan in scans:
+        if (other := known.setdefault(scan.stem, scan)) != scan:
+            raise DataError(
+                f"two images for one text: {other.file.name} and {scan.file.name}",
+                file=scan.file.parent,
+                mend="Keep one of them",
+            )
+
+
+def _alone(alone: list[str], src: Path, options: Options, paired: bool) -> Iterator[str]:
+    """The note of what is skipped.
+
+    Raises:
+        DataError: nothing may be skipped, or nothing is left.
+    """
+    if alone and not (paired and flag(options, "skip-missing")):
         raise DataError(
             f"{len(alone)} files without their partner: {listed(alone)}",
             file=src,
-            mend="Add the missing .txt or image, or leave them out: --option skip-missing=yes",
+            mend="Add the missing .txt or image, skip them: --option skip-missing=yes, or import "
+            "the images without references: --option texts=no",
         )
-    if not pairs:
-        raise DataError("expected images with .txt files of the same name; found none", file=src)
-    for image, text in pairs:
-        _add(writer, src, image, text, pattern)
     if alone:
         yield f"left out {len(alone)} files without their partner: {listed(alone)}"
 
 
+def _others(src: Path) -> Iterator[str]:
+    """The note of files of other kinds in the folder, which are not imported."""
+    if not src.is_dir():
+        return
+    read = {*_KINDS, "txt"}
+    names = [
+        path.as_posix()
+        for path in Listing(src).files
+        if path.suffix.casefold().lstrip(".") not in read
+    ]
+    if names:
+        yield f"not imported, since neither images nor texts: {len(names)} files, {listed(names)}"
+
+
 def detect_pages(listing: Listing) -> Detection | None:
-    """Recognise images that have a .txt file of the same name."""
-    texts = {path.with_suffix("") for path in listing.ending("txt")}
-    stems = {path.with_suffix("") for path in listing.images}
-    paired = sorted(texts & stems)
-    if not paired or not listing.src.is_dir() or _numbers_alone(listing, paired[:5]):
+    """Recognise images, PDF and TIFF files that have texts, and PDF files without."""
+    if not listing.src.is_dir():
+        return _detect_file(listing)
+    stems = {path.with_suffix("") for path in (*listing.images, *listing.ending("pdf"))}
+    files: dict[PurePosixPath, list[PurePosixPath]] = {stem: [] for stem in stems}
+    lost = 0
+    for text in listing.ending("txt"):
+        owner = next((stem for stem in page_stems(text) if stem in files), None)
+        if owner is None:
+            lost += 1
+        else:
+            files[owner].append(text)
+    paired = sorted(stem for stem, texts in files.items() if texts)
+    if not paired:
+        return _without_texts(listing)
+    if _numbers_alone(listing, [files[stem][0] for stem in paired[:5]]):
         return None
-    alone = len(stems - texts)
+    alone = len(stems) - len(paired)
     missing = (
         f"the .txt file of {alone} of {len(stems)} images (or skip them: --option skip-missing=yes)"
         if alone
         else ""
     )
-    options = {"skip-missing": "yes"} if texts - stems else {}
     what = f"{len(paired)} page image{'s'[: len(paired) > 1]} with a .txt file of the same name"
+    options = {"skip-missing": "yes"} if lost else {}
     return Detection(0.9 * len(paired) / len(stems), what, options, missing)
 
 
-def _numbers_alone(listing: Listing, stems: list[PurePosixPath]) -> bool:
+def _detect_file(listing: Listing) -> Detection | None:
+    """Recognise one PDF or TIFF; its texts are looked for beside it."""
+    if listing.src.suffix.casefold() not in {".pdf", ".tif", ".tiff"}:
+        return None
+    if listing.src.with_suffix(".txt").is_file():
+        return Detection(0.8, f"the pages of {listing.src.name} with a .txt file of the same name")
+    return Detection(0.5, f"the pages of {listing.src.name}, without texts", {"texts": "no"})
+
+
+def _without_texts(listing: Listing) -> Detection | None:
+    """Recognise PDF files without texts; images alone may be anything."""
+    pdfs = listing.ending("pdf")
+    if not pdfs or listing.ending("txt") or listing.images:
+        return None
+    what = f"{len(pdfs)} PDF file{'s'[: len(pdfs) > 1]} without texts"
+    return Detection(0.5, what, {"texts": "no"})
+
+
+def _numbers_alone(listing: Listing, files: list[PurePosixPath]) -> bool:
     """Whether the texts contain only numbers: the boxes of YOLO, not transcriptions."""
-    texts = [listing.text(stem.with_suffix(".txt")) for stem in stems]
+    texts = [listing.text(file) for file in files]
     return all(set(text) <= set("0123456789.-e \r\n\t") for text in texts)
 
 
-READER = Reader("pages", "page images with .txt files", LAYOUT, read_pages, OPTIONS, detect_pages)
+READER = Reader(
+    "pages",
+    "page images, PDF or TIFF files with .txt files",
+    LAYOUT,
+    read_pages,
+    OPTIONS,
+    detect_pages,
+)
 
 
-def _add(writer: DatasetWriter, src: Path, image: Path, text: Path, pattern: Item) -> None:
-    page = image.relative_to(src)
-    check_name(page.as_posix(), image)
-    answer = source_text(text).strip("\n\t ")
-    if not answer:
-        raise DataError("the text is empty", file=text, mend="Write it, or take the page out")
-    ref = writer.add_image(source_bytes(image), str(image))
-    writer.add(
-        replace(
-            pattern,
-            id=page.with_suffix("").as_posix(),
-            images=(ref,),
-            answer=answer,
-            transcription=answer,
-            group=page.parent.as_posix() if page.parent.parts else src.resolve().name,
-            metadata={"file": page.as_posix()},
-        )
+def _item(
+    writer: DatasetWriter,
+    root: Path,
+    scan: Scan,
+    number: int,
+    image: PageImage,
+    text: str,
+    pattern: Item,
+) -> Item:
+    file = _within(scan.file, root)
+    check_name(file.as_posix(), scan.file)
+    within = f"{scan.file}: page {number}" if scan.pages else str(scan.file)
+    ref = writer.add_image(image.data, within)
+    answer = text.strip("\n\t ")
+    about = {"file": file.as_posix()}
+    if scan.pages:
+        about |= {"page": str(number)} | ({"page_image": image.made} if image.made else {})
+        group = file.with_suffix("").as_posix()
+    else:
+        group = file.parent.as_posix() if file.parent.parts else root.resolve().name
+    return replace(
+        pattern,
+        id=(file.parent / scan.name(number)).as_posix(),
+        images=(ref,),
+        answer=answer,
+        transcription=answer or None,
+        group=group,
+        metadata=about,
     )
 
 
-def _pairs(src: Path) -> tuple[list[tuple[Path, Path]], list[str]]:
-    """Images with their texts, and the names of files that stand alone."""
-    texts = {path.with_suffix(""): path for path in files_under(src, {"txt"})}
-    images: dict[Path, Path] = {}
-    for path in image_files(src):
-        if other := images.get(path.with_suffix("")):
-            raise DataError(
-                f"two images for one text: {other.name} and {path.name}",
-                file=path.parent,
-                mend="Keep one of them",
-            )
-        images[path.with_suffix("")] = path
-    pairs = [(image, texts[stem]) for stem, image in images.items() if stem in texts]
-    alone = [image for stem, image in images.items() if stem not in texts]
-    alone += [text for stem, text in sorted(texts.items()) if stem not in images]
-    return pairs, [path.relative_to(src).as_posix() for path in alone]
+def _within(file: Path, root: Path) -> Path:
+    return file.relative_to(root)

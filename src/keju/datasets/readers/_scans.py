@@ -1,0 +1,185 @@
+"""`Scan`: a file with page images (an image, a PDF, a TIFF with several frames) and their texts."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from PIL import Image, ImageOps
+
+from keju.datasets.readers._page_image import MOST_PAGES, PageImage
+from keju.datasets.readers.base import plain_file, source_bytes, source_text
+from keju.datasets.readers.time_limit import check_time
+from keju.errors import DataError
+from keju.images import MAX_PIXELS, decoding, open_header
+
+_AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*([1-9]\d{0,5})")
+_WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*([1-9]\d{0,5})", re.IGNORECASE)
+_PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+
+
+class Scan(NamedTuple):
+    """A file with page images: its path, and its number of pages; None: it is itself an image."""
+
+    file: Path
+    pages: int | None
+
+    @property
+    def stem(self) -> Path:
+        """The path without suffix."""
+        return self.file.with_suffix("")
+
+    def name(self, number: int) -> str:
+        """The name of a page, for messages and ids: ``book/003``; ``book`` of an image."""
+        width = max(3, len(str(self.pages)))
+        return self.stem.name if self.pages is None else f"{self.stem.name}/{number:0{width}}"
+
+
+def scan_of(file: Path) -> Scan:
+    """The scan in a file.
+
+    Raises:
+        DataError: a PDF or TIFF is damaged, or has too many pages.
+    """
+    suffix = file.suffix.casefold()
+    if suffix == ".pdf":
+        from keju.datasets.readers._pdf_pages import pdf_length  # noqa: PLC0415 - slow to import
+
+        return Scan(file, pdf_length(file, source_bytes(file)))
+    frames = _frames(file) if suffix in {".tif", ".tiff"} else 1
+    return Scan(file, frames if frames > 1 else None)
+
+
+def images_of(
+    scan: Scan, wanted: Collection[int], dpi: int | None
+) -> Iterator[tuple[int, PageImage]]:
+    """The images of some pages of a scan, numbered from 1.
+
+    Raises:
+        DataError: the file is damaged, or a page has too many pixels.
+    """
+    data = source_bytes(scan.file)
+    if scan.pages is None:
+        yield 1, PageImage(data, "")
+    elif scan.file.suffix.casefold() == ".pdf":
+        from keju.datasets.readers._pdf_pages import pdf_images  # noqa: PLC0415 - slow to import
+
+        yield from pdf_images(scan.file, data, wanted, dpi)
+    else:
+        yield from _frame_images(scan.file, data, wanted)
+
+
+def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
+    """The paths, without suffix, of the scans that a text may belong to, the likeliest first."""
+    stem = text.with_suffix("")
+    yield stem
+    if _WITHIN.fullmatch(stem.name):
+        yield stem.parent
+    if found := _AFTER.fullmatch(stem.name):
+        yield stem.parent / found[1]
+
+
+class Texts:
+    """The text files of a folder, found by the page that they are for.
+
+    A scan of several pages has one text with a form feed between pages (as pdftotext writes it),
+    or one file a page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
+
+    Args:
+        files: all text files.
+    """
+
+    def __init__(self, files: Collection[Path]) -> None:
+        self._whole = {file.with_suffix(""): file for file in files}
+        self._numbered: dict[tuple[Path, int], Path] = {}
+        for stem, file in self._whole.items():
+            if found := _AFTER.fullmatch(stem.name):
+                self._numbered[stem.parent / found[1], int(found[2])] = file
+        for stem, file in self._whole.items():
+            if found := _WITHIN.fullmatch(stem.name):
+                self._numbered[stem.parent, int(found[1])] = file
+        self._used: dict[Path, Scan] = {}
+
+    def of(self, scan: Scan) -> Mapping[int, tuple[Path, str]]:
+        """The text of each page that has one, and the file it is from.
+
+        Raises:
+            DataError: a text has another number of pages than its scan, belongs to two scans, or
+                is in no known encoding.
+        """
+        whole = self._whole.get(scan.stem)
+        if whole:
+            self._use(whole, scan)
+            parts = source_text(whole).split("\f") if scan.pages else [source_text(whole)]
+            if len(parts) > 1 and not parts[-1].strip():
+                parts.pop()
+            if scan.pages and len(parts) != scan.pages:
+                raise DataError(
+                    f"the text has {len(parts)} pages (parted by form feeds), but "
+                    f"{scan.file.name} has {scan.pages}",
+                    file=whole,
+                    mend="Put a form feed between the texts of two pages, or write one file a page",
+                )
+            return {number: (whole, part) for number, part in enumerate(parts, start=1)}
+        found = {}
+        for number in range(1, (scan.pages or 0) + 1):
+            if file := self._numbered.get((scan.stem, number)):
+                self._use(file, scan)
+                found[number] = (file, source_text(file))
+        return found
+
+    def unused(self) -> list[Path]:
+        """The texts that belong to no scan."""
+        return sorted(set(self._whole.values()) - set(self._used))
+
+    def _use(self, file: Path, scan: Scan) -> None:
+        other = self._used.setdefault(file, scan)
+        if other != scan:
+            raise DataError(
+                f"two images for one text: {other.file.name} and {scan.file.name}",
+                file=file.parent,
+                mend="Keep one of them",
+            )
+
+
+def _frames(file: Path) -> int:
+    """The frames of a TIFF; 1 if it is not readable, which is reported where it is stored."""
+    try:
+        with decoding(plain_file(file), str(file)):
+            return _counted(open_header(file, name=str(file)), file)
+    except DataError as error:
+        if error.problem.startswith("more than"):
+            raise
+        return 1
+
+
+def _counted(image: Image.Image, file: Path) -> int:
+    number = 0
+    try:
+        while True:
+            image.seek(number + 1)
+            number += 1
+            if number >= MOST_PAGES:
+                raise DataError(f"more than {MOST_PAGES:,} pages", file=file, mend="Split the file")
+    except EOFError:
+        return number + 1
+
+
+def _frame_images(
+    file: Path, data: bytes, wanted: Collection[int]
+) -> Iterator[tuple[int, PageImage]]:
+    for number in sorted(wanted):
+        check_time()
+        with decoding(data, f"{file}: page {number}"):
+            image = open_header(data, name=str(file))
+            image.seek(number - 1)
+            if image.width * image.height > MAX_PIXELS:
+                raise Image.DecompressionBombError
+            image.load()
+            frame = ImageOps.exif_transpose(image)
+            out = io.BytesIO()
+            (frame if frame.mode in _PNG_MODES else frame.convert("RGB")).save(out, "PNG")
+        yield number, PageImage(out.getvalue(), "")
