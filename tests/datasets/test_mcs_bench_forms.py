@@ -298,3 +298,12 @@ def test_a_file_of_responses_is_no_dataset(tmp_path: Path) -> None:
 def test_other_records_are_not_taken_for_mcs_bench(tmp_path: Path, record: dict) -> None:
     (tmp_path / "data.json").write_text(json.dumps([record]), "utf-8")
     assert detect_mcs_bench(Listing(tmp_path)) is None
+
+
+def test_an_import_stops_after_a_thousand_missing_images(read) -> None:
+    records = [RECORD | {"ID": n, "Image": f"x{n}.jpg"} for n in range(1500)]
+    with pytest.raises(DataError, match="1000 images or more are missing: x0"):
+        read({"data.json": records})
+    items, done = read({"data.json": [*records, RECORD]}, skip_missing="yes")
+    assert len(items) == 1
+    assert done.notes[0].startswith("left out 1500 without image: 0, 1")

@@ -107,6 +107,10 @@ def test_an_exported_dataset_has_the_ids_of_the_release(tmp_path):
 
 def test_reports_break_imported_data_down_by_author_dynasty_title_and_script(tmp_path):
     imported(tmp_path, "field names in Chinese")
+    go("figures", tmp_path / "data", "--which", "strata", "-o", tmp_path / "figures")
+    drawn = "".join(path.read_text("utf-8") for path in (tmp_path / "figures").glob("*.csv"))
+    assert "Jin" in drawn
+    assert "running" in drawn
     rows = [
         {"ID": each.number, "Task_ID": each.t, "Answer_Simplified": each.answer,
          "Response": each.answer if each.number % 3 else "D"}

@@ -67,6 +67,10 @@ OPTIONS = {
 }
 
 
+MOST_MISSING = 1000
+"""Items without image after which an import stops, unless it is to skip them."""
+
+
 def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str]:
     """Read MCS-Bench's questions word for word, with their answers and images.
 
@@ -89,6 +93,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     _check_images(tables, entries, images)
     items: list[Item] = []
     skipped: list[str] = []
+    skip = flag(options, "skip-missing")
     first = index_origin(entries, options.get("answers-from", ""))
     for name, entry in named:
         refs = images.of(entry)
@@ -96,7 +101,9 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
             skipped.append(name)
         else:
             items.append(item_of(name, entry, refs, first))
-    if not flag(options, "skip-missing"):
+        if len(skipped) == MOST_MISSING and not skip:
+            images.raise_if_missing(more=True)
+    if not skip:
         images.raise_if_missing()
     for item in with_transcriptions(items):
         writer.add(item)

@@ -17,7 +17,7 @@ from keju.datasets.readers.mcs_bench.sources import SUFFIXES, tables_in
 from keju.datasets.readers.mcs_bench.words import named_tasks, names, plain, tasks_of_path
 from keju.errors import DataError, UsageError
 
-MOST_BYTES = 64 << 20
+MOST_BYTES = 32 << 20
 """Bytes of all tables that detection reads as a whole; of larger ones it reads the beginnings."""
 
 _MOST_TABLES = 2000

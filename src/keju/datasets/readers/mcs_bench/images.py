@@ -102,8 +102,11 @@ class ReleaseImages:
         """Whether an image is called after the record's ID."""
         return bool(self._of_id(entry))
 
-    def raise_if_missing(self) -> None:
+    def raise_if_missing(self, *, more: bool = False) -> None:
         """Raise for what was not found.
+
+        Args:
+            more: whether more may be missing.
 
         Raises:
             DataError: naming the first images that are missing, and where they were looked for.
@@ -113,8 +116,9 @@ class ReleaseImages:
                 f"{shortened(name)} (of {place.item})" for name, place in self.missing.items()
             )
             files = {place.file for place in self.missing.values()}
+            count = f"{len(self.missing)} images{' or more' * more}"
             raise DataError(
-                f"{len(self.missing)} images are missing: {names}; looked in {self._top}",
+                f"{count} are missing: {names}; looked in {self._top}",
                 file=files.pop() if len(files) == 1 else self._src,
                 mend="Give their folder: --option images=FOLDER, or skip their items: "
                 "--option skip-missing=yes",
@@ -155,7 +159,7 @@ class ReleaseImages:
     def _found(self, name: str, entry: Entry) -> Path | None:
         plain = PurePosixPath(name.replace("\\", "/"))
         if not plain.is_absolute() and ".." not in plain.parts and ":" not in name:
-            roots = image_roots(self._src, entry.place.file, self._options)
+            roots = dict.fromkeys(image_roots(self._src, entry.place.file, self._options))
             if exact := picture_under(roots, name, entry.place):
                 return exact
         file, item = entry.place
