@@ -270,40 +270,111 @@ _AYNU = {"source": "OBI-Bench: YinQiWenYuan_detection",
          "canonical": "obi-recognition: YinQiWenYuan in Pascal VOC"}  # fmt: skip
 
 LAYOUTS = [
-    _layout("Pascal VOC", "images/bone1.png; annotations/bone1.xml", "", obi_recognition),
-    _layout("Pascal VOC beside the images", "images/bone1.png; images/bone1.xml", "", voc_beside),
-    _layout("Pascal VOC's own tree", "JPEGImages/bone1.png; Annotations/bone1.xml", "", voc_devkit),
-    _layout("YOLO of LabelImg", "images/bone1.txt; classes.txt", "", yolo),
-    _layout("YOLO, parallel trees", "images/train/bone1.png; labels/train/bone1.txt", "",
-            yolo_trees, options=_NEGATIVE),
-    _layout("YOLO, a folder for each part", "train/images/bone1.png; train/labels/bone1.txt", "",
-            yolo_folders, options=_NEGATIVE),
-    _layout("YOLO outlines", "images/bone1.txt: class x1 y1 x2 y2 x3 y3 …", "",
-            lambda src: yolo(src, outline)),
-    _layout("Create ML of LabelImg", "images/images.json", "", createml),
-    _layout("Create ML as Apple writes it", "images/images.json: imagefilename, annotation", "",
-            lambda src: createml(src, "imagefilename", "annotation")),
-    _layout("COCO", "annotations/instances_all.json", "", coco_one),
-    _layout("COCO in parts", "instances_train.json; instances_val.json", "", coco_parts),
-    _layout("COCO polygons", "instances.json: segmentation without bbox", "", coco_polygons),
-    _layout("labelme", "images/bone1.json", "", labelme),
-    _layout("labelme, a folder for each", "images/bone1.png; json/bone1.json", "",
-            lambda src: labelme(src, "json")),
-    _layout("VIA annotations", "via.json", "", via),
-    _layout("VIA project", "via.json: _via_img_metadata", "", lambda src: via(src, project=True)),
-    _layout("VIA table", "via_export.csv: region_shape_attributes", "", via_csv),
-    _layout("boxes.csv", "boxes.csv: image, xmin, ymin, xmax, ymax", "", boxes_csv),
-    _layout("table of sizes", "annotations.csv: image_name, x, y, width, height", "", sizes_csv),
-    _layout("table of TensorFlow", "train_labels.csv: filename, width, height, class, xmin …", "",
-            tensorflow_csv),
-    _layout("table without column names", "train.csv: path,x1,y1,x2,y2,class", "", retinanet_csv),
-    _layout("YinQiWenYuan in Pascal VOC", "images/bone1.png; annotations/bone1.xml", "",
-            obi_recognition, AYNU, **_AYNU),
-    _layout("YinQiWenYuan", 'Train/b02519Z.jpg; Train/b02519Z.json: {"img_name", "ann"}',
-            READ, yinqiwenyuan, AYNU, **_AYNU),
-    _layout("YinQiWenYuan in one file", 'annotations.json: [{"img_name", "ann"}, …]', "",
-            yinqiwenyuan_list, "AYNU", **_AYNU),
-    _layout("three forms at once", "bone1.xml; bone1.txt; images.json", "", in_three_forms,
-            missing="boxes in 3 forms"),
-    _layout("images alone", "images/bone1.png", "", no_boxes, missing="expected boxes as"),
-]  # fmt: skip
+    _layout(
+        "Pascal VOC", "Pascal VOC: images/bone1.png; annotations/bone1.xml", "", obi_recognition
+    ),
+    _layout(
+        "Pascal VOC beside the images",
+        "Pascal VOC: images/bone1.png; images/bone1.xml",
+        "",
+        voc_beside,
+    ),
+    _layout(
+        "Pascal VOC's own tree",
+        "Pascal VOC: JPEGImages/bone1.png; Annotations/bone1.xml",
+        "",
+        voc_devkit,
+    ),
+    _layout("YOLO of LabelImg", "YOLO: images/bone1.txt; classes.txt", "", yolo),
+    _layout(
+        "YOLO, parallel trees",
+        "YOLO: images/train/bone1.png; labels/train/bone1.txt",
+        "",
+        yolo_trees,
+        options=_NEGATIVE,
+    ),
+    _layout(
+        "YOLO, a folder for each part",
+        "YOLO: train/images/bone1.png; train/labels/bone1.txt",
+        "",
+        yolo_folders,
+        options=_NEGATIVE,
+    ),
+    _layout(
+        "YOLO outlines",
+        "YOLO outlines: images/bone1.txt: class x1 y1 x2 y2 x3 y3 …",
+        "",
+        lambda src: yolo(src, outline),
+    ),
+    _layout(
+        "Create ML of LabelImg", "Create ML: images/images.json: image, annotations", "", createml
+    ),
+    _layout(
+        "Create ML as Apple writes it",
+        "Create ML: images/images.json: imagefilename, annotation",
+        "",
+        lambda src: createml(src, "imagefilename", "annotation"),
+    ),
+    _layout("COCO", "COCO: annotations/instances_all.json", "", coco_one),
+    _layout("COCO in parts", "COCO: instances_train.json; instances_val.json", "", coco_parts),
+    _layout("COCO polygons", "COCO: instances.json: segmentation without bbox", "", coco_polygons),
+    _layout("labelme", "labelme: images/bone1.png; images/bone1.json", "", labelme),
+    _layout(
+        "labelme, a folder for each",
+        "labelme: images/bone1.png; json/bone1.json",
+        "",
+        lambda src: labelme(src, "json"),
+    ),
+    _layout("VIA annotations", "VIA: via.json", "", via),
+    _layout(
+        "VIA project", "VIA: via.json: _via_img_metadata", "", lambda src: via(src, project=True)
+    ),
+    _layout("VIA table", "VIA: via_export.csv: region_shape_attributes", "", via_csv),
+    _layout("boxes.csv", "table: boxes.csv: image, xmin, ymin, xmax, ymax", "", boxes_csv),
+    _layout(
+        "table of sizes", "table: annotations.csv: image_name, x, y, width, height", "", sizes_csv
+    ),
+    _layout(
+        "table of TensorFlow",
+        "table: train_labels.csv: filename, width, height, class, xmin …",
+        "",
+        tensorflow_csv,
+    ),
+    _layout(
+        "table without column names", "table: train.csv: path,x1,y1,x2,y2,class", "", retinanet_csv
+    ),
+    _layout(
+        "YinQiWenYuan in Pascal VOC",
+        "images/bone1.png; annotations/bone1.xml",
+        "",
+        obi_recognition,
+        AYNU,
+        **_AYNU,
+    ),
+    _layout(
+        "YinQiWenYuan",
+        'Train/b02519Z.jpg; Train/b02519Z.json: {"img_name", "ann"}',
+        READ,
+        yinqiwenyuan,
+        AYNU,
+        **_AYNU,
+    ),
+    _layout(
+        "YinQiWenYuan in one file",
+        'annotations.json: [{"img_name", "ann"}, …]',
+        "",
+        yinqiwenyuan_list,
+        "AYNU",
+        **_AYNU,
+    ),
+    _layout(
+        "three forms at once",
+        "bone1.xml; bone1.txt; images.json",
+        "",
+        in_three_forms,
+        missing="boxes in 3 forms",
+    ),
+    _layout(
+        "images alone", "images/bone1.png without boxes", "", no_boxes, missing="expected boxes as"
+    ),
+]

@@ -19,8 +19,8 @@ from keju.datasets.readers.tables import SUFFIXES, read_table
 from keju.errors import DataError, UsageError
 
 ITEMS_OPTION = (
-    "a file that lists the images to import, one name a line, or a JSON list of names: exactly "
-    "these are imported, and nothing is drawn"
+    "a list of the images to import, instead of a draw: one name a line, a JSON list of names, or "
+    "a table with the column image"
 )
 
 

@@ -55,7 +55,8 @@ Boxes are in pixels of the image turned upright by EXIF. Where the annotation gi
 image as stored, its boxes are turned with the image; where no size says so, they are read as drawn
 on the upright image, and a note counts such images.
 The authors offer the test images of OBI-Bench on a network drive (README of
-zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen."""
+zijianchen98/OBI-Bench, 2025-03-21); its layout was not seen. O2BR was annotated with LabelImg
+(paper, B.1.2), which writes Pascal VOC, YOLO or Create ML."""
 
 OPTIONS = {
     "source": SOURCE_OPTION,

@@ -52,8 +52,9 @@ OPTIONS = {
     "bones": "folder: a folder for each bone; name: fragments are named after their bone, as "
     "bone001_1.png (default name where all are in one folder, else folder)",
     "field.NAME": "the column of the table that holds the NAME: fragment, adjoins, label",
-    "items": "a file that lists the fragments to import, one name a line: no others are queries or "
-    "candidates; or the pairs to ask, two names a line: query and candidate",
+    "items": "a list of the fragments to import, one name a line: no others are queries or "
+    "candidates; or of the pairs to ask, two names a line: query and candidate; also as JSON, or "
+    "as a table with the columns query and candidate",
 }
 
 _TASK = "rejoining"
