@@ -19,14 +19,14 @@ from serving import Chat
 from typer.testing import CliRunner
 
 from keju.cli import app
-from keju.datasets.store import DatasetWriter
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_jsonl
 from keju.items import Response
 from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
-from keju.scoring import read_scores
+from keju.scoring import answer_code, read_scores
 
 MODEL = "openai:served"
 OTHER = "openai:other"
@@ -75,6 +75,16 @@ def refusals(folder: Path, out: Path) -> dict[str, str]:
     return found
 
 
+def accuracies(folder: Path) -> set[float | None]:
+    """The values of accuracy in the stored scores."""
+    return {
+        score.value
+        for file in RunFolder(folder).scores_dir.glob("*.parquet")
+        for score in read_scores(file)
+        if score.metric == "Acc"
+    }
+
+
 def invoke(*command: str) -> None:
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
@@ -117,9 +127,7 @@ def test_scores_from_before_retry_failed_are_refused(chat: Chat, dataset: Path, 
     invoke("score", str(folder))
     for command in commands(folder, tmp_path / "out"):
         invoke(*command)
-    values = {score.value for file in RunFolder(folder).scores_dir.glob("*.parquet")
-              for score in read_scores(file) if score.metric == "Acc"}  # fmt: skip
-    assert values == {1.0}
+    assert accuracies(folder) == {1.0}
 
 
 @pytest.mark.parametrize(
@@ -234,3 +242,36 @@ def test_a_run_without_its_items_is_an_error_of_one_line(scored: Path, tmp_path:
         error = CliRunner().invoke(app, command).exception
         assert isinstance(error, DataError)
         assert Path(error.file).name == "items.parquet"
+
+
+def test_answers_are_taken_over_for_corrected_references(
+    scored: Path, dataset: Path, tmp_path: Path
+):
+    """The way that the refusal of an edited items.parquet names."""
+    right = Dataset.open(dataset)
+    with DatasetWriter(
+        tmp_path / "d", name="d", version="2", licence="CC0-1.0", source="tests"
+    ) as writer:
+        for item in right.items():
+            for ref in item.images:
+                writer.add_image(right.image_bytes(ref), ref.path)
+            writer.add(replace(item, answer="B", answer_simplified="B"))
+    answers = RunFolder(scored).response_files(MODEL)[0].parent
+    run(tmp_path / "d", [f"replay:{answers}"], tmp_path / "again")
+    invoke("score", str(tmp_path / "again"))
+    assert accuracies(tmp_path / "again") == {0.0}
+    assert accuracies(scored) == {1.0}
+
+
+def test_decisions_on_changed_answers_are_counted_and_have_no_effect(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    folder, sheet = tmp_path / "r", tmp_path / "adjudicated.csv"
+    chat.plan(says="A、B")
+    ask(dataset, folder, chat, MODEL)
+    rows = [f"{answer_code(each)},A" for each in RunFolder(folder).responses()]
+    sheet.write_text("\n".join(["answer_key,letter", *rows]))
+    edit(folder, MODEL, 0, text="C、D")
+    result = CliRunner().invoke(app, ["score", str(folder), "--adjudicated", str(sheet)])
+    assert result.exit_code == 0
+    assert "changed since: 1" in " ".join(result.output.split())

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from judged import GOOD, JUDGE, POOR
+from msgspec.structs import replace
 
 from keju.benchmarks import tasks
 from keju.errors import DataError, UsageError
@@ -96,6 +97,28 @@ def test_replies_to_an_answer_that_has_changed_since_do_not_count(bench, answers
     changed = [each._replace(text=f"{each.text}改") for each in answers.judged]
     found = grades_of(judgements_of(changed, bench.folder, 1), bench.folder, {})
     assert all(each.no_reply + each.no_answer == 4 for each in found.tasks)
+
+
+def test_grades_against_another_reference_do_not_count(bench, answers, graded):
+    """As in a run of an earlier keju, whose items.parquet was edited."""
+    run = bench.folder.run
+    run.write_manifest(replace(run.manifest(), items_sha256=""))
+    edited = [
+        replace(item, answer="另一個意思。") if item.id == "q1" else item for item in run.items()
+    ]
+    run.write_items(edited)
+    now = answers_of(run, bench.folder.rubrics)
+    found = by_place(grades_of(judgements_of(now.judged, bench.folder, 1), bench.folder, {}))
+    assert [found[model, "T6"].no_reply for model in (GOOD, POOR)] == [1, 1]
+    assert [found[model, "T2"].no_reply for model in (GOOD, POOR)] == [0, 0]
+    assert found[GOOD, "T6"].mean == (7 + 8 + 8) / 3
+
+
+def test_a_changed_reply_of_the_judge_is_the_grade(bench, answers, graded):
+    (file,) = (path for path in bench.folder.response_files(JUDGE) if path.stem == "T6")
+    file.write_text(file.read_text().replace("分数：7", "分数：3"))
+    found = by_place(grades_of(judgements_of(answers.judged, bench.folder, 1), bench.folder, {}))
+    assert found[GOOD, "T6"].mean == (3 + 9 + 8 + 8) / 4
 
 
 def test_repeats_are_told_apart_and_their_agreement_is_the_formulas(bench, answers):

@@ -115,6 +115,22 @@ def test_from_a_run_to_the_alignment(bench, tmp_path):
         read_ratings(sheets, {})
 
 
+def test_a_rating_of_another_answer_is_refused(bench, tmp_path):
+    judged = answers_of(bench.folder.run, bench.folder.rubrics).judged
+    known = {code_of(each): each for each in judged}
+    one = next(each for each in judged if each.text)
+    sheet = tmp_path / "sheet.csv"
+    head = "item,task,model,rater,score,answer\n"
+    row = f"{one.id.item},{one.id.task},{one.id.model},Li,7,"
+    for answer in (one.text, f"'{one.text}", f" {one.text[:2]} {one.text[2:]}", ""):
+        sheet.write_text(f'{head}{row}"{answer}"\n', "utf-8")
+        assert read_ratings([sheet], known).rated[0].raters == {"Li": 7}
+    sheet.write_text(f'{head}{row}"{one.text}改"\n', "utf-8")
+    with pytest.raises(DataError, match="is another one in the run") as refused:
+        read_ratings([sheet], known)
+    assert refused.value.item == "line 2"
+
+
 def test_a_sample_that_is_not_all_of_this_run_is_told(bench, answers):
     code = code_of(answers.judged[0])
     found = answers_of(

@@ -8,6 +8,7 @@ import shutil
 import signal
 from concurrent.futures import ThreadPoolExecutor
 
+import msgspec
 import pytest
 from tests.web.conftest import HOSTILE, after, ask
 
@@ -21,6 +22,7 @@ from keju.scoring import aggregate, score_run
 from keju.web import Choice, Hall
 from keju.web.acts import Acts
 from keju.web.exam import WARM_UP
+from keju.web.fields import Given
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -359,3 +361,21 @@ def test_a_hall_needs_a_place_and_its_own_dataset(dataset, tmp_path):
     (tmp_path / "other" / "thesis.txt").write_text("mine")
     with pytest.raises(UsageError, match="holds something that is no run"):
         Hall(dataset, tmp_path / "other", Choice())
+
+
+def test_a_changed_answer_of_a_person_has_no_score_until_the_run_is_scored_again(
+    serving, dataset, tmp_path
+):
+    hall = serving(dataset, tmp_path / "run").hall
+    exam = hall.desks["exam"]
+    subject = next(s for s in exam.subjects("") if exam.request(s)[1].form == "letter"
+                   and not s.startswith(WARM_UP))  # fmt: skip
+    for letter in "AB":
+        hall.acts.add("Li", "exam", subject, msgspec.json.encode(Given(text=letter)).decode())
+        hall.collect()
+        if letter == "B":
+            with pytest.raises(UsageError, match=r"of human:Li, 1 response changed .* keju score"):
+                write_report([tmp_path / "run"], tmp_path / "report.html")
+        score_run(RunFolder.open(tmp_path / "run"))
+        page = write_report([tmp_path / "run"], tmp_path / "report.html").page
+        assert page.is_file()

@@ -64,9 +64,6 @@ def score(
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
-    from keju.reporting.asked import unfinished_lines
-    from keju.reporting.asked_otherwise import otherwise_lines
-    from keju.reporting.own_drafts import own_draft_lines
     from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -110,15 +107,31 @@ def score(
     for table in scores_tables(results, [summary.model for summary in summaries], width=out.width):
         out.print(table)
     out.print(*more_tables(summaries, variants=variants or adjudicated is not None))
-    of_run = [*unfinished_lines(what), *own_draft_lines(what)] if what.is_dir() else []
-    if what.is_dir():
-        of_run += otherwise_lines(RunFolder.open(what).manifest())
+    of_run = _lines_of_run(what, adjudicated) if what.is_dir() else []
     for line in [*of_run, *summary_lines(summaries)]:
         say(line)
     if json_out is not None:
         say(f"Every number: {json_out}")
     if any(summary.strays for summary in summaries):
         raise typer.Exit(WITH_FAILURES)
+
+
+def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
+    """The notes on a scored run that are printed below its scores."""
+    from keju.reporting.asked import unfinished_lines
+    from keju.reporting.asked_otherwise import otherwise_lines
+    from keju.reporting.own_drafts import own_draft_lines
+    from keju.runs import RunFolder
+    from keju.scoring import read_decisions, unused_decisions
+
+    run = RunFolder.open(path)
+    lines = [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
+    if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
+        lines.append(
+            f"Decisions in {adjudicated} that do not count, because the run does not have the "
+            f"answer or the answer changed since: {unused:,}"
+        )
+    return lines
 
 
 @app.command()

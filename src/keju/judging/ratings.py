@@ -57,7 +57,8 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
     Raises:
         UsageError: there is no such file.
         DataError: a column is missing, a number is none or not from 0 to 10, someone rated an
-            answer twice, a judge gave it two grades, or an answer is not in the run.
+            answer twice, a judge gave it two grades, or an answer is not in the run or is another
+            one there than in the sheet's column `answer`.
     """
     by_answer: dict[AnswerId, Rated] = {}
     by_id = {judged.id: judged for judged in (known or {}).values()}
@@ -73,6 +74,7 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
             which = _which(path, place, row, known)
             which = coded.get(which.spelled, which)
             judged = by_id.get(which)
+            _check_answer(path, place, row, judged)
             group = judged.group if judged else row.get("group") or which.item
             rated = by_answer.setdefault(which, Rated(which, group, {}, {}))
             _note_judges(path, place, row, rated)
@@ -127,6 +129,18 @@ def _which(
         row.get("query", ""), cast("Setting", setting), int(number),
         cast("PromptScript", row.get("script") or "released"),
     )  # fmt: skip
+
+
+def _check_answer(path: Path, place: str, row: Mapping[str, str], judged: Judged | None) -> None:
+    """Refuse a rating of another answer than the run has; a code covers the answer already."""
+    answer = row.get("answer", "")
+    if judged is None or row.get(CODE) or not answer:
+        return
+    if "".join(answer.removeprefix("'").split()) != "".join(judged.text.removeprefix("'").split()):
+        raise DataError(
+            f"the answer of {judged.id.model} to {judged.id.item} is another one in the run",
+            file=path, item=place, mend="Rate the answer of this run, or name the run it is from",
+        )  # fmt: skip
 
 
 def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: Rated) -> None:

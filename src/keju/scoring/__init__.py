@@ -4,7 +4,13 @@
 catalogue names; `aggregate` sums them to tasks, domains and benchmarks; `to_json` writes both down.
 """
 
-from keju.scoring.adjudicated import Decisions, answer_code, is_unclear, read_decisions
+from keju.scoring.adjudicated import (
+    Decisions,
+    answer_code,
+    is_unclear,
+    read_decisions,
+    unused_decisions,
+)
 from keju.scoring.aggregate import (
     BenchmarkResult,
     MeanResult,
@@ -96,6 +102,7 @@ __all__ = [
     "summarise_with_json",
     "to_json",
     "transcription_of",
+    "unused_decisions",
     "variant_results",
     "verdict_of",
     "write_scores",

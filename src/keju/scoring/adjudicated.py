@@ -18,7 +18,7 @@ import msgspec
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes, sha256_file
 from keju.items import Item, Response, Score
-from keju.runs import setting_in_format_1
+from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring.answers import body_of
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
@@ -93,6 +93,17 @@ def read_decisions(path: Path) -> Decisions:
         raise DataError(f"not a CSV file in UTF-8: {error}", file=path) from None
     letters = {code: most for code, votes in said.items() if (most := _most(votes))}
     return Decisions(letters, sha256_file(path)[:8])
+
+
+def unused_decisions(decisions: Decisions, run: RunFolder) -> int:
+    """How many decisions are of answers that the run does not have, or no longer has.
+
+    Raises:
+        DataError: a stored line is damaged.
+    """
+    old = run.manifest().format == FORMAT_1
+    present = {answer_code(response, of_0_1_0=old) for response in run.responses()}
+    return len(decisions.letters.keys() - present)
 
 
 def _most(votes: Counter[str]) -> str:
