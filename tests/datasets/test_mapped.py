@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import tomllib
 
 import polars as pl
 import pytest
+from damage import DAMAGES
 from released import picture, put, table
 from typer.testing import CliRunner
 
@@ -252,6 +254,15 @@ def test_names_in_the_data_stay_inside_the_source(tmp_path, quiz, name):
         items_of(tmp_path, quiz, texts.replace('image = "img"\n', 'image = "n"\n'))
 
 
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+def test_no_damage_of_a_source_gives_another_error_than_one_of_keju(tmp_path, quiz, damage):
+    put(quiz / "more.json", json.dumps([{"ID": 1, "Question": "问", "Answer": "答"}]))
+    damage.do(quiz)
+    with contextlib.suppress(KejuError):
+        items_of(tmp_path, quiz, QUIZ)
+    draft_mapping(Listing(quiz))
+
+
 def test_two_records_of_one_id_are_refused(tmp_path, quiz):
     row = ("1", "何书？", "甲|乙", "1", "a.png")
     table(quiz / "q.csv", ("n", "ask", "opts", "right", "img"), row, row)
@@ -265,7 +276,7 @@ def test_two_records_of_one_id_are_refused(tmp_path, quiz):
         ("[source]", "[sorce]", "unknown key 'sorce'. Did you mean source?"),
         ("tables =", "table =", "unknown key 'table'. Did you mean tables?"),
         ("question =", "questions =", "[fields]: unknown key 'questions'. Did you mean question?"),
-        ('"from-0"', '"from-2"', "answer_is: Invalid enum value 'from-2'"),
+        ('"from-0"', '"from-2"', "answer_is: Invalid enum value 'from-2'. Use text, from-0"),
         ('id = "n"', "id = 1", "fields"),
         ('"T7"', '"TODO"', "constants.task: this value of the draft is still TODO"),
         ('"ask"', '"aks"', "[fields] question: no record has a column 'aks'. Did you mean 'ask'?"),

@@ -21,6 +21,7 @@ from keju.images import EXTENSIONS
 from keju.items import ImageRef
 
 _BLANK = re.compile(r"\{([^{}]+)\}")
+_IMAGES = "[source] images"
 _ANY_FOLDER, _ANY_SUFFIX = "**/", ".*"
 _SHORTEST = 200
 """A shorter text is a name, not an image in base64."""
@@ -137,9 +138,10 @@ class MappedFiles:
     def _given_folders(self) -> list[Path]:
         folders = []
         for name in as_tuple(self._mapping.source.images):
-            folder = inside(self._root, name, file=self._root, item="[source] images")
+            here = name in {".", "./"}
+            folder = self._root if here else inside(self._root, name, file=self._root, item=_IMAGES)
             if not folder.is_dir():
-                raise UsageError(f"[source] images: {folder} is not a folder")
+                raise UsageError(f"{_IMAGES}: {folder} is not a folder")
             folders.append(folder)
         return folders
 

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.base import source_bytes
-from keju.errors import DataError
+from keju.errors import DataError, shortened
 
 TODO = "TODO"
 """Marks in a drafted mapping what must be completed."""
@@ -27,6 +27,13 @@ JOINERS = {
 """Roles of one text, and what joins the texts of several columns."""
 
 ROLES = (*JOINERS, *LIST_ROLES)
+
+_CHOICES = {
+    "prompt": ("verbatim", "template"),
+    "answer_is": ("text", "from-0", "from-1"),
+    "rest": ("metadata", "ignored"),
+    "source.json": ("list", "by-key", "one"),
+}
 
 Columns = str | tuple[str, ...]
 
@@ -116,9 +123,9 @@ def read_mapping(file: Path) -> Mapping:
     except msgspec.ValidationError as error:
         message, _, place = str(error).partition(" - at ")
         where = place.strip("`").removeprefix("$.")
-        raise DataError(
-            message, file=file, item=where or None, mend="See docs/formats.md, section mapped"
-        ) from None
+        choices = _CHOICES.get(where)
+        hint = f"Use {', '.join(choices)}" if choices else "See docs/formats.md, Mapping files"
+        raise DataError(message, file=file, item=where or None, mend=hint) from None
 
 
 def _names_of_metadata(data: dict[str, object]) -> tuple[str, ...]:
@@ -135,7 +142,7 @@ def _check_keys(file: Path, section: str, found: dict[str, object], known: tuple
             near = get_close_matches(key, known, n=1)
             hint = f"Did you mean {near[0]}? " if near else ""
             raise DataError(
-                f"unknown key {key!r}",
+                f"unknown key {shortened(key)!r}",
                 file=file,
                 item=f"[{section}]" if section else None,
                 mend=f"{hint}Keys: {', '.join(known)}",
