@@ -318,3 +318,10 @@ def test_a_release_of_yinqiwenyuan_is_imported_run_and_scored_in_three_commands(
     }
     assert values["MRE"] == 0
     assert values["mIoU"] == pytest.approx(1, abs=0.05)
+
+
+def test_the_use_of_the_columns_of_a_table_is_reported(read, tmp_path):
+    forms.tensorflow_csv(tmp_path / "O2BR")
+    notes = read("obi-recognition", tmp_path / "O2BR").notes
+    assert "fields ignored: class" in notes
+    assert any("image from filename, left from xmin" in note for note in notes)

@@ -11,6 +11,7 @@ import msgspec
 
 from keju.datasets.readers._item_list import names_in
 from keju.datasets.readers.base import Options, files_under, source_text
+from keju.datasets.readers.import_log import ImportLog, import_log
 from keju.datasets.readers.records import FIELD_OPTION, Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, shortened
@@ -70,18 +71,24 @@ def pair_files(folder: Path, is_fragment: Callable[[str], bool], options: Option
     return [path for path in files if _has_pairs(path, is_fragment, options)]
 
 
-def read_pairs(file: Path, options: Options) -> Iterator[Pair]:
+def read_pairs(file: Path, options: Options, log: ImportLog | None = None) -> Iterator[Pair]:
     """The pairs of a file.
+
+    Args:
+        file: the file.
+        options: of the import.
+        log: records the use of the columns; by default the log of the import that runs.
 
     Raises:
         UsageError: an option names a role that this format has not.
         DataError: the file is not readable, or a line does not have two names.
     """
     suffix = file.suffix.casefold().lstrip(".")
+    log = log or import_log()
     if suffix in _TABLES:
-        yield from _table(file, options)
+        yield from _table(file, options, log)
     elif suffix == "json":
-        yield from _json(file, options)
+        yield from _json(file, options, log)
     else:
         yield from _lines(file)
 
@@ -90,7 +97,7 @@ def _has_pairs(file: Path, is_fragment: Callable[[str], bool], options: Options)
     """Whether one of the first pairs of a file is a pair of fragments."""
     given = {key: value for key, value in options.items() if key.startswith(FIELD_OPTION)}
     try:
-        first = islice(read_pairs(file, given), _LOOKED_AT)
+        first = islice(read_pairs(file, given, ImportLog()), _LOOKED_AT)
         return any(is_fragment(pair.one) and is_fragment(pair.other) for pair in first)
     except DataError:
         return False
@@ -99,9 +106,10 @@ def _has_pairs(file: Path, is_fragment: Callable[[str], bool], options: Options)
 _LOOKED_AT = 20
 
 
-def _table(file: Path, options: Options) -> Iterator[Pair]:
+def _table(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
     rows = read_table(file)
     fields = map_fields(file, [cells for _, cells in rows], FIELDS, options)
+    log.columns(fields, rows[0].cells)
     for place, cells in rows:
         said = {role: text_of(cells, key, place).strip() for role, key in fields.items()}
         yield _pair(said, place)
@@ -145,7 +153,7 @@ def _lines(file: Path) -> Iterator[Pair]:
             yield Pair(place, one, other, _truth(flags[0], place) if flags else True)
 
 
-def _json(file: Path, options: Options) -> Iterator[Pair]:
+def _json(file: Path, options: Options, log: ImportLog) -> Iterator[Pair]:
     """A mapping of each fragment to those it adjoins; or a list of pairs, perhaps under one key."""
     try:
         content = msgspec.json.decode(source_text(file))
@@ -160,7 +168,7 @@ def _json(file: Path, options: Options) -> Iterator[Pair]:
     if not isinstance(pairs, list):
         raise _no_pairs(Place(file, ""))
     if pairs and isinstance(pairs[0], dict):
-        yield from _objects(file, pairs, options)
+        yield from _objects(file, pairs, options, log)
         return
     for number, pair in enumerate(pairs, start=1):
         place = Place(file, f"pair {number}")
@@ -176,11 +184,14 @@ def _mapped(file: Path, content: Mapping[str, object]) -> Iterator[Pair]:
             yield Pair(place, name, other, one_way=True)
 
 
-def _objects(file: Path, pairs: Sequence[object], options: Options) -> Iterator[Pair]:
+def _objects(
+    file: Path, pairs: Sequence[object], options: Options, log: ImportLog
+) -> Iterator[Pair]:
     records = [pair for pair in pairs if isinstance(pair, dict)]
     if len(records) < len(pairs):
         raise _no_pairs(Place(file, ""))
     fields = map_fields(file, records, FIELDS, options)
+    log.columns(fields, records[0])
     for number, record in enumerate(records, start=1):
         place = Place(file, f"pair {number}")
         said = {

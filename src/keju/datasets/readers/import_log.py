@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -56,6 +56,14 @@ class ImportLog:
         kept = tuple(field for field in self._metadata if field not in roles)
         known = {*roles, *kept}
         return used, kept, tuple(field for field in self._ignored if field not in known)
+
+    def columns(self, used: Mapping[str, str], every: Iterable[str]) -> None:
+        """Record the columns of a table: those used, by role, and of all of them the ignored."""
+        for role, field in used.items():
+            self.used(role, field)
+        for field in every:
+            if field not in used.values():
+                self.ignored(field)
 
     def notes(self) -> Iterator[str]:
         """One line for each kind of fact that was recorded."""

@@ -18,6 +18,7 @@ from keju.datasets.readers.base import source_text
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn, wrong
 from keju.datasets.readers.boxes.via import Shape, box_of
+from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.records import (
     FIELD_OPTION,
     Field,
@@ -144,6 +145,8 @@ def _read_headed(
     records = [cells for _, cells in rows]
     form = form or _form_of(records, options)
     fields = map_fields(file, records, _PLACED | _FORMS[form], options)
+    sizes = _SIZE if form == "xyxy" else ()
+    import_log().columns(fields, [key for key in records[0] if key not in sizes])
     for place, cells in rows:
         name = text_of(cells, fields["image"], place).strip()
         image = found.image(name, place)
