@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import stat
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
 from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError, UsageError
-from keju.files import sha256_file
+from keju.files import sha256_bytes, sha256_file
+
+_SMALL = 1 << 16
 
 Rule = Literal["drop", "keep-first", "error"]
 
@@ -110,7 +114,7 @@ class Copies:
         by_digest: dict[str, list[Image]] = defaultdict(list)
         for image in alike:
             try:
-                by_digest[sha256_file(image.path)].append(image)
+                by_digest[_digest(image.path, size)].append(image)
             except OSError:
                 continue  # Where it is drawn, reading it reports what is wrong.
         found = {digest: copies for digest, copies in by_digest.items() if len(copies) > 1}
@@ -118,9 +122,23 @@ class Copies:
         return found
 
 
+def _digest(path: Path, size: int) -> str:
+    """The SHA-256 of a file of so many bytes; small ones are read at once, as there may be many.
+
+    Raises:
+        OSError: it is not readable.
+    """
+    if size > _SMALL:
+        return sha256_file(path)
+    check_time()
+    with path.open("rb", buffering=0) as stream:
+        return sha256_bytes(stream.read(size) or b"")
+
+
 def _size(path: Path) -> int:
     """The size of a regular file in bytes; -1 for anything else, which is never opened here."""
     try:
-        return path.stat().st_size if path.is_file() else -1
+        status = path.stat()
     except OSError:
         return -1
+    return status.st_size if stat.S_ISREG(status.st_mode) else -1
