@@ -96,7 +96,7 @@ def import_(
             f"{form!r} is no format but a source of a recipe: keju build RECIPE.toml. "
             f"Its keys: keju build sources {form}"
         )
-    options = dict(_pair(each) for each in option or ())
+    options = dict(option_pair(each) for each in option or ())
     if map_:
         options["map"] = str(map_)
     done = import_dataset(
@@ -181,7 +181,12 @@ def stats_(dataset: DatasetPath, as_json: AsJson = False) -> None:
         out.print(*stats_tables(found))
 
 
-def _pair(option: str) -> tuple[str, str]:
+def option_pair(option: str) -> tuple[str, str]:
+    """Name and value of an option of a format.
+
+    Raises:
+        UsageError: it has no value.
+    """
     name, equals, value = option.partition("=")
     if not equals:
         raise UsageError(f"option {option!r} needs a value: --option {name}=VALUE")

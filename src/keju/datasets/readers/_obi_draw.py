@@ -10,6 +10,7 @@ from keju.datasets.readers._obi import Found, drawn
 from keju.datasets.readers._obi_copies import Copies, Image, rule_in
 from keju.datasets.readers._obi_tree import Tree
 from keju.datasets.readers.base import Options, listed, source_bytes, source_text
+from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.items import ImageRef
@@ -287,10 +288,17 @@ def images_of(trees: Iterable[Tree]) -> Iterable[Image]:
 def classes_in(file: Path) -> tuple[str, ...]:
     """The classes in a list of classes that look alike.
 
+    In a CSV with the columns class and similar, as `keju data scaffold` writes it, they are those
+    whose cell of the column similar is not empty.
+
     Raises:
         DataError: the file is not readable, or names less than two.
     """
-    lines = (line.strip() for line in source_text(file).split("\n"))
+    if file.suffix.casefold() == ".csv" and "similar" in source_text(file).partition("\n")[0]:
+        rows = [cells for _, cells in read_table(file)]
+        lines = iter([str(row.get("class", "")) for row in rows if str(row["similar"]).strip()])
+    else:
+        lines = (line.strip() for line in source_text(file).split("\n"))
     classes = tuple(dict.fromkeys(line for line in lines if line))
     if len(classes) < 2:
         raise DataError(

@@ -33,14 +33,20 @@ class Description(NamedTuple):
     frequency: int | None
 
 
-def descriptions_in(folder: Path) -> dict[Path, str]:
-    """What the table in a folder says of pictures; empty where there is none.
+def descriptions_in(folder: Path, options: Options) -> dict[Path, str]:
+    """The descriptions of images, from the table in a folder or that of the option.
+
+    A description may be empty, as in a table that is yet to be filled in.
 
     Raises:
         DataError: the table is not as it should be.
     """
-    file = find_table(folder, NAME)
-    return {each.path: each.description for each in read_descriptions(file)} if file else {}
+    given = Path(options[NAME]) if NAME in options else None
+    file = given or find_table(folder, NAME)
+    if file is None:
+        return {}
+    rows = read_descriptions(file, may_be_empty=True, folder=folder if given else None)
+    return {each.path: each.description for each in rows}
 
 
 def read_descriptions(

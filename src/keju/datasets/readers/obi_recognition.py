@@ -27,7 +27,7 @@ from keju.datasets.readers._recognition_detection import detect_recognition
 from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes, whole
 from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
 from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
-from keju.datasets.readers.descriptions import descriptions_in
+from keju.datasets.readers.descriptions import NAME, descriptions_in
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item
@@ -62,6 +62,8 @@ OPTIONS = {
     "source": SOURCE_OPTION,
     **BOX_OPTIONS,
     "description": "the answer to What for every image that descriptions.csv does not name",
+    "descriptions": "the table of descriptions, where it is not SRC/descriptions.csv; images are "
+    "named from SRC on",
     "items": ITEMS_OPTION,
     "sample": "this many images of each source, drawn (default all)",
     "seed": SEED_OPTION,
@@ -115,7 +117,7 @@ def _read_source(
             f"{listed(_names(found, parts.skipped))}"
         )
     chosen = _sampled(found, parts.boxed, options)
-    what = _What(descriptions_in(found.folder), options, found)
+    what = _What(descriptions_in(found.folder, options), options, found)
     fit = _Fit(flag(options, "skip-faulty"))
     asked_about = [path for path in chosen if _add(found, writer, path, annotations, what, fit)]
     negatives = _sampled(found, parts.negatives, options)
@@ -225,7 +227,10 @@ class _What:
 
     def note(self, chosen: list[Path]) -> Iterator[str]:
         """How many images have no description of their own."""
-        ours = [path for path in chosen if path not in self._described]
+        ours = [path for path in chosen if not self._described.get(path)]
+        if empty := sum(not each for each in self._described.values()):
+            total = len(self._described)
+            yield f"{self._name or NAME}: {empty} of {total} rows have no description"
         if ours and not self._otherwise:
             yield f"{self._name}: {len(ours)} images are not asked What: nothing describes them"
         elif ours and self._name:
