@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -307,3 +308,29 @@ def test_an_import_stops_after_a_thousand_missing_images(read) -> None:
     items, done = read({"data.json": [*records, RECORD]}, skip_missing="yes")
     assert len(items) == 1
     assert done.notes[0].startswith("left out 1500 without image: 0, 1")
+
+
+@pytest.mark.parametrize(
+    ("files", "wanted"),
+    [
+        (["T7/a.jpg", "T8/a.jpg"], "T7/a.jpg"), (["T8/a.jpg"], None), (["书法/a.jpg"], None),
+        (["古籍文本/a.jpg", "书法/a.jpg"], "古籍文本/a.jpg"), (["12/a.jpg"], "12/a.jpg"),
+        (["12/a.jpg", "7/b.jpg"], None), (["T7_a.jpg", "a.jpg"], "T7_a.jpg"),
+        (["a/1.jpg"], "a/1.jpg"), (["A.JPG"], "A.JPG"),
+    ],
+)  # fmt: skip
+def test_an_image_called_after_an_id_is_not_one_of_another_task(
+    read, tmp_path, picture, files: list[str], wanted: str | None
+) -> None:
+    for shade, name in enumerate(files):
+        path = tmp_path / "src" / "images" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(picture(20 + shade, form="JPEG"))
+    bare = {key: value for key, value in RECORD.items() if key != "Image"}
+    if wanted is None:
+        with pytest.raises(DataError, match="image"):
+            read({"data.json": [bare]})
+        return
+    ((item,), _) = read({"data.json": [bare]})
+    expected = sha256((tmp_path / "src" / "images" / wanted).read_bytes()).hexdigest()
+    assert [ref.sha256 for ref in item.images] == [expected]

@@ -96,6 +96,16 @@ def mcs_bench(src: Path) -> None:
         put(src / f"images/p{number}.png", picture(number))
 
 
+def mcs_bench_tables(src: Path) -> None:
+    """A file for each task, with IDs that start again, options in columns, images by ID."""
+    heads = ("ID", "Question", "Answer", "A", "B", "Author")
+    table(src / "T1.csv", heads, (1, "识别图中文字。", "學而時習之", "", "", "王羲之"))
+    table(src / "T7.csv", heads, (1, "出自哪本书？", "論語", "說苑", "論語", "赵孟頫"),
+          (2, "又出自哪本书？", "A", "說苑", "論語", ""))  # fmt: skip
+    for number, name in enumerate(("T1/1", "T7/1", "T7/2"), start=1):
+        put(src / f"images/{name}.png", picture(number))
+
+
 def ancientdoc(src: Path) -> None:
     page, other = "Confucianism/論語集注/p01.png", "Art/書譜/p01.png"
     lines = [
@@ -273,6 +283,7 @@ FORMS = {
     "page-xml": Form("page-xml", page_xml),
     "alto": Form("alto", alto),
     "mcs-bench": Form("mcs-bench", mcs_bench),
+    "mcs-bench, tables by task": Form("mcs-bench", mcs_bench_tables),
     "ancientdoc": Form("ancientdoc", ancientdoc),
     "hisdoc": Form("hisdoc", hisdoc),
     "obi-recognition": Form("obi-recognition", obi_recognition),

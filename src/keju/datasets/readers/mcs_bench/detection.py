@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -26,6 +27,7 @@ _HEADS = 60
 
 _KNOWN = frozenset({"taskid", "answersimplified", "questionsimplified", "任务编号", "任务id"})
 _RESPONSES = frozenset({"response", "answersimplified"})
+_NO_FIELD = re.compile(r"no field for the ([a-z_]+)")
 _HAN = range(0x4E00, 0xA000)
 
 
@@ -66,14 +68,22 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
     except (DataError, UsageError) as error:
         if not fit:
             return None
-        reason = (getattr(error, "problem", str(error)), getattr(error, "mend", None))
-        missing = ". ".join(filter(None, reason))
-        return Detection(min(fit, 0.6), f"questions like MCS-Bench's {where}", missing=missing)
+        what = f"questions like MCS-Bench's {where}"
+        return Detection(min(fit, 0.6), what, missing=_missing(error))
     if not fit:
         return None
     kinds = {entry.kind for entry in entries}
     what = f"MCS-Bench: {len(entries):,} questions of {len(kinds)} of its 45 tasks {where}"
     return Detection(fit, what, missing=_missing_images(entries, listing))
+
+
+def _missing(error: DataError | UsageError) -> str:
+    """What an import refuses a source for, as the end of "it needs"."""
+    if not isinstance(error, DataError):
+        return str(error)
+    role = _NO_FIELD.match(error.problem)
+    needed = f"the {role[1]}" if role else "a correction"
+    return ". ".join(filter(None, (f"{needed}: {error.problem}", error.mend)))
 
 
 def _check_unlike(names: Iterable[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
@@ -65,7 +66,7 @@ class ReleaseImages:
 
     @cached_property
     def _folders(self) -> list[str]:
-        return list(dict.fromkeys(part for path in self._files for part in self._inner(path)))
+        return list(dict.fromkeys(name for _, names, _ in os.walk(self._top) for name in names))
 
     @cached_property
     def _near(self) -> dict[Task, frozenset[str]]:
@@ -163,9 +164,25 @@ class ReleaseImages:
             if exact := picture_under(roots, name, entry.place):
                 return exact
         file, item = entry.place
-        return self._index.find(
-            name.removeprefix("file://"), file=file, item=item, near=self._near_of(entry.kind)
-        )
+        near = self._near_of(entry.kind)
+        found = self._index.find(name.removeprefix("file://"), file=file, item=item, near=near)
+        if found is None or not near or not self._of_others(found, entry.kind):
+            return found
+        return found if any(part in plain.parts for part in self._inner(found)) else None
+
+    def _of_others(self, path: Path, kind: Task) -> bool:
+        """Whether a folder above an image is called after another task or domain.
+
+        A number is a task's only if the task itself has such a folder.
+        """
+        numbered = any(each.isdigit() for each in self._near_of(kind))
+        for folder in self._inner(path):
+            if folder.isdigit() and not numbered:
+                continue
+            tasks, domains = tasks_of_path((folder,)), domains_in(folder)
+            if (len(tasks) == 1 and kind not in tasks) or (domains and kind.domain not in domains):
+                return True
+        return False
 
     def _near_of(self, kind: Task) -> frozenset[str]:
         """The names of folders that mean a task or, if none does, its domain."""
@@ -180,11 +197,11 @@ class ReleaseImages:
         name, number = entry.name, entry.kind.id.removeprefix("T")
         if not name:
             return []
-        for each in (f"T{number}_{name}", f"task_{number}_{name}", f"task{number}_{name}", name):
-            if found := self._by_stem.get(_bare(each)):
+        for each in (f"T{number}_{name}", f"task_{number}_{name}", f"task{number}_{name}", name,
+                     f"{number}_{name}"):  # fmt: skip
+            named = self._by_stem.get(_bare(each), [])
+            if found := [path for path in named if not self._of_others(path, entry.kind)]:
                 return [self._one_of(found, entry)]
-        if found := self._by_stem.get(_bare(f"{number}_{name}")):
-            return [self._one_of(found, entry)]
         in_folder = self._by_folder.get(name.casefold(), [])
         return in_folder if len({path.parent for path in in_folder}) == 1 else []
 

@@ -23,9 +23,10 @@ def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], lis
         tasks_of.setdefault(entry.name, set()).add(entry.kind.id)
     again = [name for name, count in counts.items() if count > 1 and len(tasks_of[name]) > 1]
     if again:
+        first = next(entry for entry in entries if entry.name == again[0])
         notes.append(
             f"IDs start again in other tasks ({listed(again, 3)}): the task was put before each "
-            f"ID, as in T7-{again[0][:20]}"
+            f"ID, as in {first.kind.id}-{first.name[:20]}"
         )
     numbers: Counter[str] = Counter()
     found: list[tuple[str, Entry]] = []
@@ -37,7 +38,10 @@ def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], lis
             name = f"{entry.kind.id}-{numbers[entry.kind.id]}"
         found.append((name, entry))
     if unnamed := sum(not entry.name for entry in entries):
-        notes.append(f"{unnamed} records have no ID: they are numbered in each task, as in T7-1")
+        notes.append(
+            f"{unnamed} records have no ID: they are numbered in each task, as in "
+            f"{entries[0].kind.id}-1"
+        )
     return found, notes
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from keju.datasets.readers.base import files_under, source_text
+from keju.datasets.readers.base import files_under, plain_file, source_text
 from keju.datasets.readers.mcs_bench.conversations import has_conversation
 from keju.datasets.readers.mcs_bench.words import names, plain, script_in
 from keju.datasets.readers.records import JsonObject, Place
@@ -47,6 +48,7 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
     """
     if src.is_file():
         return list(_tables(src, (src.stem, src.parent.name))), []
+    _check_folders(src)
     found: list[Table] = []
     others: list[tuple[Path, list[Table]]] = []
     refused: list[tuple[Path, DataError]] = []
@@ -73,6 +75,19 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
             mend="See: keju data formats",
         )
     return found, [file.relative_to(src).as_posix() for file, _ in (*others, *refused)]
+
+
+def _check_folders(src: Path) -> None:
+    """Refuse an empty folder that is called as a table, such as ``T7.csv``.
+
+    Raises:
+        DataError: there is one.
+    """
+    for place, folders, _ in os.walk(src):
+        for name in sorted(folders):
+            path = Path(place, name)
+            if path.suffix.casefold().lstrip(".") in SUFFIXES and not any(path.iterdir()):
+                plain_file(path)
 
 
 class _NoRecordsError(DataError):
