@@ -156,6 +156,21 @@ def test_a_hostile_pdf_is_refused_in_one_line(tmp_path, data, words):
     assert refused.value.mend
 
 
+def test_a_page_that_takes_too_long_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(_pdf_pages, "PAGE_SECONDS", 2.0)
+    put(tmp_path / "src/a.pdf", raw_pdf())
+    put(tmp_path / "src/b.pdf", raw_pdf(side=1000, content=b"0 0 3600 3600 re f " * 20_000))
+    with pytest.raises(DataError, match=r"b\.pdf: page 1: the page takes more than 2 seconds"):
+        read(tmp_path / "src", texts="no")
+
+
+def test_a_pdf_that_ends_the_library_is_refused(src, monkeypatch):
+    put(src.parent / "worker.py", "import sys; sys.stdin.readline(); sys.exit(1)")
+    monkeypatch.setattr(_pdf_pages, "_WORKER", src.parent / "worker.py")
+    with pytest.raises(DataError, match=r"book\.pdf: the PDF cannot be read"):
+        read(src, texts="no")
+
+
 def test_a_pdf_with_a_broken_table_of_objects_is_repaired_or_refused(tmp_path):
     data = raw_pdf().replace(b"startxref\n", b"startxref\n9")
     put(tmp_path / "src/book.pdf", data)

@@ -1,182 +1,155 @@
-"""The pages of PDF files as images: embedded scans as they are, other pages rendered."""
+"""`PdfReader`: the pages of PDF files as images; embedded scans as they are, others rendered."""
 
 from __future__ import annotations
 
-import ctypes
-import io
-import math
+import json
+import subprocess
+import sys
+import threading
 from collections.abc import Collection, Iterator
 from pathlib import Path
+from types import TracebackType
+from typing import Any
 
-import pypdfium2 as pdfium
-from PIL import Image
-from pypdfium2 import raw
-
-from keju.datasets.readers._page_image import MOST_PAGES, PageImage
+from keju.datasets.readers import _page_image
+from keju.datasets.readers._page_image import PageImage
+from keju.datasets.readers.base import plain_file
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
 
-MOST_PIXELS = 100_000_000
-"""Pixels of a rendered page: A4 at 900 dpi."""
+MOST_PIXELS = 60_000_000
+"""Pixels of a rendered page: A4 at 700 dpi."""
 
-USUAL_DPI = 300
+PAGE_SECONDS = 15.0
+"""Time that one page may take."""
 
-_MOST_OBJECTS = 10_000
-_ONE_PERCENT = 0.01
-_INVISIBLE = raw.FPDF_TEXTRENDERMODE_INVISIBLE
-
-
-def pdf_length(file: Path, data: bytes) -> int:
-    """The number of pages.
-
-    Raises:
-        DataError: it is damaged, encrypted or empty, or has more than `MOST_PAGES`.
-    """
-    document = _opened(file, data)
-    try:
-        return len(document)
-    finally:
-        document.close()
+_WORKER = Path(__file__).with_name("_pdf_worker.py")
 
 
-def pdf_images(
-    file: Path, data: bytes, wanted: Collection[int], dpi: int | None
-) -> Iterator[tuple[int, PageImage]]:
-    """The images of some pages, numbered from 1.
+class PdfReader:
+    """Reads PDF files in a process of its own, which is started for the first one.
 
     A page that is one upright JPEG or JPEG 2000 image gives that file, byte for byte; another page
-    that is one image is rendered at the resolution of that image; all others at `USUAL_DPI`. Text
-    that an OCR program put invisibly over a scan does not count.
-
-    Args:
-        file: the PDF's name, for errors.
-        data: its bytes.
-        wanted: the numbers of the pages.
-        dpi: render every page at this resolution.
-
-    Raises:
-        DataError: as `pdf_length`, or a page is damaged or has too many pixels.
+    that is one image is rendered at the resolution of that image; all others at 300 dpi. Text that
+    an OCR program put invisibly over a scan does not count.
     """
-    document = _opened(file, data)
-    try:
-        for number in sorted(wanted):
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._late = False
+
+    def __enter__(self) -> PdfReader:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def length(self, file: Path) -> int:
+        """The number of pages.
+
+        Raises:
+            DataError: the file is damaged, encrypted or empty, or has too many pages.
+        """
+        for head, _ in self._ask(file, (), None):
+            return int(head["page"])
+        raise AssertionError
+
+    def images(
+        self, file: Path, wanted: Collection[int], dpi: int | None
+    ) -> Iterator[tuple[int, PageImage]]:
+        """The images of some pages, numbered from 1.
+
+        Args:
+            file: the PDF.
+            wanted: the numbers of the pages.
+            dpi: render every page at this resolution.
+
+        Raises:
+            DataError: as `length`, or a page is damaged, too large or takes too long.
+        """
+        for head, data in self._ask(file, sorted(wanted), dpi):
             check_time()
-            try:
-                page = document[number - 1]
-                try:
-                    yield number, _image_of(file, page, number, dpi)
-                finally:
-                    page.close()
-            except (pdfium.PdfiumError, ValueError, MemoryError, OSError) as error:
-                raise DataError(
-                    f"not readable: {error}",
-                    file=file,
-                    item=f"page {number}",
-                    mend="Repair the PDF, e.g. with qpdf, or give its pages as images",
-                ) from None
-    finally:
-        document.close()
+            yield head["page"], PageImage(data, head["made"])
 
+    def _ask(
+        self, file: Path, wanted: Collection[int], dpi: int | None
+    ) -> Iterator[tuple[dict[str, Any], bytes]]:
+        request = {
+            "file": str(plain_file(file).resolve()),
+            "wanted": list(wanted),
+            "dpi": dpi,
+            "most_pages": _page_image.MOST_PAGES,
+            "most_pixels": MOST_PIXELS,
+            "most_in_image": MAX_PIXELS,
+        }
+        process = self._started()
+        assert process.stdin
+        process.stdin.write(json.dumps(request).encode() + b"\n")
+        process.stdin.flush()
+        last = 0
+        finished = False
+        try:
+            while not finished:
+                head, data = self._answer(process)
+                finished = head is None or "page" not in head or "problem" in head
+                if head is None or "problem" in head:
+                    raise self._fault(file, head, next((n for n in wanted if n > last), 0))
+                if not finished:
+                    last = head["page"]
+                    yield head, data
+        finally:
+            if not finished:
+                self._stop()
 
-def _opened(file: Path, data: bytes) -> pdfium.PdfDocument:
-    try:
-        document = pdfium.PdfDocument(data)
-    except pdfium.PdfiumError as error:
-        if "password" in str(error).casefold():
-            raise DataError(
-                "the PDF is encrypted", file=file, mend="Remove the password, e.g. qpdf --decrypt"
-            ) from None
-        raise DataError(
-            f"not readable as a PDF: {error}",
+    def _answer(self, process: subprocess.Popen[bytes]) -> tuple[dict[str, Any] | None, bytes]:
+        """The next answer; None if the process ended without one."""
+        assert process.stdout
+        timer = threading.Timer(PAGE_SECONDS, self._kill_late, [process])
+        timer.start()
+        try:
+            line = process.stdout.readline()
+            head = json.loads(line) if line.endswith(b"\n") else None
+            data = process.stdout.read(head.get("size", 0)) if head else b""
+        finally:
+            timer.cancel()
+        return (head if head and len(data) == head.get("size", 0) else None), data
+
+    def _kill_late(self, process: subprocess.Popen[bytes]) -> None:
+        self._late = True
+        process.kill()
+
+    def _fault(self, file: Path, head: dict[str, Any] | None, page: int) -> DataError:
+        if head:
+            item = f"page {head['page']}" if head["page"] else ""
+            return DataError(head["problem"], file=file, item=item, mend=head["hint"])
+        late, self._late = self._late, False
+        self._stop()
+        wrong = f"takes more than {PAGE_SECONDS:.0f} seconds" if late else "cannot be read"
+        return DataError(
+            f"the {'page' if page else 'PDF'} {wrong}",
             file=file,
-            mend="Fetch the file again, or repair it, e.g. with qpdf",
-        ) from None
-    pages = len(document)
-    if 1 <= pages <= MOST_PAGES:
-        return document
-    document.close()
-    wrong = f"the PDF has {pages:,} pages; at most {MOST_PAGES:,} are read" if pages else "no pages"
-    raise DataError(wrong, file=file, mend="Split the file, or give its pages as images")
-
-
-def _image_of(file: Path, page: pdfium.PdfPage, number: int, dpi: int | None) -> PageImage:
-    scan = _scan_of(file, page, number)
-    if scan and dpi is None and (embedded := _embedded(page, scan)):
-        return PageImage(embedded, "embedded")
-    width, height = page.get_size()
-    if scan and dpi is None:
-        across, down = scan.get_px_size()
-        longer = max(across, down)
-        scale = longer / max(width, height) * (1 - 1e-9)  # Sizes are rounded up.
-    else:
-        scale = (dpi or USUAL_DPI) / 72
-    if not (math.isfinite(width * height) and width * height * scale**2 <= MOST_PIXELS):
-        raise DataError(
-            f"a page of {width / 72:.0f} x {height / 72:.0f} inches has "
-            f"{width * height * scale**2 / 1e6:,.0f} megapixels at {scale * 72:.0f} dpi; at most "
-            f"{MOST_PIXELS // 1_000_000} are rendered",
-            file=file,
-            item=f"page {number}",
-            mend="Give a lower resolution: --option dpi=NUMBER",
+            item=f"page {page}" if page else "",
+            mend="Give its pages as images",
         )
-    out = io.BytesIO()
-    page.render(scale=scale).to_pil().convert("RGB").save(out, "PNG")
-    return PageImage(out.getvalue(), f"{scale * 72:.0f} dpi")
 
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter, our own program
+                [sys.executable, "-P", str(_WORKER)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        return self._process
 
-def _scan_of(file: Path, page: pdfium.PdfPage, number: int) -> pdfium.PdfImage | None:
-    """The image that fills the page, if nothing else is visible on it.
-
-    Raises:
-        DataError: an image of the page has more than `MAX_PIXELS`.
-    """
-    found: pdfium.PdfImage | None = None
-    alone = True
-    for count, each in enumerate(page.get_objects(max_depth=4)):
-        if count > _MOST_OBJECTS:
-            return None
-        if isinstance(each, pdfium.PdfImage):
-            across, down = each.get_px_size()
-            if across * down > MAX_PIXELS:
-                raise DataError(
-                    f"an image of {across} x {down} pixels is too large",
-                    file=file,
-                    item=f"page {number}",
-                    mend="Give the pages as images",
-                )
-            alone, found = found is None, each
-        elif each.type != raw.FPDF_PAGEOBJ_TEXT or (
-            raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE
-        ):
-            alone = alone and each.type == raw.FPDF_PAGEOBJ_FORM
-        if not alone:
-            found = None
-            break
-    return found if alone and found and _fills(page, found) else None
-
-
-def _fills(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bool:
-    left, bottom, right, top = page.get_cropbox()
-    bounds = image.get_bounds()
-    slack = _ONE_PERCENT * max(right - left, top - bottom)
-    return all(
-        abs(edge - wanted) <= slack
-        for edge, wanted in zip(bounds, (left, bottom, right, top), strict=True)
-    )
-
-
-def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
-    """The file of an image that is shown upright and in its own colours; else None."""
-    a, b, c, d, *_ = image.get_matrix().get()
-    upright = a > 0 and d > 0 and abs(b) < _ONE_PERCENT * a and abs(c) < _ONE_PERCENT * d
-    filters = image.get_filters()
-    if page.get_rotation() or not upright or filters not in (["DCTDecode"], ["JPXDecode"]):
-        return None
-    data = bytes(ctypes.string_at(buffer, len(buffer)) if (buffer := image.get_data()) else b"")
-    try:
-        with Image.open(io.BytesIO(data), formats=("JPEG", "JPEG2000")) as opened:
-            plain = opened.mode in {"L", "RGB"} and opened.size == image.get_px_size()
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombWarning):
-        return None
-    return data if plain else None
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process:
+            process.kill()
+            process.communicate()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from PIL import Image, ImageOps
 
 from keju.datasets.readers._page_image import MOST_PAGES, PageImage
+from keju.datasets.readers._pdf_pages import PdfReader
 from keju.datasets.readers.base import plain_file, source_bytes, source_text
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
@@ -38,7 +39,7 @@ class Scan(NamedTuple):
         return self.stem.name if self.pages is None else f"{self.stem.name}/{number:0{width}}"
 
 
-def scan_of(file: Path) -> Scan:
+def scan_of(file: Path, pdfs: PdfReader) -> Scan:
     """The scan in a file.
 
     Raises:
@@ -46,30 +47,25 @@ def scan_of(file: Path) -> Scan:
     """
     suffix = file.suffix.casefold()
     if suffix == ".pdf":
-        from keju.datasets.readers._pdf_pages import pdf_length  # noqa: PLC0415 - slow to import
-
-        return Scan(file, pdf_length(file, source_bytes(file)))
+        return Scan(file, pdfs.length(file))
     frames = _frames(file) if suffix in {".tif", ".tiff"} else 1
     return Scan(file, frames if frames > 1 else None)
 
 
 def images_of(
-    scan: Scan, wanted: Collection[int], dpi: int | None
+    scan: Scan, wanted: Collection[int], dpi: int | None, pdfs: PdfReader
 ) -> Iterator[tuple[int, PageImage]]:
     """The images of some pages of a scan, numbered from 1.
 
     Raises:
         DataError: the file is damaged, or a page has too many pixels.
     """
-    data = source_bytes(scan.file)
     if scan.pages is None:
-        yield 1, PageImage(data, "")
+        yield 1, PageImage(source_bytes(scan.file), "")
     elif scan.file.suffix.casefold() == ".pdf":
-        from keju.datasets.readers._pdf_pages import pdf_images  # noqa: PLC0415 - slow to import
-
-        yield from pdf_images(scan.file, data, wanted, dpi)
+        yield from pdfs.images(scan.file, wanted, dpi)
     else:
-        yield from _frame_images(scan.file, data, wanted)
+        yield from _frame_images(scan.file, source_bytes(scan.file), wanted)
 
 
 def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import prompt_of, task
 from keju.datasets.readers._page_image import PageImage
+from keju.datasets.readers._pdf_pages import PdfReader
 from keju.datasets.readers._scans import Scan, Texts, images_of, page_stems, scan_of
 from keju.datasets.readers.base import (
     Detection,
@@ -55,10 +56,24 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
         DataError: no images, an image or a text without its partner (unless skipped), two images
             of one name, a text that is empty or in no known encoding, a broken image or PDF.
     """
+    root, files = _files(src)
+    with PdfReader() as pdfs:
+        scans = [scan_of(file, pdfs) for file in files]
+        yield from _read(src, root, scans, writer, options, pdfs)
+    yield from _others(src)
+
+
+def _read(
+    src: Path,
+    root: Path,
+    scans: list[Scan],
+    writer: DatasetWriter,
+    options: Options,
+    pdfs: PdfReader,
+) -> Iterator[str]:
     pattern = _pattern(options)
     with_texts = flag(options, "texts", default="yes")
-    root, files = _files(src)
-    scans = [scan_of(file) for file in files]
+    dpi = whole(options, "dpi", 0) or None
     _check_twins(scans)
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
     found = {scan: texts.of(scan) for scan in scans}
@@ -71,15 +86,13 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
         ]
         alone += [_within(file, root).as_posix() for file in texts.unused() if src.is_dir()]
         yield from _alone(alone, src, options, any(found.values()))
-    dpi = whole(options, "dpi", 0) or None
     for scan in scans:
         wanted = found[scan] if with_texts else range(1, (scan.pages or 1) + 1)
-        for number, image in images_of(scan, wanted, dpi) if wanted else ():
+        for number, image in images_of(scan, wanted, dpi, pdfs) if wanted else ():
             file, text = found[scan].get(number, (None, ""))
             if file and not text.strip():
                 raise DataError("the text is empty", file=file, mend="Write it, or drop the page")
             writer.add(_item(writer, root, scan, number, image, text, pattern))
-    yield from _others(src)
 
 
 def _pattern(options: Options) -> Item:

@@ -1,0 +1,199 @@
+"""The program that opens PDF files in a process of its own; it imports nothing of keju.
+
+A page can take hours to draw or end the process, and neither can be stopped from inside.
+`PdfReader` starts this file as a script, sends one JSON line for each request to its standard
+input, and reads answers from its standard output: a JSON line, and after it the bytes of an image.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import io
+import json
+import math
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pypdfium2 as pdfium
+from PIL import Image
+from pypdfium2 import raw
+
+_USUAL_DPI = 300
+_MOST_OBJECTS = 10_000
+_ONE_PERCENT = 0.01
+_INVISIBLE = raw.FPDF_TEXTRENDERMODE_INVISIBLE
+
+
+class FaultError(Exception):
+    """A fault of the file: what, and the hint."""
+
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(problem)
+        self.fields = {"problem": problem, "hint": hint}
+
+
+def main() -> None:
+    """Answer requests until the input ends."""
+    Image.MAX_IMAGE_PIXELS = None  # Limits come with each request.
+    _bound_memory()
+    for line in sys.stdin:
+        request = json.loads(line)
+        page = 0
+        try:
+            for page, made, data in _answers(request):
+                _send({"page": page, "made": made, "size": len(data)}, data)
+            _send({"done": True})
+        except FaultError as fault:
+            _send({**fault.fields, "page": _next(request, page)})
+        except MemoryError:
+            _send(
+                {
+                    "problem": "a page needs too much memory",
+                    "hint": "Give the pages as images",
+                    "page": _next(request, page),
+                }
+            )
+
+
+def _next(request: dict[str, Any], page: int) -> int:
+    """The page that was being read when a fault was found; 0: none."""
+    return next((each for each in request["wanted"] if each > page), 0)
+
+
+def _answers(request: dict[str, Any]) -> Iterator[tuple[int, str, bytes]]:
+    """The number of pages if none are wanted, else the images of the wanted pages."""
+    document = _opened(Path(request["file"]).read_bytes(), request["most_pages"])
+    try:
+        if not request["wanted"]:
+            yield len(document), "", b""
+        for number in request["wanted"]:
+            try:
+                page = document[number - 1]
+                try:
+                    yield number, *_image_of(page, request)
+                finally:
+                    page.close()
+            except (pdfium.PdfiumError, ValueError, OSError) as error:
+                raise FaultError(
+                    f"not readable: {error}",
+                    "Repair the PDF, e.g. with qpdf, or give its pages as images",
+                ) from None
+    finally:
+        document.close()
+
+
+def _opened(data: bytes, most_pages: int) -> pdfium.PdfDocument:
+    try:
+        document = pdfium.PdfDocument(data)
+    except pdfium.PdfiumError as error:
+        if "password" in str(error).casefold():
+            raise FaultError(
+                "the PDF is encrypted", "Remove the password, e.g. qpdf --decrypt"
+            ) from None
+        raise FaultError(
+            f"not readable as a PDF: {error}", "Fetch the file again, or repair it with qpdf"
+        ) from None
+    pages = len(document)
+    if 1 <= pages <= most_pages:
+        return document
+    document.close()
+    wrong = f"the PDF has {pages:,} pages; at most {most_pages:,} are read" if pages else "no pages"
+    raise FaultError(wrong, "Split the file, or give its pages as images")
+
+
+def _image_of(page: pdfium.PdfPage, request: dict[str, Any]) -> tuple[str, bytes]:
+    dpi, most = request["dpi"], request["most_pixels"]
+    scan = _scan_of(page, request["most_in_image"])
+    if scan and dpi is None and (embedded := _embedded(page, scan)):
+        return "embedded", embedded
+    width, height = page.get_size()
+    if scan and dpi is None:
+        across, down = scan.get_px_size()
+        longer = max(across, down)
+        scale = longer / max(width, height) * (1 - 1e-9)  # Sizes are rounded up.
+    else:
+        scale = (dpi or _USUAL_DPI) / 72
+    if not (math.isfinite(width * height) and width * height * scale**2 <= most):
+        raise FaultError(
+            f"a page of {width / 72:.0f} x {height / 72:.0f} inches has "
+            f"{width * height * scale**2 / 1e6:,.0f} megapixels at {scale * 72:.0f} dpi; at most "
+            f"{most // 1_000_000} are rendered",
+            "Give a lower resolution: --option dpi=NUMBER",
+        )
+    out = io.BytesIO()
+    page.render(scale=scale).to_pil().convert("RGB").save(out, "PNG")
+    return f"{scale * 72:.0f} dpi", out.getvalue()
+
+
+def _scan_of(page: pdfium.PdfPage, most: int) -> pdfium.PdfImage | None:
+    """The image that fills the page, if nothing else is visible on it.
+
+    Raises:
+        FaultError: an image of the page has more than `most` pixels.
+    """
+    found: pdfium.PdfImage | None = None
+    alone = True
+    for count, each in enumerate(page.get_objects(max_depth=4)):
+        if count > _MOST_OBJECTS:
+            return None
+        if isinstance(each, pdfium.PdfImage):
+            across, down = each.get_px_size()
+            if across * down > most:
+                raise FaultError(
+                    f"an image of {across} x {down} pixels is too large", "Give the pages as images"
+                )
+            alone, found = found is None, each
+        elif each.type != raw.FPDF_PAGEOBJ_TEXT or (
+            raw.FPDFTextObj_GetTextRenderMode(each) != _INVISIBLE
+        ):
+            alone = alone and each.type == raw.FPDF_PAGEOBJ_FORM
+        if not alone:
+            found = None
+            break
+    return found if alone and found and _fills(page, found) else None
+
+
+def _fills(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bool:
+    left, bottom, right, top = page.get_cropbox()
+    bounds = image.get_bounds()
+    slack = _ONE_PERCENT * max(right - left, top - bottom)
+    return all(
+        abs(edge - wanted) <= slack
+        for edge, wanted in zip(bounds, (left, bottom, right, top), strict=True)
+    )
+
+
+def _embedded(page: pdfium.PdfPage, image: pdfium.PdfImage) -> bytes | None:
+    """The file of an image that is shown upright and in its own colours; else None."""
+    a, b, c, d, *_ = image.get_matrix().get()
+    upright = a > 0 and d > 0 and abs(b) < _ONE_PERCENT * a and abs(c) < _ONE_PERCENT * d
+    filters = image.get_filters()
+    if page.get_rotation() or not upright or filters not in (["DCTDecode"], ["JPXDecode"]):
+        return None
+    data = bytes(ctypes.string_at(buffer, len(buffer)) if (buffer := image.get_data()) else b"")
+    try:
+        with Image.open(io.BytesIO(data), formats=("JPEG", "JPEG2000")) as opened:
+            plain = opened.mode in {"L", "RGB"} and opened.size == image.get_px_size()
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombWarning):
+        return None
+    return data if plain else None
+
+
+def _bound_memory() -> None:
+    """Bound the memory of this process, where the system can."""
+    try:
+        import resource  # noqa: PLC0415 - not on Windows
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+
+def _send(head: dict[str, Any], data: bytes = b"") -> None:
+    sys.stdout.buffer.write(json.dumps(head).encode() + b"\n" + data)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()
