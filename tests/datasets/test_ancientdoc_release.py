@@ -16,6 +16,7 @@ from keju.benchmarks import task as find_task
 from keju.datasets.readers.ancientdoc.columns import Asked, wide_columns
 from keju.datasets.readers.ancientdoc.detecting import detect_ancientdoc
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.values import canonical
 from keju.errors import DataError, UsageError
 
@@ -147,6 +148,17 @@ def test_rows_without_image_stop_the_import_or_are_skipped(read, tmp_path):
     done = read("ancientdoc", src, skip_missing="yes")
     assert {item.metadata["book"] for item in done.items} == {"書譜"}
     assert "skipped 1 rows without image: 兵家类/兵垣四編page_5.png" in done.notes
+
+
+def test_a_table_that_git_lfs_left_out_is_named(read, tmp_path):
+    src = ancientdoc.hub(tmp_path / "src")
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 11400000\n"
+    put(src / "label.csv", pointer)
+    with pytest.raises(DataError, match=r"label\.csv: a Git LFS pointer, not the file itself"):
+        read("ancientdoc", src)
+    found = obstacle(Listing(src))
+    assert "label.csv" in found.problem
+    assert "lfs pull" in found.hint
 
 
 def test_a_page_name_of_two_categories_is_found_by_its_category(read, tmp_path):

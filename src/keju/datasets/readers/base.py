@@ -147,11 +147,19 @@ def source_text(path: Path) -> str:
         DataError: not readable, too large, or in none of the known encodings, or two fit equally.
     """
     log = import_log()
-    found = decoded(source_bytes(path, MOST_TEXT), path, log.encoding)
+    data = source_bytes(path, MOST_TEXT)
+    if data.startswith(LFS_POINTER):
+        raise DataError(
+            "a Git LFS pointer, not the file itself", file=path, mend="Download it: git lfs pull"
+        )
+    found = decoded(data, path, log.encoding)
     if found.encoding != UTF_8:
         log.decoded(path, found.encoding)
     return found.text.replace("\r\n", "\n").replace("\r", "\n")
 
+
+LFS_POINTER = b"version https://git-lfs"
+"""How a file begins that Git LFS left in place of the data."""
 
 RENAME = "Rename it; a whole tree: convmv -r -f ENCODING -t UTF-8"
 

@@ -6,14 +6,15 @@ import re
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from keju.datasets.readers.base import LFS_POINTER
 from keju.datasets.readers.listing import Listing, is_litter
 from keju.datasets.readers.words import shell_word
 from keju.errors import shortened
 
-_LFS = b"version https://git-lfs"
 _ANNEX = b"/annex/objects/"
 _POINTER_BYTES = 1024
 _SAMPLE = 200
+_TABLES = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "xlsx")
 _REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst")
 _PARTS = re.compile(r"(?i)\.(?:zip|7z|rar|tar\.gz|tgz|tar)\.(?:part)?0*\d+$|\.z\d\d$")
@@ -79,10 +80,12 @@ def _pointers(listing: Listing) -> Obstacle | None:
     """Placeholders of Git LFS and git-annex in place of the data."""
     step = max(1, len(listing.files) // _SAMPLE)
     sample = listing.files[::step][:_SAMPLE]
-    lfs = [path for path in sample if _is_lfs(listing, path)]
+    tables = listing.ending(*_TABLES)[:_SAMPLE]
+    tables = tables if all(_is_lfs(listing, path) for path in tables) else ()
+    lfs = list(tables) or [path for path in sample if _is_lfs(listing, path)]
     annex = [path for path in sample if _annexed(listing, path)]
     found = lfs + annex
-    if not found or 2 * len(found) < sum(not _is_text(path) for path in sample):
+    if not tables and (not found or 2 * len(found) < sum(not _is_text(path) for path in sample)):
         return None
     share = f"{len(found)} of {len(sample)} files looked at, e.g. {shortened(str(found[0]))}"
     if lfs:
@@ -109,7 +112,7 @@ def _size(listing: Listing, path: PurePosixPath) -> int:
 
 
 def _is_lfs(listing: Listing, path: PurePosixPath) -> bool:
-    return _size(listing, path) < _POINTER_BYTES and _LFS in listing.head(path, 100)
+    return _size(listing, path) < _POINTER_BYTES and LFS_POINTER in listing.head(path, 100)
 
 
 def _annexed(listing: Listing, path: PurePosixPath) -> bool:
