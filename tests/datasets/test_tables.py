@@ -206,12 +206,16 @@ def test_text_that_many_cells_share_is_counted_each_time(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("limit", "words"),
-    [("MOST_CELLS", "more than 10 cells"), ("MOST_BYTES", "its cells have more than 0 MB")],
+    ("limit", "most", "words"),
+    [
+        ("MOST_CELLS", 10, "more than 10 cells"),
+        ("MOST_BYTES", 10, "more than 0 MB. Split the file"),
+        ("MOST_BYTES", 50_000, "its cells have more than 0 MB"),
+    ],
 )
-def test_a_parquet_file_is_bounded(tmp_path, monkeypatch, limit, words):
-    monkeypatch.setattr(tables, limit, 10)
-    frame = pl.DataFrame({"image": [{"bytes": b"x" * 9}] * 11, "tags": [["ab"]] * 11})
+def test_a_parquet_file_is_bounded(tmp_path, monkeypatch, limit, most, words):
+    monkeypatch.setattr(tables, limit, most)
+    frame = pl.DataFrame({"image": [{"bytes": b"x" * 9_000}] * 11, "tags": [["ab"]] * 11})
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match=words):
         read_table(tmp_path / "t.parquet")
