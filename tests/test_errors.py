@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.errors import DataError, PrerequisiteError, UsageError, printable
+from keju.errors import LONGEST, DataError, PrerequisiteError, UsageError, printable
 
 HOSTILE = "\x1b[31m紅\x1b]0;title\x07\r\n\u202e\u2066\u2028\x9b\ud800\x00"
 
@@ -23,6 +23,14 @@ def test_an_error_is_one_line_without_control_characters(error):
     assert said.isprintable()
     assert "\\x1b[31m紅" in said
     assert "\\u202e" in said
+
+
+@pytest.mark.parametrize("sign", ["x", "\0", "字"])
+def test_an_error_of_a_very_long_name_keeps_its_beginning_and_its_hint(sign):
+    said = str(DataError(f"no column {sign * 100_000}", file="a.csv", mend="Name the column"))
+    assert len(said) <= LONGEST
+    assert said.startswith("a.csv: no column ")
+    assert said.endswith("Name the column")
 
 
 def test_printable_leaves_what_people_write_as_it_is():

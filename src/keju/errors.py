@@ -8,6 +8,10 @@ from pathlib import Path
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 
 
+LONGEST = 1500
+"""Characters of an error's text. The middle of a longer one is left out."""
+
+
 def printable(text: str) -> str:
     """Text as one line that a terminal shows and does not obey.
 
@@ -29,7 +33,8 @@ class KejuError(Exception):
     """Base of every error that keju raises on purpose; its text is one line for a person."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(printable(" ".join(text.split())))
+        line = " ".join(shortened(text, LONGEST).split())
+        super().__init__(shortened(printable(line), LONGEST - 1))
 
 
 class UsageError(KejuError):

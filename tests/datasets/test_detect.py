@@ -309,3 +309,10 @@ def test_every_form_of_an_own_reader_is_detected(tmp_path):
             src = tmp_path / form.replace("/", "-")
             build(src)
             assert examine(src).candidates[0].reader.name == name, form
+
+
+def test_a_link_that_leads_to_itself_is_refused(tmp_path):
+    loop = tmp_path / "label.csv"
+    loop.symlink_to("label.csv")
+    with pytest.raises(UsageError, match="leads to itself"):
+        examine(loop)

@@ -100,6 +100,7 @@ def test_names_that_do_not_fit_the_labels_are_named(src: Path, names: str, says:
         (packed(PICTURES[:4]), "5 labels, but .* holds 4 pictures"),
         (gzip.compress(packed(PICTURES), mtime=0)[:-9], "damaged gzip"),
         (gzip.compress(packed(PICTURES), mtime=0)[:15] + b"\xff" * 20, "damaged gzip"),
+        (gzip.compress(packed(PICTURES), mtime=0) + b"\0\0", "more data after its end"),
     ],
 )
 def test_a_file_that_is_not_what_its_header_says_is_named(

@@ -69,9 +69,13 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         seconds: time limit of the preview.
 
     Raises:
-        UsageError: it does not exist.
+        UsageError: it does not exist, or is a link that leads to itself.
     """
-    if not src.exists() and not src.is_symlink():
+    try:
+        there = src.exists() or (src.is_symlink() and bool(src.resolve()))
+    except (OSError, RuntimeError):  # In Python 3.11 and 3.12 a loop of links is a RuntimeError.
+        raise UsageError(f"{src}: a link that leads to itself") from None
+    if not there:
         raise UsageError(f"{src}: no such file or folder")
     listing = Listing(src)
     found = None if mapping else obstacle(listing)

@@ -62,7 +62,7 @@ def preview(
         except TimeUpError:
             timed_out = True
         except KejuError as found:
-            error = found
+            error = found.with_traceback(None)  # which would keep what the reader read
     if not (writer.items or error or timed_out):
         error = DataError("the reader finds no items", file=src)
     return Preview(tuple(writer.items), *log.fields(), error, timed_out)
