@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import random
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from commanding import keju
 from layouts import obi_characters as trees
 from released import obi_classes, picture, put, table
 
-from keju.benchmarks import is_undeciphered
+from keju.benchmarks import NO_REFERENCE, is_undeciphered
 from keju.datasets.readers._obi_releases import releases
+from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
+from keju.runs import RunFolder
+from keju.scoring import score_run
 
 
 def what(done) -> dict[str, dict[str, str]]:
@@ -291,3 +296,72 @@ def test_a_list_that_does_not_fit_is_refused(read, tmp_path: Path, text: str, sa
         read("obi-classification", tmp_path / "s", items=str(put(tmp_path / "l.txt", text)))
     assert says in str(refused.value)
     assert refused.value.mend
+
+
+def finished(*arguments: object) -> str:
+    done = keju(*arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_hust_obc_is_imported_run_and_scored_in_three_commands(tmp_path: Path):
+    src, data, run = trees.hust_table(tmp_path / "src"), tmp_path / "data", tmp_path / "run"
+    (src / "descriptions.csv").unlink()
+    finished("data", "import", "auto", src, "--out", data, "--licence", "x", "--source", "x")
+    answers = "".join(
+        json.dumps({"item": item.id, "text": "It means king."}) + "\n"
+        for item in Dataset.open(data).items()
+        if item.query == "What"
+    )
+    model = f"replay:{put(tmp_path / 'answers.jsonl', answers)}"
+    finished("run", data, "--model", model, "--task", "deciphering/What", "--out", run)
+    finished("score", run)
+    scores = score_run(RunFolder.open(run))
+    assert len({score.item for score in scores}) == 4
+    assert {(score.value, score.reason) for score in scores} == {(None, NO_REFERENCE)}
+
+
+def test_class_folders_are_imported_run_and_scored_in_three_commands(tmp_path: Path):
+    src = trees.class_folders("OBI125", trees.HAN, "train:3,test:2")(tmp_path / "src")
+    data, run = tmp_path / "data", tmp_path / "run"
+    finished("data", "import", "auto", src, "--out", data, "--licence", "x", "--source", "x")
+    task = "classification/How"
+    finished("run", data, "--model", "baseline:hog", "--task", task, "--rounds", 1, "--out", run)
+    finished("score", run)
+    values = [score.value for score in score_run(RunFolder.open(run)) if score.metric == "Acc@1"]
+    assert values
+    assert all(value is not None for value in values)
+
+
+def test_classes_of_the_table_without_images_are_reported(read, tmp_path: Path):
+    src = trees.hust(tmp_path)
+    for path in (src / "deciphered/0157").iterdir():
+        path.unlink()
+    notes = read("obi-deciphering", src).notes
+    assert "HUST-OBS: 1 classes of ID_to_chinese.json have no images: 0157" in notes
+
+
+@pytest.mark.parametrize(
+    ("build", "file"),
+    [(trees.hust, "deciphered/ID_to_chinese.json"), (trees.evobc, "Key&Value.json"),
+     (trees.hust_deciphered, "deciphered/classes.csv")],
+)  # fmt: skip
+def test_no_damage_to_a_table_of_characters_ends_in_a_traceback(read, tmp_path, build, file):
+    chance = random.Random(f"characters {file}")
+    src = build(tmp_path)
+    sound = (src / file).read_bytes()
+    refused: list[DataError] = []
+    for _ in range(25):
+        data = bytearray(sound)
+        for _ in range(chance.randrange(1, 4)):
+            place = chance.randrange(len(data))
+            data[place : place + chance.randrange(3)] = chance.choice(
+                (b'"', b"{", b"[1]", b"\xff", b"null", b"\0", b"1e999", b"\\ud800", b"\n", b"")
+            )
+        (src / file).write_bytes(bytes(data))
+        try:
+            read("obi-deciphering", src)
+        except DataError as error:
+            refused.append(error)
+    assert 0 < len(refused) <= 25
+    assert all(error.file and error.mend and str(error).isprintable() for error in refused)

@@ -11,7 +11,7 @@ from keju.datasets.readers._obi import Found, drawn, inside_name, tier_of
 from keju.datasets.readers._obi_copies import Copies, Image, Rule
 from keju.datasets.readers._obi_draw import image_of, images_of
 from keju.datasets.readers._obi_tree import Tree
-from keju.datasets.readers.base import Options, flag, whole
+from keju.datasets.readers.base import Options, flag, listed, whole
 from keju.datasets.readers.descriptions import Description, read_descriptions
 from keju.errors import DataError, UsageError
 
@@ -111,6 +111,13 @@ def tree_notes(tree: Tree) -> list[str]:
     """What the tree's reader skipped, and what a class table is missing."""
     name = tree.found.source.name
     notes = [f"{name}: {note}" for note in tree.notes]
+    if tree.names.file:
+        ids = {part for label in tree.classes for part in (label, *label.split("_"))}
+        if without := sorted(tree.names.characters.keys() - ids):
+            notes.append(
+                f"{name}: {len(without)} classes of {tree.names.file.name} have no images: "
+                f"{listed(without)}"
+            )
     unknown = [label for label in tree.classes if not tree.names.of(label)]
     if len(unknown) == len(tree.classes) and unknown:
         notes.append(
