@@ -126,6 +126,15 @@ def test_hostile_files_are_examined_in_a_moment(tmp_path, name, text):
     assert time.monotonic() - start < 5
 
 
+@pytest.mark.parametrize(("side", "found"), [(800, ["pages"]), (799, [])])
+def test_images_without_texts_are_pages_if_they_are_as_large(tmp_path, side, found):
+    put(tmp_path / "SOURCE.txt", "somewhere")
+    put(tmp_path / "a.png", picture(1, (600, side)))
+    assert [each.reader.name for each in examine(tmp_path).candidates] == found
+    put(tmp_path / "labels.csv", "name,label\na,1\n")
+    assert not examine(tmp_path).candidates
+
+
 def test_what_is_missing_is_named_with_the_nearest_reader(tmp_path):
     put(tmp_path / "a.png", picture(1))
     put(tmp_path / "b.png", picture(2))

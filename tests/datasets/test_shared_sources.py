@@ -32,6 +32,14 @@ def test_a_real_source_is_detected_and_imported(
     assert item.answer.startswith(answer)
 
 
+def test_page_scans_without_texts_are_detected(shared, tmp_path):
+    done = import_dataset("auto", shared / "data" / "open-guji", tmp_path / "out", **ABOUT)
+    assert done.notes[0].startswith("read as pages --option texts=no: 6 images as large as pages")
+    items = Dataset.open(tmp_path / "out").items()
+    assert len(items) == 6
+    assert all(item.images and not item.answer for item in items)
+
+
 def mapped(shared, tmp_path, name, *edits):
     """The items of a source by its drafted mapping, after a few edits."""
     src = shared / "data" / name

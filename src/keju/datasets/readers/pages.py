@@ -24,7 +24,7 @@ from keju.datasets.readers.base import (
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
-from keju.images import EXTENSIONS
+from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 
 LAYOUT = """\
@@ -207,12 +207,39 @@ def _detect_file(listing: Listing) -> Detection | None:
 
 
 def _without_texts(listing: Listing) -> Detection | None:
-    """Recognise PDF files without texts; images alone may be anything."""
+    """Recognise PDF files or page-sized images without texts; smaller images may be anything."""
     pdfs = listing.ending("pdf")
+    if not pdfs and _page_sized(listing):
+        what = f"{len(listing.images)} images as large as pages, without texts"
+        return Detection(0.5, what, {"texts": "no"})
     if not pdfs or listing.ending("txt") or listing.images:
         return None
     what = f"{len(pdfs)} PDF file{'s'[: len(pdfs) > 1]} without texts"
     return Detection(0.5, what, {"texts": "no"})
+
+
+def _page_sized(listing: Listing) -> bool:
+    """Whether the first images are as large as scans of pages, and no other data is with them."""
+    images = set(listing.images)
+    others = {path.suffix.casefold() for path in listing.files if path not in images}
+    if not listing.images or others - _NOTES:
+        return False
+    for path in listing.images[:5]:
+        try:
+            with decoding(data := listing.head(path), path.name):
+                size = open_header(data, name=path.name).size
+        except DataError:
+            return False
+        if max(size) < _PAGE_SIDE:
+            return False
+    return True
+
+
+_PAGE_SIDE = 800
+"""Pixels of the longer side of a page's scan at least; images of characters are smaller."""
+
+_NOTES = frozenset({"", ".txt", ".md"})
+"""Suffixes of what accompanies data: licence, source, description."""
 
 
 def _numbers_alone(listing: Listing, files: list[PurePosixPath]) -> bool:
