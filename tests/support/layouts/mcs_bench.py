@@ -647,7 +647,7 @@ LAYOUTS = [
     layout("without IDs", "data.json; images/", listed(lambda e: {"ID": None})),
     layout(
         "both scripts in one list",
-        "data.json; images/",
+        "a list with Task_ID and Answer_Simplified (seen); its other fields and images/ (assumed)",
         in_both,
         canonical=BOTH,
         evidence="seen in code that reads the release",
