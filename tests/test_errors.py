@@ -36,3 +36,8 @@ def test_an_error_of_a_very_long_name_keeps_its_beginning_and_its_hint(sign):
 def test_printable_leaves_what_people_write_as_it_is():
     written = "keju 科舉　𠀀\ue000 naïve (A=1) [red] ≥ 〇"
     assert printable(written) == written
+
+
+def test_an_error_shows_characters_without_glyph_as_escapes():
+    assert str(UsageError("the column \ue24b\U000e1000")) == r"the column \ue24b\U000e1000"
+    assert printable("\ue24b") == "\ue24b"

@@ -6,20 +6,23 @@ import unicodedata
 from pathlib import Path
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_WITHOUT_GLYPH = frozenset({"Co", "Cn"})
 
 
 LONGEST = 1500
 """Characters of an error's text. The middle of a longer one is left out."""
 
 
-def printable(text: str) -> str:
+def printable(text: str, *, glyphs: bool = False) -> str:
     """Text as one line that a terminal shows and does not obey.
 
     Control characters, line breaks, marks of writing direction and lone surrogates become their
-    Python escapes: names and answers come from files and models that may be hostile.
+    Python escapes: names and answers come from files and models that may be hostile. With `glyphs`
+    so do private and unassigned characters, which a text in the wrong encoding is full of.
     """
+    unseen = _UNSEEN | _WITHOUT_GLYPH if glyphs else _UNSEEN
     return "".join(
-        char.encode("unicode_escape").decode() if unicodedata.category(char) in _UNSEEN else char
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in unseen else char
         for char in text
     )
 
@@ -34,7 +37,7 @@ class KejuError(Exception):
 
     def __init__(self, text: str) -> None:
         line = " ".join(shortened(text, LONGEST).split())
-        super().__init__(shortened(printable(line), LONGEST - 1))
+        super().__init__(shortened(printable(line, glyphs=True), LONGEST - 1))
 
 
 class UsageError(KejuError):
