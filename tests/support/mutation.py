@@ -41,7 +41,7 @@ from keju.datasets.examine import examine
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
-from keju.errors import DataError, KejuError, UsageError
+from keju.errors import DataError, KejuError, UsageError, printable
 from keju.reporting.detected import as_data, lines
 
 SECONDS = 20
@@ -203,14 +203,14 @@ def _outcome(source: Source, src: Path, out: Path) -> tuple[str, str, str]:
         return "refused", str(error), f"{_wrong(error)}{left}".strip()
     findings = list(map(str, validate(out)))
     Dataset.open(out).items()
-    odd = next((line for line in findings if not line.isprintable()), "")
+    odd = next((line for line in findings if line != printable(line)), "")
     return "imported", "; ".join(findings)[:200], f"a finding is not printable: {odd!a}" * bool(odd)
 
 
 def _wrong(error: KejuError) -> str:
     """What is wrong with a refusal; empty for one printable line with a file and a hint."""
     text = str(error)
-    if "\n" in text or not text.isprintable() or len(text) > LONGEST:
+    if text != printable(text) or len(text) > LONGEST:  # Private-use characters are text.
         return f"not one printable line of at most {LONGEST:,} characters: {text[:300]!a}"
     if isinstance(error, DataError) and not (error.file and error.mend):
         return f"without file or hint: {text}"

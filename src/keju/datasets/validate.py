@@ -16,7 +16,7 @@ from keju.datasets.manifest import UNKNOWN
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
-from keju.errors import DataError
+from keju.errors import DataError, printable
 from keju.files import sha256_bytes
 from keju.images import probe_image
 from keju.items import ImageRef, Item
@@ -39,7 +39,8 @@ class Finding(NamedTuple):
     mend: str
 
     def __str__(self) -> str:
-        return " ".join(f"{self.severity}: {self.item}: {self.problem}. {self.mend}".split())
+        line = f"{self.severity}: {self.item}: {self.problem}. {self.mend}"
+        return printable(" ".join(line.split()))
 
 
 class _Picture(NamedTuple):
