@@ -25,6 +25,7 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -139,8 +140,9 @@ def _mutate(src: Path, draw: Random) -> tuple[str, bool]:
         structured = draw.random() < _STRUCTURED_SHARE
         if structured and draw.random() < 0.1:
             name = draw.choice(list(DAMAGES))
-            if DAMAGES[name].do(src) is not None:
-                return f"{name} (damage)", True
+            with suppress(UnicodeDecodeError):  # The kinds of damage are made for UTF-8.
+                if DAMAGES[name].do(src) is not None:
+                    return f"{name} (damage)", True
             continue
         kinds: Mapping[str, Mutation] = STRUCTURED.get(kind_of(path), {}) if structured else (
             NAMES if draw.random() < 0.35 else RAW

@@ -163,8 +163,13 @@ def _walk(top: Path) -> Iterator[tuple[str, bool]]:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(f"{before}{entry.name}/")
-            elif _is_wanted(entry.name.casefold()) and not entry.is_dir():
+            elif _is_wanted(entry.name.casefold()) and not _leads_to_folder(entry):
                 yield before + entry.name, entry.is_symlink()
+
+
+def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a link to a folder. `os.DirEntry.is_dir` raises for a loop of links."""
+    return entry.is_symlink() and Path(entry.path).is_dir()
 
 
 def _is_wanted(name: str) -> bool:

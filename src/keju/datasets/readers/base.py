@@ -137,7 +137,7 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         ) from None
 
 
-def source_text(path: Path) -> str:
+def source_text(path: Path, most: int = MOST_TEXT) -> str:
     """The text of a file, without byte-order mark, its lines ended by line feeds.
 
     An encoding that is not UTF-8 is reported at the end of the import.
@@ -147,7 +147,7 @@ def source_text(path: Path) -> str:
         DataError: not readable, too large, or in none of the known encodings, or two fit equally.
     """
     log = import_log()
-    data = source_bytes(path, MOST_TEXT)
+    data = source_bytes(path, most)
     if data.startswith(LFS_POINTER):
         raise DataError(
             "a Git LFS pointer, not the file itself", file=path, mend="Download it: git lfs pull"

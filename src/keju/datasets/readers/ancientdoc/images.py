@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.base import image_files, listed, source_bytes
+from keju.datasets.readers.base import image_files, listed, plain_file, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.datasets.values import canonical
 from keju.errors import DataError
@@ -141,8 +141,10 @@ def _one(images: list[PageImage]) -> PageImage | None:
 
 def _alike(first: PageImage, second: PageImage) -> bool:
     """Whether two images are byte-identical."""
-    if first.file and second.file and first.file.stat().st_size != second.file.stat().st_size:
-        return False
+    if first.file and second.file:
+        sizes = {plain_file(each).stat().st_size for each in (first.file, second.file)}
+        if len(sizes) > 1:
+            return False
     return _sha256(first) == _sha256(second)
 
 

@@ -117,12 +117,7 @@ def decoded(file: Path, shape: type[T]) -> T:
     Raises:
         DataError: too large, not readable, or not of that shape.
     """
-    size = file.stat().st_size
-    if size > MOST_BYTES:
-        raise DataError(
-            f"{size >> 20} MB, more than {MOST_BYTES >> 20} MB", file=file, mend="Split the file"
-        )
-    text = source_text(file)
+    text = source_text(file, MOST_BYTES)
     try:
         return msgspec.json.decode(text, type=shape)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
