@@ -12,7 +12,7 @@ from keju.items import Item
 from keju.published import audit_run
 from keju.running import Selection, run
 from keju.runs import RunFolder
-from keju.scoring import read_fingerprint, read_scores, score_run, write_scores
+from keju.scoring import read_fingerprint, read_scores, score_run, stored_scores, write_scores
 
 QUESTIONS = 60
 LETTERS = "ABCD"
@@ -171,3 +171,39 @@ def test_a_query_that_people_read_has_no_score_and_lacks_none(tmp_path):
             )
     found = audited(tmp_path, tmp_path / "set", {"good": {"What": "rain", "How": "as drops"}})
     assert "scores-and-responses" not in found
+
+
+def test_answers_that_look_like_errors_are_listed(tmp_path, dataset):
+    wrong = {"q0": "RuntimeError: CUDA error", "q1": "请求超时。", "c0": "HTTP 502: Bad Gateway"}
+    found = audited(tmp_path, dataset, {"broken": right(**wrong)})["error-texts"]
+    listed = {each.where: each for each in found.mismatches}
+    assert {where: each.printed for where, each in listed.items()} == {
+        "T7": "2 scored as answers",
+        "T28": "1 scored as answers",
+    }
+    assert "q0" in listed["T7"].recomputed
+    assert (found.severity, found.compared) == ("caution", QUESTIONS + 30)
+
+
+def test_failures_of_other_programs_are_not_listed_as_answers(tmp_path, dataset):
+    texts = right(q0="Failed to obtain answer: <class 'RuntimeError'> CUDA out of memory.")
+    assert "error-texts" not in audited(tmp_path, dataset, {"good": texts})
+
+
+def test_an_error_text_earns_nothing_in_either_protocol(tmp_path, dataset):
+    """`official` reads letters in "CUDA" and "BlueLM API"."""
+    errors = [
+        "Failed to obtain answer: <class 'RuntimeError'> CUDA out of memory.",
+        "Failed to obtain answer.",
+        "Failed to obtain answer BlueLM API. ",
+        "Fail to obtain answer via API.",
+    ]
+    texts = {f"q{n}": errors[n % 4] for n in range(QUESTIONS)}
+    audited(tmp_path, dataset, {"broken": texts})
+    folder = RunFolder.open(tmp_path / "run")
+    scores = [each for _, found in stored_scores(folder) for each in found if each.task == "T7"]
+    assert {(each.protocol, each.status) for each in scores} == {
+        ("official", "failed"),
+        ("strict", "failed"),
+    }
+    assert {each.value for each in scores} <= {0.0, None}

@@ -19,6 +19,7 @@ from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Failure, Line, Request, Status, Usage
 from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import (
     LmmsSample,
     Told,
@@ -30,10 +31,6 @@ from keju.models.other_harnesses import (
 from keju.runs import FORMAT_1, RunFolder, RunManifest, setting_of_format_1
 from keju.text import content_of
 
-FAILURE_MARKS = ("Failed to obtain answer via API", "[LMMS_EVAL_REQUEST_FAILED")
-"""What other harnesses store as the answer when they got none: VLMEvalKit (`fail_msg` of its API
-models) and lmms-eval (`FAILED_RESPONSE_PREFIX`)."""
-
 _SUFFIXES = frozenset({".eval", ".json", ".jsonl", ".tsv", ".xlsx"})
 _ANY = (None, None, None, None)
 
@@ -41,7 +38,7 @@ _ANY = (None, None, None, None)
 class _Entry(Struct):
     """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
 
-    `authors` is set for rows of the authors' form, whose script scores every text as an answer;
+    `authors` is set for rows of the authors' form;
     `task` is the task of such a row, since their IDs may start again in every task.
     """
 
@@ -137,7 +134,8 @@ class Replay:
         if entry.error is not None:
             raise AskError(entry.error.kind, entry.error.message)
         text = entry.text or ""
-        if not entry.authors and any(mark in text for mark in FAILURE_MARKS):
+        # keju's own responses and the authors' rows may begin with "Error: " by their own right.
+        if is_error_text(text, certain=entry.authors or bool(entry.key)):
             raise AskError("failed-elsewhere", " ".join(text.split())[:300])
         status = entry.status or ("answered" if text.strip() else "empty")
         return Answer(

@@ -120,6 +120,15 @@ _CHECKS = (
         look.failures,
     ),
     _Check(
+        "error-texts",
+        "caution",
+        "no answer looks like the error text of a program",
+        "Responses that were scored as answers look like the error texts of a program.",
+        "An error is not an answer, and a multiple-choice letter may have been read in it. Remove "
+        "these answers from the file that was replayed, or run the items again.",
+        look.error_texts,
+    ),
+    _Check(
         "one-letter",
         "meaning",
         "the letter that is chosen depends on the question",

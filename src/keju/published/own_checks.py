@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 from keju.benchmarks import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
 from keju.models import drafted_by
+from keju.models.error_texts import looks_like_error
 from keju.published.checks.base import EPSILON, Mismatch
 from keju.published.checks.grids import TOO_LITTLE_FOR_LUCK, at_most
 from keju.scoring import BenchmarkResult, Result
@@ -160,6 +161,29 @@ def failures(seen: Seen) -> Places:
                 )
                 for name, count in asked.items()
                 if failed[name] > _MANY_FAILURES * count
+            ],
+        )
+
+
+def error_texts(seen: Seen) -> Places:
+    """Responses that count as answers and look like the error text of a program, by task."""
+    for model, responses in _grouped(seen.responses, lambda each: each.model):
+        answers = [each for each in responses if each.status in {"answered", "truncated"}]
+        found = [
+            (name, [each for each in of_task if looks_like_error(answer_part(each.text))])
+            for name, of_task in _grouped(answers, lambda each: each.task)
+        ]
+        yield (
+            model,
+            len(answers),
+            [
+                Mismatch(
+                    where=name,
+                    printed=f"{len(errors):,} scored as answers",
+                    recomputed=f"they look like errors, the first at {errors[0].item}",
+                )
+                for name, errors in found
+                if errors
             ],
         )
 

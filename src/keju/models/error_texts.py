@@ -1,0 +1,85 @@
+"""`is_error_text`, `looks_like_error`: texts that programs store in the place of an answer.
+
+The wordings are data (``error_texts.toml``), each with the program and the place in its source.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import msgspec
+
+_LONGEST = 400
+"""Characters at the beginning of an answer in which a suspected error is looked for."""
+
+
+class ErrorText(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A wording that is a failure: where in an answer it counts, and which program writes it."""
+
+    program: str
+    text: str
+    where: Literal["anywhere", "start", "whole"]
+    source: str
+    examples: tuple[str, ...]
+
+    def matches(self, text: str) -> bool:
+        """Whether an answer is this failure; letter case and outer spaces do not count."""
+        mark, said = self.text.strip().casefold(), text.strip().casefold()
+        if self.where == "anywhere":
+            return mark in said
+        return said.startswith(mark) if self.where == "start" else said == mark
+
+
+class Suspect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A regular expression of texts that look like an error."""
+
+    pattern: str
+    examples: tuple[str, ...]
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    errors: tuple[ErrorText, ...]
+    suspects: tuple[Suspect, ...]
+
+
+def error_texts() -> tuple[ErrorText, ...]:
+    """All wordings that are failures."""
+    return _table().errors
+
+
+def suspects() -> tuple[Suspect, ...]:
+    """All patterns of texts that look like an error."""
+    return _table().suspects
+
+
+def is_error_text(text: str, *, certain: bool = False) -> bool:
+    """Whether a text is one that a program stores when it got no answer.
+
+    Args:
+        text: the text in the place of an answer.
+        certain: count only wordings that the programs themselves look for anywhere; others are
+            beginnings that a model's own answer could have.
+    """
+    return any(
+        each.matches(text) for each in error_texts() if each.where == "anywhere" or not certain
+    )
+
+
+def looks_like_error(text: str) -> bool:
+    """Whether an answer is an error text or begins like one."""
+    return is_error_text(text) or _suspected().search(text.strip()[:_LONGEST]) is not None
+
+
+@cache
+def _table() -> _Table:
+    text = files("keju.models").joinpath("error_texts.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), _Table)
+
+
+@cache
+def _suspected() -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{each.pattern})" for each in suspects()), re.IGNORECASE)

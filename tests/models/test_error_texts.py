@@ -1,0 +1,63 @@
+"""Texts that other programs store in the place of an answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from keju.items import Request
+from keju.models import AskError, ModelOptions, open_model
+from keju.models.error_texts import error_texts, is_error_text, looks_like_error, suspects
+
+STORED = [(each, text) for each in error_texts() for text in each.examples]
+ANSWERS = [
+    "A",
+    "答案：B。圖中的文字有三處訛誤（error）。",
+    "此句有错误，应作“天地玄黄”。",
+    "失败者，成功之母也。",
+    "Errors of copyists are common in this edition: three are marked.",
+    "The scribe failed to copy the last line.",
+    "卷四百三",
+    "系统地考察《史記》各本",
+    "超时空",
+    '{"answer": "B"}',
+    "",
+]
+
+
+@pytest.mark.parametrize(("wording", "text"), STORED)
+def test_every_example_is_an_error_text(wording, text):
+    assert wording.matches(text)
+    assert is_error_text(f"\n{text} ")
+    assert is_error_text(text, certain=True) or wording.where != "anywhere"
+
+
+@pytest.mark.parametrize("text", [text for each in suspects() for text in each.examples])
+def test_every_suspect_looks_like_an_error(text):
+    assert looks_like_error(text)
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_an_answer_is_not_an_error_text(text):
+    assert not is_error_text(text)
+    assert not looks_like_error(text)
+
+
+def test_every_wording_names_its_program_and_source():
+    for each in error_texts():
+        assert each.program in {"VLMEvalKit", "lmms-eval"}
+        assert "commit" in each.source
+        assert each.examples
+
+
+@pytest.mark.parametrize("text", [text for _, text in STORED])
+def test_an_error_text_is_a_failure_in_the_file_of_another_program(tmp_path: Path, text: str):
+    file = tmp_path / "m_T10.json"
+    file.write_text(json.dumps([{"index": 0, "id": "x", "prediction": text}]), "utf-8")
+    asked = Request(item="x", benchmark="b", task="t", form="letter", prompt="?")
+    with pytest.raises(AskError) as caught:
+        asyncio.run(open_model(f"replay:{file}", ModelOptions()).answer(asked, ()))
+    assert caught.value.kind == "failed-elsewhere"
