@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.pages import page_in_reading_order
-from keju.datasets.readers.alto import import_alto, read_alto
+from keju.datasets.readers.pages.alto import import_alto, read_alto
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item

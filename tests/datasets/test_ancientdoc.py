@@ -12,7 +12,7 @@ from released import ancientdoc_hub, picture
 
 from keju.benchmarks import prompt_of
 from keju.datasets.readers import Imported, import_dataset
-from keju.datasets.readers._strata import strata
+from keju.datasets.readers.ancientdoc.strata import strata
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError

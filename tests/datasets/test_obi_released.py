@@ -13,7 +13,7 @@ from layouts import obi_characters as trees
 from released import obi_classes, picture, put, table
 
 from keju.benchmarks import NO_REFERENCE, is_undeciphered
-from keju.datasets.readers._obi_releases import releases
+from keju.datasets.readers.obi.releases import releases
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.runs import RunFolder

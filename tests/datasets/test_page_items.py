@@ -7,7 +7,7 @@ import pytest
 from lxml import etree
 from PIL import Image
 
-from keju.datasets.readers.page_xml import import_page_xml, read_page
+from keju.datasets.readers.pages.page_xml import import_page_xml, read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Item

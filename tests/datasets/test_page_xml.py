@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from keju.datasets.pages import order_used, page_in_reading_order
-from keju.datasets.readers.page_xml import read_page
+from keju.datasets.readers.pages.page_xml import read_page
 from keju.errors import DataError
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/{}"

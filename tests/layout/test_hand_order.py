@@ -14,7 +14,7 @@ from statistics import mean
 
 import pytest
 
-from keju.datasets.readers.page_xml import read_page
+from keju.datasets.readers.pages.page_xml import read_page
 from keju.layout import order_lines
 
 RANKS = Path(__file__).parent / "hand_order"

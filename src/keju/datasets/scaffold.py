@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 from keju.datasets.preview import PreviewWriter
 from keju.datasets.readers import FORMATS, check_options
-from keju.datasets.readers._obi import Found, pictures_in, sources_in
-from keju.datasets.readers._obi_characters import Character, of_tree
-from keju.datasets.readers._obi_copies import rule_in
-from keju.datasets.readers._obi_tree import as_released, read_tree
 from keju.datasets.readers.ancientdoc.images import tree_images
 from keju.datasets.readers.base import NO_OPTIONS, Options, image_files
+from keju.datasets.readers.obi.characters import Character, of_tree
+from keju.datasets.readers.obi.copies import rule_in
+from keju.datasets.readers.obi.sources import Found, pictures_in, sources_in
+from keju.datasets.readers.obi.tree import as_released, read_tree
 from keju.datasets.readers.words import import_command
 from keju.errors import DataError, UsageError
 from keju.files import FORMULA, write_atomic

@@ -10,7 +10,7 @@ import polars as pl
 
 from keju.benchmarks import missing_reference, prompt_of, task
 from keju.datasets.distributions import distributions
-from keju.datasets.readers.obi_classes import MIXED
+from keju.datasets.readers.obi.classes import MIXED
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
 from keju.errors import DataError, UsageError

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju.benchmarks.pair_forms import reduction_of
 from keju.datasets.readers import paper_galleries
-from keju.datasets.readers.obi_classes import MIXED
+from keju.datasets.readers.obi.classes import MIXED
 from keju.items import Item
 from keju.reporting.gather import Gathered
 

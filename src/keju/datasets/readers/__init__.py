@@ -9,27 +9,22 @@ from typing import NamedTuple
 
 from keju.datasets.manifest import UNKNOWN
 from keju.datasets.readers import (
-    alto,
     ancientdoc,
     hisdoc,
     idx,
     mapped,
     mcs_bench,
-    obi_classes,
-    obi_deciphering,
-    obi_recognition,
-    obi_rejoining,
-    page_xml,
-    pages,
     parquet,
     vlmevalkit,
 )
-from keju.datasets.readers._obi import paper_galleries
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.readers.detecting import best
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obi import classes, deciphering, recognition, rejoining
+from keju.datasets.readers.obi.sources import paper_galleries
+from keju.datasets.readers.pages import alto, folder, page_xml
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 
@@ -41,17 +36,17 @@ def _by_name(*readers: Reader) -> dict[str, Reader]:
 
 
 FORMATS: Mapping[str, Reader] = _by_name(
-    pages.READER,
+    folder.READER,
     page_xml.READER,
     alto.READER,
     mcs_bench.READER,
     ancientdoc.READER,
     hisdoc.READER,
-    obi_recognition.READER,
-    obi_rejoining.READER,
-    obi_classes.CLASSIFICATION,
-    obi_classes.RETRIEVAL,
-    obi_deciphering.READER,
+    recognition.READER,
+    rejoining.READER,
+    classes.CLASSIFICATION,
+    classes.RETRIEVAL,
+    deciphering.READER,
     idx.READER,
     vlmevalkit.READER,
     parquet.READER,

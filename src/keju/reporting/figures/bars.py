@@ -9,7 +9,7 @@ from statistics import fmean
 import altair as alt
 
 from keju.benchmarks import options_of
-from keju.datasets.readers.obi_classes import MIXED
+from keju.datasets.readers.obi.classes import MIXED
 from keju.items import Score
 from keju.published import Column, published_tables
 from keju.reporting.difficulty import option_errors

@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from keju.benchmarks import task as find_task
 from keju.datasets.newlines import OPTION as NEWLINES_OPTION
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers._strata import Books, books_in, unprinted
 from keju.datasets.readers.ancientdoc.columns import QA_TASKS, TEXT_TASKS, WIDE_FIELDS
 from keju.datasets.readers.ancientdoc.detecting import detect_ancientdoc
 from keju.datasets.readers.ancientdoc.images import (
@@ -22,6 +21,7 @@ from keju.datasets.readers.ancientdoc.images import (
 )
 from keju.datasets.readers.ancientdoc.items import make_item, numbered
 from keju.datasets.readers.ancientdoc.long import FIELDS, embedded, long_items, page_of
+from keju.datasets.readers.ancientdoc.strata import Books, books_in, unprinted
 from keju.datasets.readers.ancientdoc.tables import Table, image_in, tables_in
 from keju.datasets.readers.ancientdoc.wide import WideTable
 from keju.datasets.readers.base import Options, Reader, flag, listed

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers._metadata import metadata_of, other_metadata
 from keju.datasets.readers.ancientdoc.images import page_path
 from keju.datasets.readers.ancientdoc.items import STRATA, make_item, task_named
 from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, Pictures, Place, map_fields, text_of
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter

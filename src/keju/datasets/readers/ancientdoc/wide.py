@@ -11,7 +11,6 @@ from pathlib import Path, PurePosixPath
 
 from keju.benchmarks import task as find_task
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers._metadata import metadata_of, other_metadata
 from keju.datasets.readers.ancientdoc.columns import (
     QA_TASKS,
     TEXT_TASKS,
@@ -27,6 +26,7 @@ from keju.datasets.readers.ancientdoc.long import embedded, page_of
 from keju.datasets.readers.ancientdoc.tables import image_in
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.import_log import import_log
+from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import JsonObject, Place, map_fields, text_of
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter

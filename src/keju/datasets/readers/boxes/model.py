@@ -8,9 +8,9 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from keju.datasets.readers._xml import LARGEST
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import Place
+from keju.datasets.readers.xml_parsing import LARGEST
 from keju.errors import DataError
 from keju.items import Box
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from lxml import etree
 
-from keju.datasets.readers._xml import children, first, name_of, number, parse_xml
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn
 from keju.datasets.readers.records import Place
+from keju.datasets.readers.xml_parsing import children, first, name_of, number, parse_xml
 from keju.errors import DataError
 from keju.items import Box
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.datasets.readers._fragment_groups import bones_by, folder_of, whole_images
-from keju.datasets.readers._fragment_joins import Adjacency, joins_in
-from keju.datasets.readers._item_list import Listed, read_item_list, resolved
-from keju.datasets.readers._obi import (
+from keju.datasets.readers.base import Options, Reader, listed, source_bytes
+from keju.datasets.readers.boxes.finding import ImageNames
+from keju.datasets.readers.obi.fragment_groups import bones_by, folder_of, whole_images
+from keju.datasets.readers.obi.fragment_joins import Adjacency, joins_in
+from keju.datasets.readers.obi.item_list import Listed, read_item_list, resolved
+from keju.datasets.readers.obi.rejoining_detection import detect_rejoining
+from keju.datasets.readers.obi.sources import (
     BENCHMARK,
     SOURCE_OPTION,
     Found,
@@ -19,9 +22,6 @@ from keju.datasets.readers._obi import (
     sources_in,
     unlike_print,
 )
-from keju.datasets.readers._rejoining_detection import detect_rejoining
-from keju.datasets.readers.base import Options, Reader, listed, source_bytes
-from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item

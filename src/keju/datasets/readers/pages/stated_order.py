@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from keju.datasets.readers._xml import name_of, number
+from keju.datasets.readers.xml_parsing import name_of, number
 
 _ORDERED = ("OrderedGroup", "OrderedGroupIndexed")
 _UNORDERED = ("UnorderedGroup", "UnorderedGroupIndexed")

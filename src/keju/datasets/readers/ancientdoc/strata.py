@@ -8,8 +8,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
-from keju.datasets.readers._metadata import metadata_of, other_metadata
 from keju.datasets.readers.base import Options, listed, plain_file
+from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.datasets.values import canonical
@@ -66,7 +66,7 @@ def title_key(title: str) -> str:
 @cache
 def strata() -> Mapping[str, Mapping[str, float]]:
     """The paper's categories, dynasties and scripts, each with its pages (scripts: shares)."""
-    text = files("keju.datasets.readers").joinpath("ancientdoc_strata.toml").read_text("utf-8")
+    text = files("keju.datasets.readers.ancientdoc").joinpath("strata.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

@@ -17,7 +17,7 @@ UNDECIPHERED = "undeciphered"
 
 
 class Release(Record, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
-    """How a source is published. The fields are explained in obi_releases.toml."""
+    """How a source is published. The fields are explained in releases.toml."""
 
     root: str = ""
     beside: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ PLAIN = Release()
 @cache
 def releases() -> Mapping[str, Release]:
     """The releases that have more than class folders, by the source's name."""
-    text = files("keju.datasets.readers").joinpath("obi_releases.toml").read_text("utf-8")
+    text = files("keju.datasets.readers.obi").joinpath("releases.toml").read_text("utf-8")
     return MappingProxyType(msgspec.convert(tomllib.loads(text), _Releases).releases)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers._obi import Found, drawn
-from keju.datasets.readers._obi_copies import Copies, Image, rule_in
-from keju.datasets.readers._obi_tree import Tree
 from keju.datasets.readers.base import Options, listed, source_bytes, source_text
+from keju.datasets.readers.obi.copies import Copies, Image, rule_in
+from keju.datasets.readers.obi.sources import Found, drawn
+from keju.datasets.readers.obi.tree import Tree
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from keju.datasets.readers._fragment_groups import bones_by, whole_images
-from keju.datasets.readers._fragment_joins import joins_in
-from keju.datasets.readers._obi import source_called
 from keju.datasets.readers.base import NO_OPTIONS, Detection
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obi.fragment_groups import bones_by, whole_images
+from keju.datasets.readers.obi.fragment_joins import joins_in
+from keju.datasets.readers.obi.sources import source_called
 from keju.errors import DataError
 
 _TASK = "rejoining"

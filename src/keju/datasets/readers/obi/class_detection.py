@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers._obi import Found, Source, source_called, sources_in
-from keju.datasets.readers._obi_names import TABLES
-from keju.datasets.readers._obi_releases import release_of, shown_by
 from keju.datasets.readers.base import Detection
-from keju.datasets.readers.descriptions import FIELDS, NAME
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obi.class_names import TABLES
+from keju.datasets.readers.obi.descriptions import FIELDS, NAME
+from keju.datasets.readers.obi.releases import release_of, shown_by
+from keju.datasets.readers.obi.sources import Found, Source, source_called, sources_in
 from keju.errors import KejuError
 
 _MEANINGS = FIELDS["description"].names

@@ -9,8 +9,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from keju.benchmarks.undeciphered import MARK
-from keju.datasets.readers._image_list import OPTION as ITEMS_OPTION
-from keju.datasets.readers._obi import (
+from keju.datasets.readers.base import Options, Reader, listed, plain_file, source_bytes
+from keju.datasets.readers.obi.characters import Character, of_table, of_tree
+from keju.datasets.readers.obi.class_detection import detect_characters
+from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
+from keju.datasets.readers.obi.copies import rule_in
+from keju.datasets.readers.obi.descriptions import NAME
+from keju.datasets.readers.obi.image_list import OPTION as ITEMS_OPTION
+from keju.datasets.readers.obi.sources import (
     BENCHMARK,
     NAMES_OPTION,
     SEED_OPTION,
@@ -21,13 +27,7 @@ from keju.datasets.readers._obi import (
     sources_in,
     unlike_print,
 )
-from keju.datasets.readers._obi_characters import Character, of_table, of_tree
-from keju.datasets.readers._obi_copies import OPTION as DUPLICATES_OPTION
-from keju.datasets.readers._obi_copies import rule_in
-from keju.datasets.readers._obi_detect import detect_characters
-from keju.datasets.readers._obi_tree import as_released
-from keju.datasets.readers.base import Options, Reader, listed, plain_file, source_bytes
-from keju.datasets.readers.descriptions import NAME
+from keju.datasets.readers.obi.tree import as_released
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from keju.datasets.readers import _page_image
-from keju.datasets.readers._page_image import PageImage
 from keju.datasets.readers.base import plain_file
+from keju.datasets.readers.pages import page_image
+from keju.datasets.readers.pages.page_image import PageImage
 from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS
@@ -24,7 +24,7 @@ MOST_PIXELS = 60_000_000
 PAGE_SECONDS = 15.0
 """Time that one page may take."""
 
-_WORKER = Path(__file__).with_name("_pdf_worker.py")
+_WORKER = Path(__file__).with_name("pdf_worker.py")
 
 
 class PdfReader:
@@ -84,7 +84,7 @@ class PdfReader:
             "file": str(plain_file(file).resolve()),
             "wanted": list(wanted),
             "dpi": dpi,
-            "most_pages": _page_image.MOST_PAGES,
+            "most_pages": page_image.MOST_PAGES,
             "most_pixels": MOST_PIXELS,
             "most_in_image": MAX_PIXELS,
         }

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from keju.datasets.readers._image_list import ListedImage, listed_images
-from keju.datasets.readers._obi_copies import Copies
-from keju.datasets.readers._obi_draw import Draw, Drawn, Pool, image_of
-from keju.datasets.readers._obi_tree import Tree
 from keju.datasets.readers.base import Options, listed
+from keju.datasets.readers.obi.copies import Copies
+from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, image_of
+from keju.datasets.readers.obi.image_list import ListedImage, listed_images
+from keju.datasets.readers.obi.tree import Tree
 from keju.errors import DataError
 from keju.items import ImageRef
 

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks import Task, task
-from keju.datasets.readers._obi_releases import release_of
 from keju.datasets.readers.base import Options, check_name, image_files, listed
 from keju.datasets.readers.listing import is_litter
+from keju.datasets.readers.obi.releases import release_of
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
@@ -83,7 +83,7 @@ class _Sources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _table() -> _Sources:
-    text = files("keju.datasets.readers").joinpath("obi_sources.toml").read_text("utf-8")
+    text = files("keju.datasets.readers.obi").joinpath("sources.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), _Sources)
 
 

@@ -21,8 +21,6 @@ from keju.datasets.pages import (
     page_in_reading_order,
     text_choice,
 )
-from keju.datasets.readers._xml import name_of, parse_xml
-from keju.datasets.readers._xml_roots import COMPANIONS
 from keju.datasets.readers.base import (
     files_under,
     image_files,
@@ -30,6 +28,8 @@ from keju.datasets.readers.base import (
     listed,
     source_bytes,
 )
+from keju.datasets.readers.pages.xml_roots import COMPANIONS
+from keju.datasets.readers.xml_parsing import name_of, parse_xml
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS

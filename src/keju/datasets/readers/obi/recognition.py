@@ -9,8 +9,13 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.datasets.readers._item_list import ITEMS_OPTION, listed_images
-from keju.datasets.readers._obi import (
+from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes, whole
+from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
+from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
+from keju.datasets.readers.obi.descriptions import NAME, descriptions_in
+from keju.datasets.readers.obi.item_list import ITEMS_OPTION, listed_images
+from keju.datasets.readers.obi.recognition_detection import detect_recognition
+from keju.datasets.readers.obi.sources import (
     BENCHMARK,
     SEED_OPTION,
     SOURCE_OPTION,
@@ -23,11 +28,6 @@ from keju.datasets.readers._obi import (
     sources_in,
     unlike_print,
 )
-from keju.datasets.readers._recognition_detection import detect_recognition
-from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes, whole
-from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
-from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
-from keju.datasets.readers.descriptions import NAME, descriptions_in
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.items import Box, Item

@@ -8,9 +8,6 @@ from pathlib import Path, PurePosixPath
 from msgspec.structs import replace
 
 from keju.benchmarks import prompt_of, task
-from keju.datasets.readers._page_image import PageImage
-from keju.datasets.readers._pdf_pages import PdfReader
-from keju.datasets.readers._scans import Scan, Texts, images_of, page_stems, scan_of
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -22,6 +19,9 @@ from keju.datasets.readers.base import (
     whole,
 )
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.page_image import PageImage
+from keju.datasets.readers.pages.pdf_pages import PdfReader
+from keju.datasets.readers.pages.scans import Scan, Texts, images_of, page_stems, scan_of
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header

@@ -14,9 +14,11 @@ from lxml import etree
 
 from keju.datasets.line_kinds import kind_of, parse_kinds, telling_word
 from keju.datasets.pages import Page
-from keju.datasets.readers._page_items import PAGE_OPTIONS, Wish, import_pages, page_layout
-from keju.datasets.readers._stated_order import stated_order
-from keju.datasets.readers._xml import (
+from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.pages.page_items import PAGE_OPTIONS, Wish, import_pages, page_layout
+from keju.datasets.readers.pages.stated_order import stated_order
+from keju.datasets.readers.pages.xml_roots import detect_pages
+from keju.datasets.readers.xml_parsing import (
     children,
     first,
     join_words,
@@ -25,8 +27,6 @@ from keju.datasets.readers._xml import (
     parse_xml,
     points,
 )
-from keju.datasets.readers._xml_roots import detect_pages
-from keju.datasets.readers.base import Options, Reader
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point

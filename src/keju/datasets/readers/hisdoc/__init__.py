@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from keju.benchmarks import Task
 from keju.datasets.pages import Page, page_in_reading_order
-from keju.datasets.readers._hisdoc_lines import lines_of
-from keju.datasets.readers._page_items import transcription_task
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -23,8 +21,10 @@ from keju.datasets.readers.base import (
     source_bytes,
     source_text,
 )
+from keju.datasets.readers.hisdoc.lines import lines_of
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.page_items import transcription_task
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS

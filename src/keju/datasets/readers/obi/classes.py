@@ -7,8 +7,17 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from keju.datasets.readers._image_list import OPTION as ITEMS_OPTION
-from keju.datasets.readers._obi import (
+from keju.datasets.readers.base import Options, Reader, flag, whole
+from keju.datasets.readers.obi.class_detection import detect_classes
+from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
+from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, notes_of
+from keju.datasets.readers.obi.image_list import OPTION as ITEMS_OPTION
+from keju.datasets.readers.obi.listed import (
+    listed_by_source,
+    listed_gallery,
+    listed_pools,
+)
+from keju.datasets.readers.obi.sources import (
     BENCHMARK,
     NAMES_OPTION,
     SEED_OPTION,
@@ -19,16 +28,7 @@ from keju.datasets.readers._obi import (
     sources_in,
     sweep,
 )
-from keju.datasets.readers._obi_copies import OPTION as DUPLICATES_OPTION
-from keju.datasets.readers._obi_detect import detect_classes
-from keju.datasets.readers._obi_draw import Draw, Drawn, Pool, notes_of
-from keju.datasets.readers._obi_listed import (
-    listed_by_source,
-    listed_gallery,
-    listed_pools,
-)
-from keju.datasets.readers._obi_tree import Tree, read_tree
-from keju.datasets.readers.base import Options, Reader, flag, whole
+from keju.datasets.readers.obi.tree import Tree, read_tree
 from keju.datasets.store import DatasetWriter
 from keju.items import ImageRef, Item
 

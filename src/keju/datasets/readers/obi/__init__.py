@@ -1,0 +1,1 @@
+"""Readers of OBI-Bench: recognition, rejoining, classification, retrieval, deciphering."""
