@@ -196,6 +196,7 @@ def test_the_whole_way_with_baselines(tmp_path):
     assert stray.returncode == 1
     assert "1 responses are to items that the run does not have" in stray.stdout
     answers.write_text(kept, "utf-8")
+    assert keju("score", run).returncode == 0
     page = tmp_path / "r.html"
     made = keju("report", run, "-o", page, "--csv", tmp_path / "csv")
     assert made.returncode == 0, made.stderr
