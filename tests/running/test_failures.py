@@ -10,10 +10,12 @@ import pytest
 from making import make_dataset
 from serving import Chat, run_command
 
+from keju.errors import UsageError
 from keju.items import Failure
 from keju.models import Decoding, ModelOptions
-from keju.running import Policy, run
+from keju.running import Policy, Selection, run
 from keju.running.failures import hint_of
+from keju.runs import RunFolder
 
 WORDS = [
     ("auth", "HTTP 401: Incorrect API key provided", "--api-key-env"),
@@ -38,6 +40,19 @@ WORDS = [
      "--system-prompt"),
     ("bad-request", "HTTP 400: Range of top_p should be (0.0, 1.0]", "parameter"),
     ("bad-request", "HTTP 400: told to", "again"),
+    ("bad-request", "HTTP 400: No connected db.", "--api-key-env"),
+    ("bad-request", "HTTP 400: {'error': 'Invalid API key provided'}", "--api-key-env"),
+    ("bad-request", "HTTP 400: Invalid model name passed in model=nonesuch. Call /v1/models to "
+     "view available models", "/models"),
+    ("bad-request", "HTTP 400: User location is not supported for the API use.", "region"),
+    ("auth", "HTTP 403: Country, region, or territory not supported", "region"),
+    ("bad-request", "HTTP 400: The response was filtered due to the prompt triggering Azure "
+     "OpenAI's content management policy", "content filter"),
+    ("bad-request", "HTTP 400: Input data may contain inappropriate content.", "content filter"),
+    ("bad-request", "HTTP 400: At most 1 image(s) may be provided in one prompt.",
+     "--limit-mm-per-prompt"),
+    ("bad-request", "HTTP 400: Too many images in request: 12 > 10", "--task"),
+    ("bad-request", "HTTP 413: Payload Too Large", "--max-bytes"),
     ("missing-answer", "the file has no answer for this item", "--out"),
 ]  # fmt: skip
 
@@ -118,3 +133,60 @@ def test_one_item_that_fails_does_not_stop_the_retry_of_a_run_with_answers(
     policy = Policy(concurrency=1, retry_failed=True)
     again = run(dataset, ["openai:served"], tmp_path / "r", options=options, policy=policy)
     assert (again.models[0].asked, again.left) == (failed, 0)
+
+
+def test_failures_in_other_words_stop_a_model_too(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(modes=["echo-400"], times=-1)
+    options = ModelOptions(base_url=chat.url)
+    summary = run(dataset, ["openai:served"], tmp_path / "r", options=options)
+    assert chat.stats()["requests"] == 25
+    assert summary.left == 13
+    assert "25 requests failed and none succeeded" in summary.models[0].halted
+
+
+def test_an_unknown_model_is_reported_with_the_models_of_the_server(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(
+        refusals=[refusing("Invalid model name passed in model=served")],
+        models=["qwen-vl", "glm-4v"],
+    )
+    options = ModelOptions(base_url=chat.url)
+    summary = run(dataset, ["openai:served"], tmp_path / "r", options=options)
+    assert chat.stats()["requests"] == 5
+    assert "The server lists 2 models: qwen-vl, glm-4v" in summary.advice
+
+
+def test_an_address_without_v1_is_corrected_in_the_same_run(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(models=["served"])
+    wrong = ModelOptions(base_url=chat.url.removesuffix("/v1"))
+    stopped = run(dataset, ["openai:served"], tmp_path / "r", options=wrong)
+    assert stopped.failures == 5
+    assert "Does the address end in /v1?" in stopped.advice
+    assert f"The server answers at {chat.url} and lists the model served" in stopped.advice
+    assert "same --out" in stopped.advice
+    assert chat.stats()["requests"] == 0
+
+    done = run(dataset, ["openai:served"], tmp_path / "r", options=ModelOptions(base_url=chat.url))
+    assert done.complete
+    assert chat.stats()["requests"] == 38
+    stored = list(RunFolder.open(tmp_path / "r").responses())
+    assert [each.status for each in stored] == ["answered"] * 38
+    identity = RunFolder.open(tmp_path / "r").manifest().models["openai:served"]
+    assert identity["endpoint"] == chat.url
+
+
+def test_another_address_is_refused_once_a_model_has_answered(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan()
+    options = ModelOptions(base_url=chat.url)
+    selection = Selection(limit=1)
+    run(dataset, ["openai:served"], tmp_path / "r", options=options, selection=selection)
+    other = ModelOptions(base_url=chat.url.removesuffix("/v1"))
+    before = (tmp_path / "r" / "run.json").read_bytes()
+    with pytest.raises(UsageError, match=r"endpoint of openai:served.*has answers of the model"):
+        run(dataset, ["openai:served"], tmp_path / "r", options=other)
+    assert (tmp_path / "r" / "run.json").read_bytes() == before

@@ -37,6 +37,7 @@ DEFAULTS = {
     "refuse": 0,  # the HTTP status by which the next file for a batch is refused
     "lose": False,  # create a batch, and drop the connection before saying so
     "refusals": [],  # replies to requests that have certain fields: has, status, body
+    "models": [],  # the names that GET /v1/models lists; empty: HTTP 404
     "finds": [],  # pairs of words and reply: what it says to a prompt that contains the words
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
 }
@@ -143,6 +144,12 @@ class ChatServer:
         finally:
             self.in_flight -= 1
 
+    async def models(self, request: web.Request) -> web.Response:
+        del request
+        if not self.plan["models"]:
+            return failure(404, "no list")
+        return web.json_response({"data": [{"id": name} for name in self.plan["models"]]})
+
     def refusal(self, body: bytes) -> web.Response | None:
         """The first refusal whose fields the request has."""
         sent = json.loads(body) if self.plan["refusals"] else {}
@@ -201,6 +208,11 @@ class ChatServer:
 
     async def go_no_credit(self, *_: object) -> web.Response:
         return failure(429, "You exceeded your current quota", "insufficient_quota")
+
+    async def go_echo_400(self, request: web.Request, item: str, mode: str) -> web.Response:
+        del request, mode
+        name = "".join(chr(97 + int(digit)) for digit in item if digit.isdigit())
+        return failure(400, f"cannot take {name}")
 
     async def go_policy(self, *_: object) -> web.Response:
         return failure(400, "The prompt was filtered", "content_filter")
@@ -313,7 +325,7 @@ def routes(server: ChatServer) -> list[web.RouteDef]:
         "/plan": server.set_plan,
     }
     posts = [web.post(path, handler) for path, handler in handlers.items()]
-    return [*posts, web.get("/stats", server.stats)]
+    return [*posts, web.get("/stats", server.stats), web.get("/v1/models", server.models)]
 
 
 async def serve(server: ChatServer, more: Iterable[web.RouteDef] = ()) -> None:

@@ -31,6 +31,7 @@ from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
 from keju.models.openai_errors import error_of_exception, error_of_reply
 from keju.models.request_fields import check_no_secret, fields_of
+from keju.models.served_models import diagnosis_of
 from keju.models.wire import Wire
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
@@ -127,6 +128,11 @@ class OpenAICompatible:
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
         )
+
+    async def diagnosis(self) -> str:
+        """What the server says about its models where none answered; empty if nothing."""
+        said = await diagnosis_of(self._endpoint, self._model, self._headers)
+        return self._hidden(said)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -73,7 +73,8 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
 
     The hint is left out where the summary's advice gives it.
     """
-    given = {model.hint for model in summary.models}
+    given = " ".join(model.hint for model in summary.models)
+    answered = {model.model: model.answered for model in summary.models}
     first: dict[tuple[str, str], Failure] = {}
     counts: Counter[tuple[str, str]] = Counter()
     for response in RunFolder.open(path).responses():
@@ -83,7 +84,7 @@ def failure_lines(path: Path, summary: RunSummary) -> Iterator[str]:
             first.setdefault(where, response.error)
     for (model, kind), count in counts.items():
         yield f"{model}: {count}× {kind}, first: {first[model, kind].message}"
-        hint = hint_of(first[model, kind])
+        hint = hint_of(first[model, kind], answered=answered.get(model, True))
         if hint.what and hint.what not in given:
             yield f"  Hint: {hint.whole}"
 

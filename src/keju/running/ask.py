@@ -104,6 +104,7 @@ class Lane:
         self.waited = 0.0
         self.halted = ""
         self.halted_by: Failure | None = None
+        self.diagnosis = ""
         self.refused: set[str] = set()
         self.not_sent: set[str] = set()
         self.trouble: dict[str, str] = {}
@@ -113,6 +114,11 @@ class Lane:
     def done(self) -> int:
         """Requests that are answered or have failed for good."""
         return self.statuses.total()
+
+    @property
+    def answered(self) -> bool:
+        """Whether a request that was sent now has a response that is not a failure."""
+        return self.done > self.statuses["failed"]
 
     @property
     def left(self) -> int:

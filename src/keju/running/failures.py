@@ -16,6 +16,9 @@ from keju.items import Failure, Response
 ALIKE = 5
 """So many failures alike, with no success before, stop a model."""
 
+UNLIKE = 25
+"""So many failures of one kind whose words differ, with no success before, stop a model."""
+
 _ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
 _SAME_AGAIN = frozenset({"auth", "bad-request", "bad-response", "engine", "unreadable-image"})
 _UNLIKELY_TO_CHANGE = frozenset(
@@ -35,12 +38,14 @@ class FailureWatch:
         self.succeeded = succeeded
         self._in_a_row = 0
         self._alike: Counter[tuple[str, str]] = Counter()
+        self._kinds: Counter[str] = Counter()
 
     def note(self, response: Response, dead_after: int) -> str:
         """Return why the model must be stopped after this response, or an empty string.
 
-        It is stopped after `ALIKE` failures with the same message before the first success, if the
-        same requests would fail again, and after `dead_after` failures of its server in a row.
+        It is stopped after `ALIKE` failures with the same message, or `UNLIKE` failures of one
+        kind, before the first success, if the same requests would fail again; and after
+        `dead_after` failures of its server in a row.
         """
         if response.error is None or response.status != "failed":
             self._in_a_row = 0
@@ -54,6 +59,9 @@ class FailureWatch:
             self._alike[alike] += 1
             if self._alike[alike] >= ALIKE:
                 return f"{ALIKE} requests failed alike and none succeeded: {said}"
+            self._kinds[kind] += 1
+            if self._kinds[kind] >= UNLIKE:
+                return f"{UNLIKE} requests failed and none succeeded. The last message: {said}"
         if self._in_a_row >= dead_after:
             return f"{self._in_a_row} requests in a row failed. The last message: {said}"
         return ""
@@ -77,21 +85,30 @@ class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: tuple[str, ...]
     hint: str
     says: str = ""
-    then: Literal["", "retry", "out"] = ""
+    then: Literal["", "retry", "out", "name"] = ""
 
 
 _THEN = {
     "": "",
     "retry": "Then run the same command with --retry-failed",
     "out": "Then use another --out: a changed command makes another run",
+    "name": "Then use another --out: this run keeps the failures of the wrong name",
 }
+_SAME_OUT = "Then run the corrected command with the same --out: nothing was answered yet"
 
 
-def hint_of(failure: Failure) -> Hint:
-    """Return the hint for a failure; empty where sending the request again may help."""
+def hint_of(failure: Failure, *, answered: bool = True) -> Hint:
+    """Return the hint for a failure; empty where sending the request again may help.
+
+    Args:
+        failure: the failure.
+        answered: whether the run has an answer of this model. Without one, a changed command
+            resumes the run.
+    """
     for each, pattern in _hints():
         if failure.kind in each.kinds and pattern.search(failure.message):
-            return Hint(each.hint, _THEN[each.then])
+            resumes = each.then == "out" and not answered
+            return Hint(each.hint, _SAME_OUT if resumes else _THEN[each.then])
     return Hint()
 
 

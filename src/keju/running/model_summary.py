@@ -19,7 +19,8 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     `statuses` and `failures` (by kind) count the responses that the run now has for the planned
     requests, `asked` those that got their response this time, `attempts` how often something was
     sent for them, `waited` the seconds between attempts over all of them, `left` what has no
-    response yet. `halted` says why the model was stopped, `hint` what to do about it where its
+    response yet. `answered`: the run has a response of the model that is not a failure.
+    `halted` says why the model was stopped, `hint` what to do about it where its
     requests would fail again, and `then` how the run goes on after that. `refused` are the decoding
     parameters that its server does not take, `not_sent` those and others that were asked for and
     that a request answered now did not have. `trouble` is what was said, by kind of failure, of
@@ -35,6 +36,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     statuses: dict[str, int] = field(default_factory=dict)
     failures: dict[str, int] = field(default_factory=dict)
     not_asked: dict[str, int] = field(default_factory=dict)
+    answered: bool = True
     halted: str = ""
     hint: str = ""
     then: str = ""
@@ -57,7 +59,8 @@ def summary_of(
         planned: how many requests there are in all.
         not_asked: what was declined, by reason.
     """
-    hint = hint_of(lane.halted_by) if lane.halted_by else Hint()
+    answered = lane.answered or any(stored.status != "failed" for stored in standing)
+    hint = hint_of(lane.halted_by, answered=answered) if lane.halted_by else Hint()
     statuses = Counter(stored.status for stored in standing)
     kinds = Counter(stored.kind for stored in standing if stored.status == "failed")
     return ModelSummary(
@@ -71,7 +74,8 @@ def summary_of(
         failures=dict(sorted((kinds + lane.failures).items())),
         not_asked=dict(not_asked or {}),
         halted=lane.halted,
-        hint=hint.what,
+        hint=". ".join(filter(None, (hint.what, lane.diagnosis))),
+        answered=answered,
         then=hint.then,
         refused=tuple(sorted(lane.refused)),
         not_sent=tuple(sorted(lane.not_sent)),

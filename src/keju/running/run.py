@@ -20,6 +20,7 @@ from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.box_conventions import check_models
 from keju.running.budget import Purse
+from keju.running.diagnosis import diagnose
 from keju.running.failures import Hint, may_change
 from keju.running.lending import lend
 from keju.running.model_summary import ModelSummary
@@ -110,7 +111,7 @@ def run(
     policy: Policy | None = None,
     console: Console | None = None,
 ) -> RunSummary:
-    """Ask models, or go on with a run that was begun.
+    """Ask models, or resume a run.
 
     What is stored is never asked again, except failures where the policy says so. The first
     Ctrl-C or SIGTERM sends nothing more and waits for what is in flight, the second does not wait.
@@ -211,6 +212,8 @@ async def _go(
         if not interrupted and not purse.used_up:
             asker = Asker(dataset, lanes, store.append, policy, purse)
             interrupted = await ask_all(asker, console)
+        for lane in lanes:
+            await diagnose(lane)
     finally:
         for model in session.models:
             await model.close()

@@ -18,9 +18,10 @@ from keju.errors import UsageError
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model
 from keju.running.ask import Job, Lane, Policy
-from keju.running.box_conventions import OF_MODEL, changed_conventions
+from keju.running.box_conventions import OF_MODEL
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
+from keju.running.manifest_check import check_same, drop_failures, unanswered
 from keju.running.model_summary import ModelSummary, summary_of
 from keju.running.reading import (
     NO_READING,
@@ -35,9 +36,6 @@ from keju.running.selecting import Selection, Way, in_shard, refusal
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
-
-_OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs"}
-"""Settings of which a run has one, and the options that set them."""
 
 
 class _Place(NamedTuple):
@@ -89,7 +87,9 @@ class Session:
             folder.write_manifest(_with_items(manifest, folder))
             return
         earlier = folder.manifest()
-        _check_same(earlier, manifest, folder)
+        corrected = unanswered(self.store, earlier, manifest)
+        kept = {n: each for n, each in earlier.models.items() if n not in corrected}
+        check_same(replace(earlier, models=kept), manifest, folder)
         before = folder.item_ids()
         if gone := set(before).difference(chosen):
             raise UsageError(
@@ -105,6 +105,7 @@ class Session:
             # Without a hash in run.json an interruption between the two files is no damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
             self._store_items(chosen)
+        drop_failures(self.store, corrected)
         folder.write_manifest(
             replace(
                 _with_items(manifest, folder),
@@ -303,43 +304,6 @@ def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
         for name, value in earlier.settings.items()
         if name.startswith(OF_MODEL) and name.removeprefix(OF_MODEL) not in now.models
     }
-
-
-def _check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
-    """Refuse to go on with a run of another dataset, setting or model."""
-    differing = []
-    if earlier.dataset_hash != now.dataset_hash:
-        differing.append(
-            f"the dataset ({earlier.dataset} {earlier.dataset_hash[:8]}, "
-            f"now {now.dataset} {now.dataset_hash[:8]})"
-        )
-    for name, option in _OPTIONS.items():
-        before, after = earlier.settings.get(name, ""), now.settings.get(name, "")
-        if before != after:
-            differing.append(f"{option} ({before or 'none'}, now {after or 'none'})")
-    shared = [name for name in now.models if name in earlier.models]
-    differing += changed_conventions(earlier.settings, now.settings, shared)
-    for option, before_all, now_all in (
-        ("--setting", earlier.shown, now.shown),
-        ("--script", earlier.scripts, now.scripts),
-        ("--wording", earlier.wordings, now.wordings),
-    ):
-        if gone := [each for each in before_all if each not in now_all]:
-            differing.append(f"{option} ({', '.join(gone)} is not asked now)")
-    if earlier.rounds > now.rounds:
-        differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
-    for name, identity in now.models.items():
-        was = earlier.models.get(name, identity)
-        differing += [
-            f"{part} of {name} ({was.get(part, 'unset')}, now {identity.get(part, 'unset')})"
-            for part in sorted({*was, *identity})
-            if was.get(part) != identity.get(part)
-        ]
-    if differing:
-        raise UsageError(
-            f"{folder.path}: was begun otherwise: {'; '.join(differing)}. "
-            "Give the same, or choose another --out"
-        )
 
 
 def _text(reading: Response | None) -> str | None:
