@@ -22,6 +22,8 @@ class ImportLog:
         self._metadata: dict[str, None] = {}
         self._ignored: dict[str, None] = {}
         self._matched: dict[str, dict[str, str]] = {}
+        self._first: dict[str, str] = {}
+        self._doubtful: dict[str, str] = {}
 
     def decoded(self, file: Path, encoding: str) -> None:
         """Record the encoding that a text file was read in, where it is not UTF-8."""
@@ -36,6 +38,9 @@ class ImportLog:
             found: the file.
         """
         self._matched.setdefault(way, {})[name] = found
+        first = self._first.setdefault(found, name)
+        if not _are_alike(first, name):
+            self._doubtful.setdefault(found, name)
 
     def used(self, role: str, field: str) -> None:
         """Record that a field was used as `role` (question, answer, image …)."""
@@ -74,6 +79,14 @@ class ImportLog:
             name, found = next(iter(names.items()))
             several = "s" if len(names) > 1 else ""
             yield f"{len(names)} image{several} found {way}: {name} as {found}"
+        if self._doubtful:
+            found, name = next(iter(self._doubtful.items()))
+            several = "s were" if len(self._doubtful) > 1 else " was"
+            yield (
+                f"{len(self._doubtful)} image{several} found for different paths: {found} for "
+                f"{self._first[found]} and {name}. Check whether an image of the same name is "
+                "missing"
+            )
         used, kept, ignored = self.fields()
         if used:
             pairs = (
@@ -86,6 +99,12 @@ class ImportLog:
             yield f"fields kept as metadata: {', '.join(kept)}"
         if ignored:
             yield f"fields ignored: {', '.join(ignored)}"
+
+
+def _are_alike(first: str, second: str) -> bool:
+    """Whether one of two paths is the end of the other."""
+    one, other = (f"/{path}".replace("\\", "/").casefold() for path in (first, second))
+    return one.endswith(other) or other.endswith(one)
 
 
 _CURRENT: ContextVar[ImportLog | None] = ContextVar("import log", default=None)

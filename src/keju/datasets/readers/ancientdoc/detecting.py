@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -16,7 +17,10 @@ from keju.datasets.values import canonical
 
 _SUFFIXES = ("csv", "tsv", "json", "jsonl", "ndjson", "xlsx", "parquet")
 _MOST_TABLES = 20
+_LONGEST = 10_000
+"""Characters of a value in which Chinese ones are looked for."""
 _TASK_FIELDS = ("task", "task_type", "type")
+_PAGE = re.compile(r"page_\d+\.\w+\Z", re.IGNORECASE)
 _IMAGES = "the images, imgs/CATEGORY/BOOK/page_N.png"
 _HINT = (
     "label.csv with the questions and answers, beside imgs; --option without-answers=yes imports "
@@ -34,12 +38,19 @@ class _Found(NamedTuple):
 
 def detect_ancientdoc(listing: Listing) -> Detection | None:
     """Recognise a source by its tables' columns and by folders named after categories."""
-    found = list(_tables(listing))
+    found = [each for each in _tables(listing) if each.kind == "images" or _is_chinese(each)]
     for kind, detect in (("wide", _wide), ("long", _long), ("images", _images)):
         for table in found:
             if table.kind == kind and (detection := detect(listing, found, table)):
                 return detection
     return _of_tree(listing) if not listing.ending(*_SUFFIXES) else None
+
+
+def _is_chinese(table: _Found) -> bool:
+    """Whether the first records of a table have Chinese characters."""
+    said = (str(value)[:_LONGEST] for record in table.records for value in record.values()
+            if isinstance(value, str | list | dict))  # fmt: skip
+    return any("\u4e00" <= char <= "\u9fff" for text in said for char in text)
 
 
 def _tables(listing: Listing) -> Iterator[_Found]:
@@ -52,12 +63,19 @@ def _tables(listing: Listing) -> Iterator[_Found]:
 def _wide(listing: Listing, found: Sequence[_Found], table: _Found) -> Detection:
     columns = wide_columns(dict.fromkeys(key for record in table.records for key in record))
     tasks = dict.fromkeys(asked.task for asked in columns.asked) if columns else {}
-    sure = table.path.name.casefold() == "label.csv" or _categories(listing)
+    sure = _categories(listing) or (
+        table.path.name.casefold() == "label.csv" and _names_pages(table.records)
+    )
     inside = bool(image_in(table.records[0])) or any(each.kind == "images" for each in found)
     here = listing.images or inside or _beside(listing)
     what = f"AncientDoc's table {table.path.name} ({', '.join(tasks)})"
     what += f" with {len(listing.images)} images" if listing.images else ""
     return Detection(1 if sure else 0.6, what, missing="" if here else _IMAGES)
+
+
+def _names_pages(records: Sequence[Record]) -> bool:
+    """Whether a value of the first record is the name of a page, ``BOOKpage_N.png``."""
+    return any(isinstance(value, str) and _PAGE.search(value) for value in records[0].values())
 
 
 def _long(_listing: Listing, _found: Sequence[_Found], table: _Found) -> Detection | None:

@@ -65,7 +65,9 @@ class WideTable:
         self._others = self._log(records)
         self._empty: Counter[str] = Counter()
         self._unread: list[str] = []
+        self._again: list[str] = []
         self.missing: dict[str, str] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
 
     def _log(self, records: Sequence[JsonObject]) -> tuple[str, ...]:
         for role, field in self.fields.items():
@@ -98,10 +100,38 @@ class WideTable:
                 for asked in self.columns.asked
                 for pair in self._questions(place, cells, asked, newlines)
             ]
+            found = self._new(found, known["page"], place)
             if found:
                 ref = image.store(writer)
                 for task, question, answer in found:
                     yield make_item(find_task(task), question, answer, ref, known)
+
+    def _new(
+        self, found: list[tuple[str, str, str]], page: str, place: Place
+    ) -> list[tuple[str, str, str]]:
+        """The questions without the text of a page that an earlier row has too.
+
+        Raises:
+            DataError: the earlier row has another text.
+        """
+        new: list[tuple[str, str, str]] = []
+        for task, question, answer in found:
+            if task not in TEXT_TASKS:
+                new.append((task, question, answer))
+                continue
+            text, earlier = self._texts.setdefault(f"{task} {page}", (answer, place.item))
+            if text != answer:
+                raise DataError(
+                    f"{task} of {shortened(page)} differs from {earlier}",
+                    file=place.file,
+                    item=place.item,
+                    mend="Keep the row that is right",
+                )
+            if earlier == place.item:
+                new.append((task, question, answer))
+            else:
+                self._again.append(place.item)
+        return new
 
     def _image(
         self, place: Place, cells: JsonObject, images: PageImages, writer: DatasetWriter
@@ -175,6 +205,8 @@ class WideTable:
                 f"{len(self._unread)} cells do not tell question and answer apart, so they give no "
                 f"items: {listed(self._unread)}"
             )
+        if self._again:
+            yield f"{len(self._again)} texts of pages were already read: {listed(self._again)}"
         if self._empty:
             empty = {task: count for task, count in self._empty.items() if count}
             counts = ", ".join(f"{count} of {task}" for task, count in empty.items())

@@ -147,12 +147,24 @@ def _read_headed(
     fields = map_fields(file, records, _PLACED | _FORMS[form], options)
     sizes = _SIZE if form == "xyxy" else ()
     import_log().columns(fields, [key for key in records[0] if key not in sizes])
+    _check_pixels(rows, fields)
     for place, cells in rows:
         name = text_of(cells, fields["image"], place).strip()
         image = found.image(name, place)
         if image is not None:
             box = _box(cells, fields, place, wide=form == "xywh")
             found.add(image, Drawn(box, place, _size(cells, form)))
+
+
+def _check_pixels(rows: Sequence[Row], fields: Mapping[str, str]) -> None:
+    """Refuse a table in which every value is a share of the image.
+
+    Raises:
+        DataError: no value is above 1.
+    """
+    if all(0 <= number_in(cells, fields[role], place) <= 1 for place, cells in rows
+           for role in _ROLES):  # fmt: skip
+        raise wrong("the boxes of the table are shares of the image, not pixels", rows[0].place)
 
 
 def _form_of(records: Sequence[JsonObject], options: Mapping[str, str]) -> str:

@@ -89,7 +89,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
     yield from notes
     named, notes = with_own_ids(entries)
     yield from notes
-    images = ReleaseImages(writer, src, options)
+    images = ReleaseImages(writer, src, options, entries)
     _check_images(tables, entries, images)
     items: list[Item] = []
     skipped: list[str] = []
@@ -107,6 +107,7 @@ def read_mcs_bench(src: Path, writer: DatasetWriter, options: Options) -> Iterat
         images.raise_if_missing()
     for item in with_transcriptions(items):
         writer.add(item)
+    yield from images.notes()
     yield from _notes(items, skipped)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -15,8 +16,11 @@ from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.errors import DataError
 from keju.text import in_script
 
-_LABEL = re.compile(r"\A\s*(?:[(（]([A-Z])[)）]|([A-Z])[、.．:：)）])\s*")
-_LETTER = re.compile(r"(?:答案|选项|選項)?[是为：:]?\s*[(（\[【]?([A-Za-z])[)）\]】]?[、.．:：。]?")
+_LABEL = re.compile(r"\A\s*(?:[(（]([A-ZＡ-Ｚ])[)）]|([A-ZＡ-Ｚ])[、.．:：)）](?![A-Z]\.))\s*")
+_LETTER = re.compile(
+    r"(?:答案|选项|選項)?[是为：:]?\s*[(（\[【]?([A-Za-zＡ-Ｚ])[)）\]】]?[、.．:：。]?"
+)
+_LATER_LABEL = re.compile(r"[\s,，;；|]([B-Z])[、.．:：)）]")
 _QUOTED = re.compile(r"\s*(?:'([^'\\]*)'|\"([^\"\\]*)\")\s*([,\]])")
 _PARTS = re.compile(r"[\n|｜;；]")
 _INDEX = re.compile(r"\d{1,2}(?:\.0)?")
@@ -38,7 +42,7 @@ def options_from(value: object, columns: Iterable[object], place: Place) -> tupl
         texts = [text_of({"": each}, "", place).strip() for each in columns]
         while texts and not texts[-1]:
             texts.pop()
-        return _unlettered(texts)
+        return _unlettered(texts, place)
     if isinstance(value, str):
         return _printed(value.strip(), place)
     if isinstance(value, dict):
@@ -46,7 +50,7 @@ def options_from(value: object, columns: Iterable[object], place: Place) -> tupl
     if isinstance(value, list):
         if len(value) == 1 and isinstance(value[0], str):
             return options_in(value[0]) or tuple(value)
-        return _unlettered([_text_in(each, place) for each in value])
+        return _unlettered([_text_in(each, place) for each in value], place)
     raise _wrong(place)
 
 
@@ -56,8 +60,14 @@ def _printed(text: str, place: Place) -> tuple[str, ...]:
             return options_from(json.loads(text), (), place)
         except (ValueError, RecursionError):
             if listed_texts := _python_list(text):
-                return _unlettered(listed_texts)
-    return options_in(text) or _unlettered([part for part in _parts(text) if part])
+                return _unlettered(listed_texts, place)
+    printed = options_in(text)
+    parts = [part for part in _parts(text) if part]
+    if not printed and len(parts) == 1 and (label := _LABEL.match(text)):
+        letters = [label[1] or label[2], *_LATER_LABEL.findall(text)]
+        if len(letters) > 1:
+            raise _unordered(listed(letters), place)
+    return printed or _unlettered(parts, place)
 
 
 def _python_list(text: str) -> list[str]:
@@ -78,12 +88,7 @@ def _parts(text: str) -> list[str]:
 def _by_letter(options: JsonObject, place: Place) -> tuple[str, ...]:
     letters = sorted(key for key in options if options[key] not in (None, ""))
     if "".join(plain(key)[-1:].upper() for key in letters) != ascii_uppercase[: len(letters)]:
-        raise DataError(
-            f"expected options A, B, C …; found {listed(letters)}",
-            file=place.file,
-            item=place.item,
-            mend="Letter them from A on",
-        )
+        raise _unordered(listed(letters), place)
     return tuple(text_of(options, letter, place) for letter in letters)
 
 
@@ -105,13 +110,35 @@ def _wrong(place: Place) -> DataError:
     )
 
 
-def _unlettered(options: list[str]) -> tuple[str, ...]:
-    """Options without their letters, where every one of them has its own."""
+def _unlettered(options: list[str], place: Place) -> tuple[str, ...]:
+    """Options without their letters, in the order of these, where every one has its own.
+
+    Raises:
+        DataError: the letters have a gap, so that the option's place is not its letter.
+    """
     labels = [_LABEL.match(option) for option in options]
-    letters = "".join((label[1] or label[2]) if label else "?" for label in labels)
-    if letters != ascii_uppercase[: len(options)]:
+    letters = "".join(_folded(label[1] or label[2]) for label in labels if label)
+    if len(letters) < len(options) or len(set(letters)) < len(letters):
         return tuple(options)
-    return tuple(_LABEL.sub("", option) for option in options)
+    if len(options) == 1 and letters != "A":
+        return tuple(options)
+    if "".join(sorted(letters)) != ascii_uppercase[: len(options)]:
+        raise _unordered(listed(letters), place)
+    texts = [_LABEL.sub("", option) for option in options]
+    return tuple(text for _, text in sorted(zip(letters, texts, strict=True)))
+
+
+def _unordered(found: str, place: Place) -> DataError:
+    return DataError(
+        f"expected options A, B, C …; found {found}",
+        file=place.file,
+        item=place.item,
+        mend="Letter them from A on",
+    )
+
+
+def _folded(letter: str) -> str:
+    return unicodedata.normalize("NFKC", letter).upper()
 
 
 def with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
@@ -144,15 +171,15 @@ def letter_of(answer: str, options: tuple[str, ...]) -> str:
     same = [letter for letter, option in lettered if option and text == option.strip()]
     if len(same) == 1:
         return same[0]
-    if (match := _LETTER.fullmatch(text)) and match[1].upper() in dict(lettered):
-        return match[1].upper()
+    if (match := _LETTER.fullmatch(text)) and _folded(match[1]) in dict(lettered):
+        return _folded(match[1])
     for letter, option in lettered:
         if option and text in {f"{letter}{option}", f"{letter} {option}"}:
             return letter
     if (label := _LABEL.match(text)) and _LABEL.sub("", text) == dict(lettered).get(
-        label[1] or label[2]
+        _folded(label[1] or label[2])
     ):
-        return str(label[1] or label[2])
+        return _folded(label[1] or label[2])
     folded = in_script(text, "simplified")
     same = [letter for letter, option in lettered if in_script(option, "simplified") == folded]
     return same[0] if len(same) == 1 and text else text

@@ -29,6 +29,8 @@ _KNOWN = frozenset({"taskid", "answersimplified", "questionsimplified", "任务�
 _RESPONSES = frozenset({"response", "answersimplified"})
 _NO_FIELD = re.compile(r"no field for the ([a-z_]+)")
 _HAN = range(0x4E00, 0xA000)
+_LONGEST = 10_000
+"""Characters of a record in which Chinese ones are looked for."""
 
 
 def detect_mcs_bench(listing: Listing) -> Detection | None:
@@ -42,7 +44,7 @@ def detect_mcs_bench(listing: Listing) -> Detection | None:
         for path in files[:_HEADS]
         if (records := listing.records(path)) and _may_ask(records[0])
     ]
-    if not heads:
+    if not heads or not _is_chinese(record for _, records in heads for record in records[:20]):
         return None
     fit = max(_fit(words, records) for words, records in heads)
     where = f"in {len(files)} file{'s' * (len(files) > 1)}, {len(listing.images)} images"
@@ -55,6 +57,11 @@ def detect_mcs_bench(listing: Listing) -> Detection | None:
     if _is_large(listing, files):
         return Detection(fit, f"questions of MCS-Bench {where}") if fit else None
     return _read_whole(listing, where, fit)
+
+
+def _is_chinese(records: Iterable[Mapping[str, object]]) -> bool:
+    """Whether any of these records has a Chinese character."""
+    return any(ord(char) in _HAN for record in records for char in str(record)[:_LONGEST])
 
 
 def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:

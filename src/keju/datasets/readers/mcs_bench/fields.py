@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -163,6 +164,8 @@ def _metadata(
         if plain(key) in known.ignored or not _short(key, records):
             continue
         name = canonical if canonical and canonical not in used else key
+        if name in used:
+            name = next(each for n in count(2) if (each := f"{key}_{n}") not in used)
         used.add(name)
         yield key, name
 

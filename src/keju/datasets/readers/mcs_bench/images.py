@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -27,6 +27,7 @@ _MOST_NAMES = 100
 """Images that one text may name."""
 
 _APART = re.compile(r"[\W_]+")
+_TWO_NUMBERS = re.compile(r"\d+-\d+")
 _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 
 
@@ -41,15 +42,22 @@ class ReleaseImages:
         writer: the dataset that takes them.
         src: the source.
         options: of the import; `images` is the folder to look in instead.
+        entries: all records, which tell whether ``1_2.png`` is item 2 of task 1.
     """
 
-    def __init__(self, writer: DatasetWriter, src: Path, options: Options) -> None:
+    def __init__(
+        self, writer: DatasetWriter, src: Path, options: Options, entries: Iterable[Entry] = ()
+    ) -> None:
         self._writer = writer
         self._src = src
         self._options = options
         self._top = Path(options.get("images") or (src if src.is_dir() else src.parent))
         self._index = ImageIndex([self._top, self._top / "images"])
         self._stored: dict[Path, ImageRef] = {}
+        self._numbered = {
+            _bare(f"{entry.kind.id.removeprefix('T')}_{entry.name}") for entry in entries
+        }
+        self._users: dict[Path, dict[str, set[str]]] = {}
         self.missing: dict[str, Place] = {}
 
     @cached_property
@@ -90,6 +98,7 @@ class ReleaseImages:
             import_log().matched(
                 "by the ID of their record", entry.name, "/".join(paths[0].parts[-2:])
             )
+            self._check_users(paths[0], entry)
             return tuple(map(self._store, paths))
         refs: list[ImageRef] = []
         complete = True
@@ -197,13 +206,73 @@ class ReleaseImages:
         name, number = entry.name, entry.kind.id.removeprefix("T")
         if not name:
             return []
+        in_folder = self._by_folder.get(name.casefold(), [])
+        if name.isdigit() and any(each.isdigit() for each in self._near_of(entry.kind)):
+            in_folder = []
         for each in (f"T{number}_{name}", f"task_{number}_{name}", f"task{number}_{name}", name,
                      f"{number}_{name}"):  # fmt: skip
             named = self._by_stem.get(_bare(each), [])
             if found := [path for path in named if not self._of_others(path, entry.kind)]:
-                return [self._one_of(found, entry)]
+                if each == f"{number}_{name}":
+                    self._check_numbered(found[0], entry)
+                return [self._one_of([*dict.fromkeys([*found, *in_folder])], entry)]
         in_folder = self._by_folder.get(name.casefold(), [])
         return in_folder if len({path.parent for path in in_folder}) == 1 else []
+
+    @cached_property
+    def _further(self) -> str:
+        """An image with two numbers that is not task and ID of any record; empty: none."""
+        return next(
+            (
+                path.name
+                for stem, paths in self._by_stem.items()
+                if _TWO_NUMBERS.fullmatch(stem) and stem not in self._numbered
+                for path in paths
+            ),
+            "",
+        )
+
+    def _check_numbered(self, path: Path, entry: Entry) -> None:
+        """Refuse ``1_2.png`` where its numbers may be task and ID, or ID and image.
+
+        Raises:
+            DataError: other images of that form are not task and ID of any record.
+        """
+        if self._further:
+            raise DataError(
+                f"{path.name} may be its image (task and ID) or a further image of another item, "
+                f"as {self._further} is",
+                file=entry.place.file,
+                item=entry.place.item,
+                mend="Add a field Image with the names of its images",
+            )
+
+    def _check_users(self, path: Path, entry: Entry) -> None:
+        """Refuse an image that is called after two IDs of one task, such as ``1`` and ``01``.
+
+        Raises:
+            DataError: it is.
+        """
+        users = self._users.setdefault(path, {}).setdefault(entry.kind.id, set())
+        users.add(entry.name)
+        if len(users) > 1:
+            raise DataError(
+                f"{path.name} fits the IDs {listed(sorted(users))}",
+                file=entry.place.file,
+                item=entry.place.item,
+                mend="Add a field Image with the names of its images",
+            )
+
+    def notes(self) -> Iterator[str]:
+        """Images called after an ID that starts again in several tasks."""
+        shared = {path.name: users for path, users in self._users.items() if len(users) > 1}
+        if shared:
+            name, users = next(iter(shared.items()))
+            yield (
+                f"{len(shared)} images are called after an ID that several tasks have, and are "
+                f"used in each of them: {name} in {listed(sorted(users))}. If they belong to one "
+                "task, put them into a folder that is called after it"
+            )
 
     def _one_of(self, found: list[Path], entry: Entry) -> Path:
         """The one of several files that the record means.

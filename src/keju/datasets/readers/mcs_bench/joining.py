@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 
 from keju.datasets.readers.base import listed
 from keju.datasets.readers.mcs_bench.entries import Entry
+from keju.errors import DataError
 from keju.items import Script
+from keju.text import in_script
+
+_LONGEST_NAME = 500
+"""Characters of the name of an image; a longer text is the image itself."""
 
 
 def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], list[str]]:
@@ -79,6 +85,50 @@ def joined(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
     return found, [f"joined {done} items of both scripts by task and ID", *notes]
 
 
+def _check_same(simplified: Entry, traditional: Entry) -> None:
+    """Refuse two records of one task and ID that are not the same item.
+
+    Raises:
+        DataError: they name other images, other right letters, or the same options in other order.
+    """
+    wrong = ""
+    if _names_of(simplified) and _names_of(traditional) != _names_of(simplified):
+        wrong = "other images" if _names_of(traditional) else ""
+    first, second = (
+        tuple(in_script(each, "simplified") for each in entry.options)
+        for entry in (simplified, traditional)
+    )
+    if first != second and sorted(first) == sorted(second):
+        wrong = "their options in another order"
+    letters = [_letter_in(entry) for entry in (simplified, traditional)]
+    if all(letters) and letters[0] != letters[1]:
+        wrong = wrong or "another right option"
+    if wrong:
+        raise DataError(
+            f"the records of both scripts with this task and ID have {wrong}; the traditional one "
+            f"is in {traditional.place.file.name}",
+            file=simplified.place.file,
+            item=simplified.name,
+            mend="Number the items of both files alike, or import each file alone",
+        )
+
+
+def _names_of(entry: Entry) -> list[str]:
+    """The file names of its images without suffix; none where an image is not a name."""
+    if not all(isinstance(each, str) and len(each) < _LONGEST_NAME for each in entry.images):
+        return []
+    return [PurePosixPath(str(each).replace("\\", "/")).stem.casefold() for each in entry.images]
+
+
+def _letter_in(entry: Entry) -> str:
+    """Its answer, if that is a letter alone."""
+    texts = entry.texts
+    said = texts["answer"] or texts["answer_simplified"] or texts["answer_traditional"]
+    said = said.strip().upper()
+    is_letter = entry.kind.queries[0].form == "letter" and len(said) == 1 and said.isascii()
+    return said if is_letter and said.isalpha() else ""
+
+
 def _both_named(entries: list[Entry]) -> list[Entry]:
     """The entries, where files of one script are named and their counterparts are not.
 
@@ -103,6 +153,7 @@ def _both(simplified: Entry, traditional: Entry) -> Entry:
         "answer_simplified": simplified.texts["answer"],
         "transcription": traditional.texts["transcription"] or simplified.texts["transcription"],
     }
+    _check_same(simplified, traditional)
     return simplified._replace(
         texts=texts,
         images=simplified.images or traditional.images,

@@ -17,8 +17,8 @@ from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS, decoding, open_header
 
-_AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*([1-9]\d{0,5})")
-_WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*([1-9]\d{0,5})", re.IGNORECASE)
+_AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
+_WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
 
 
@@ -83,6 +83,7 @@ class Texts:
 
     A scan of several pages has one text with a form feed between pages (as pdftotext writes it),
     or one file a page: ``book/001.txt``, ``book-001.txt``, ``book_1.txt``, ``book.001.txt`` …
+    Numbers count from 1, or from 0 where each page then has a text.
 
     Args:
         files: all text files.
@@ -121,11 +122,33 @@ class Texts:
                 )
             return {number: (whole, part) for number, part in enumerate(parts, start=1)}
         found = {}
+        first = self._first(scan)
         for number in range(1, (scan.pages or 0) + 1):
-            if file := self._numbered.get((scan.stem, number)):
+            if file := self._numbered.get((scan.stem, number - 1 + first)):
                 self._use(file, scan)
                 found[number] = (file, source_text(file))
         return found
+
+    def _first(self, scan: Scan) -> int:
+        """The number of the first page's text: 0 where each page has one, counted from 0; else 1.
+
+        ImageMagick counts the pages of a file from 0.
+
+        Raises:
+            DataError: there is a text number 0, but not one for each page counted from 0.
+        """
+        zero = self._numbered.get((scan.stem, 0)) if scan.pages else None
+        if zero is None or not scan.pages:
+            return 1
+        there = [(scan.stem, number) in self._numbered for number in range(scan.pages + 1)]
+        if there != [True] * scan.pages + [False]:
+            raise DataError(
+                f"the texts of {scan.file.name} are counted from 0, but not one for each of its "
+                f"{scan.pages} pages",
+                file=zero,
+                mend="Number the texts like the pages, from 1 on",
+            )
+        return 0
 
     def unused(self) -> list[Path]:
         """The texts that belong to no scan."""

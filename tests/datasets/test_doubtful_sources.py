@@ -1,0 +1,197 @@
+"""Sources in which an image, a letter or a text may belong to another item."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from released import picture, put
+
+from keju.datasets.readers import FORMATS, import_dataset
+from keju.datasets.readers.detecting import LOWEST, candidates
+from keju.datasets.readers.listing import Listing
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.items import Item
+
+Read = Callable[..., tuple[list[Item], tuple[str, ...]]]
+
+
+@pytest.fixture
+def read(tmp_path: Path) -> Read:
+    """Imports files, JSON or text by name, beside images by name."""
+
+    def go(
+        files: dict[str, Any], images: Iterable[str], reader: str = "mcs-bench"
+    ) -> tuple[list[Item], tuple[str, ...]]:
+        write(tmp_path / "src", files, images)
+        done = import_dataset(reader, tmp_path / "src", tmp_path / "out", name="n", version="1")
+        return list(Dataset.open(tmp_path / "out").items()), done.notes
+
+    return go
+
+
+def write(src: Path, files: dict[str, Any], images: Iterable[str]) -> Path:
+    for name, content in files.items():
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        put(src / name, text)
+    for number, name in enumerate(images):
+        put(src / name, picture(number, (8, 12)))
+    return src
+
+
+def record(name: int | str, task: int = 1, **other: Any) -> dict[str, Any]:
+    return {"ID": name, "Task_ID": task, "Question": "问题书", "Answer": f"书{name}", **other}
+
+
+def choice(**other: Any) -> dict[str, Any]:
+    return record(1, 7, Image="1.png", **other)
+
+
+def test_numbers_that_may_be_task_and_id_or_id_and_image_are_refused(read: Read) -> None:
+    images = [f"images/{name}.png" for name in ("1_1", "1_2", "2_1", "2_2")]
+    with pytest.raises(DataError, match="may be its image"):
+        read({"data.json": [record(1), record(2)]}, images)
+
+
+def test_numbers_that_are_task_and_id_of_every_record_find_the_images(read: Read) -> None:
+    images = [f"images/{name}.png" for name in ("1_1", "1_2", "2_1")]
+    items, _ = read({"data.json": [record(1), record(2), record(1, 2)]}, images)
+    assert len({item.images[0].sha256 for item in items}) == 3
+
+
+def test_two_ids_of_one_task_do_not_share_the_image_of_an_id(read: Read) -> None:
+    with pytest.raises(DataError, match="fits the IDs 01, 1"):
+        read({"data.json": [record(1), record("01")]}, ["images/1.png"])
+
+
+def test_an_image_of_an_id_that_several_tasks_have_is_reported(read: Read) -> None:
+    _, notes = read({"data.json": [record(1), record(1, 2)]}, ["images/1.png"])
+    assert any("an ID that several tasks have" in note and "T1, T2" in note for note in notes)
+
+
+def test_an_image_found_for_different_paths_is_reported(read: Read) -> None:
+    records = [record(1, Image="/x/a/1.jpg"), record(2, Image="/x/b/1.jpg")]
+    _, notes = read({"data.json": records}, ["1.png"])
+    assert any("for /x/a/1.jpg and /x/b/1.jpg" in note for note in notes)
+
+
+def test_an_image_found_for_ends_of_one_path_is_not_doubtful(read: Read) -> None:
+    records = [record(1, Image="/x/a/1.jpg"), record(2, Image="a/1.jpg")]
+    _, notes = read({"data.json": records}, ["1.png"])
+    assert not any("different paths" in note for note in notes)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["B. 乙", "A. 甲", "C. 丙"], "B. 乙\nA. 甲\nC. 丙", ["Ａ．甲", "Ｂ．乙", "Ｃ．丙"]],
+)
+def test_lettered_options_are_put_in_the_order_of_their_letters(read: Read, options: Any) -> None:
+    items, _ = read({"data.json": [choice(Options=options, Answer="A")]}, ["images/1.png"])
+    assert items[0].options == ("甲", "乙", "丙")
+    assert items[0].answer == "A"
+
+
+@pytest.mark.parametrize("options", [["A. 甲", "C. 丙", "D. 丁"], "A. 甲 C. 丙 D. 丁"])
+def test_lettered_options_with_a_gap_are_refused(read: Read, options: Any) -> None:
+    with pytest.raises(DataError, match="found A, C, D"):
+        read({"data.json": [choice(Options=options, Answer="C")]}, ["images/1.png"])
+
+
+def test_years_are_not_letters_of_options(read: Read) -> None:
+    records = [choice(Options=["A.D. 100", "B.C. 200"], Answer="B")]
+    items, _ = read({"data.json": records}, ["images/1.png"])
+    assert items[0].options == ("A.D. 100", "B.C. 200")
+
+
+@pytest.mark.parametrize(
+    ("simplified", "traditional", "problem"),
+    [
+        (record(1, Image="1.png"), record(1, Image="2.png"), "other images"),
+        (choice(Options=["甲书", "乙书"], Answer="A"), choice(Options=["乙書", "甲書"], Answer="B"),
+         "in another order"),
+        (choice(Options=["甲书", "乙书"], Answer="A"), choice(Options=["甲書", "乙書"], Answer="B"),
+         "another right option"),
+    ],
+)  # fmt: skip
+def test_records_of_both_scripts_that_are_not_one_item_are_refused(
+    read: Read, simplified: Any, traditional: Any, problem: str
+) -> None:
+    files = {"simplified.json": [simplified], "traditional.json": [traditional]}
+    with pytest.raises(DataError, match=problem):
+        read(files, ["images/1.png", "images/2.png"])
+
+
+def test_fields_that_differ_in_case_are_both_kept(read: Read) -> None:
+    items, _ = read({"data.json": [record(1, Author="甲", author="乙")]}, ["images/1.png"])
+    assert items[0].metadata == {"author": "甲", "author_2": "乙"}
+
+
+def test_two_texts_of_one_page_are_refused_and_the_same_text_is_read_once(
+    read: Read, tmp_path: Path
+) -> None:
+    row = "医书,本草page_1.png,"
+    images = ["imgs/医书/本草/page_1.png"]
+    with pytest.raises(DataError, match="differs from line 2"):
+        read({"label.csv": f"type,name,OCR\n{row}一\n{row}二\n"}, images, "ancientdoc")
+    put(tmp_path / "src/label.csv", f"type,name,OCR\n{row}一\n{row}一\n")
+    items, notes = read({}, images, "ancientdoc")
+    assert [item.answer for item in items] == ["一"]
+    assert any("already read: line 3" in note for note in notes)
+
+
+@pytest.mark.parametrize("corners", [("x1", "y1", "x2", "y2"), ("x", "y", "width", "height")])
+def test_boxes_in_shares_are_not_read_as_pixels(read: Read, corners: tuple[str, ...]) -> None:
+    boxes = f"image,{','.join(corners)}\na.png,0.1,0.2,0.5,0.6\n"
+    with pytest.raises(DataError, match="shares of the image"):
+        read({"boxes.csv": boxes}, ["a.png"], "obi-recognition")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"data.json": [{"id": 1, "task": "OCR", "question": "Read", "answer": "B",
+                        "image": "1.png"}]},
+        {"data.json": [{"id": 1, "task": "reading comprehension", "question": "Read",
+                        "answer": "B", "image": "1.png"}]},
+        {"T1.json": [{"id": 1, "question": "Read", "answer": "B", "image": "1.png"}]},
+        {"label.csv": "name,type,OCR\n1.png,invoice,Total 1\n"},
+    ],
+)  # fmt: skip
+def test_sources_without_chinese_are_of_no_chinese_benchmark(
+    tmp_path: Path, files: dict[str, Any]
+) -> None:
+    listing = Listing(write(tmp_path, files, ["1.png"]))
+    found = candidates(listing, FORMATS.values())
+    assert not [each.reader.name for each in found if each.detection.fit >= LOWEST]
+
+
+def scanned(src: Path, *numbers: int) -> Path:
+    """A TIFF with three pages, and texts of those numbers."""
+    first, *others = (Image.new("L", (20 + shade, 30), shade) for shade in (10, 90, 200))
+    src.mkdir()
+    first.save(src / "book.tif", save_all=True, append_images=others)
+    for number in numbers:
+        put(src / f"book-{number}.txt", f"第{number}")
+    return src
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_texts_of_pages_may_count_from_zero(read: Read, tmp_path: Path, first: int) -> None:
+    scanned(tmp_path / "src", first, first + 1, first + 2)
+    items, _ = read({}, [], "pages")
+    found = {item.images[0].width: item.answer for item in items}
+    assert found == {30: f"第{first}", 110: f"第{first + 1}", 220: f"第{first + 2}"}
+
+
+@pytest.mark.parametrize("numbers", [(0, 1), (0, 1, 2, 3), (0, 2)])
+def test_texts_of_pages_with_a_zero_in_other_numbers_are_refused(
+    read: Read, tmp_path: Path, numbers: tuple[int, ...]
+) -> None:
+    scanned(tmp_path / "src", *numbers)
+    with pytest.raises(DataError, match="counted from 0"):
+        read({}, [], "pages")
