@@ -13,7 +13,7 @@ from serving import Chat, run_command
 from keju.errors import UsageError
 from keju.items import Request, Usage
 from keju.models import ModelOptions
-from keju.reporting.asked import trouble_lines
+from keju.reporting.asked import trouble_lines, usage_lines
 from keju.running import Budget, Limits, Policy, RunSummary, Selection, run
 from keju.running.budget import UNLIMITED_OUTPUT, Meter, Purse
 from keju.running.prices import Price, Prices
@@ -232,3 +232,52 @@ def test_the_command_says_what_is_left_and_ends_with_1(chat: Chat, dataset: Path
     assert "Stopped: --max-requests 5: so many have been sent" in done.stdout
     assert "15 without a response yet. Run the same command again to go on" in done.stdout
     assert done.stderr.count("Traceback") == 0
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": -1_000_000_000, "completion_tokens": -12},
+        {"prompt_tokens": 10**30, "completion_tokens": 10**30},
+        {"prompt_tokens": 0, "completion_tokens": 0},
+        {"prompt_tokens": 12.5, "completion_tokens": "many"},
+        {"prompt_tokens": True, "completion_tokens": -1},
+    ],
+)
+def test_token_counts_that_cannot_be_right_are_reported_and_estimated(
+    chat: Chat, dataset: Path, out: Path, usage: dict[str, object]
+):
+    chat.plan(usage=usage)
+    budget = Budget(max_cost=0.05, prices=PRICES)
+    summary = go(dataset, out, chat, budget=budget)
+    assert summary.used_up.startswith("--max-cost 0.05")
+    assert 0 < stored(out) < 6
+    assert 0.01 < summary.cost <= 0.05
+    assert len(summary.models[0].ignored_usage) == stored(out)
+    assert "prompt_tokens" in next(usage_lines(summary))
+    for response in RunFolder.open(out).responses():
+        assert response.usage.input_tokens is None
+        assert response.uncounted.input_tokens > 0
+    again = go(dataset, out, chat, budget=budget)
+    assert (again.models[0].asked, again.cost) == (0, pytest.approx(summary.cost))
+
+
+def test_a_whole_number_written_with_a_point_is_a_count(chat: Chat, dataset: Path, out: Path):
+    chat.plan(usage={"prompt_tokens": 1000.0, "completion_tokens": 12})
+    summary = go(dataset, out, chat, limit=1, budget=Budget(prices=PRICES))
+    assert summary.cost == pytest.approx(EACH)
+    assert summary.models[0].ignored_usage == ()
+
+
+def test_stored_counts_of_earlier_versions_do_not_defeat_the_budget(
+    chat: Chat, dataset: Path, out: Path
+):
+    chat.plan()
+    go(dataset, out, chat, limit=3)
+    for path in RunFolder.open(out).response_files():
+        text = path.read_text("utf-8")
+        assert '"input_tokens":1000' in text
+        path.write_text(text.replace('"input_tokens":1000', '"input_tokens":-1000000000'), "utf-8")
+    summary = go(dataset, out, chat, budget=Budget(max_cost=2 * EACH, prices=PRICES))
+    assert summary.cost > 2 * EACH
+    assert summary.models[0].asked == 0

@@ -37,6 +37,7 @@ DEFAULTS = {
     "refuse": 0,  # the HTTP status by which the next file for a batch is refused
     "lose": False,  # create a batch, and drop the connection before saying so
     "refusals": [],  # replies to requests that have certain fields: has, status, body
+    "usage": None,  # in place of the usage of every answer
     "models": [],  # the names that GET /v1/models lists; empty: HTTP 404
     "finds": [],  # pairs of words and reply: what it says to a prompt that contains the words
     "replies": {},  # what it says, by `asked_for` of what it is shown; empty: "answer to ITEM"
@@ -167,7 +168,10 @@ class ChatServer:
             if words in prompt:
                 return web.json_response(completion(said))
         if not self.plan["replies"]:
-            return web.json_response(completion(self.plan["says"] or f"answer to {item}"))
+            whole = completion(self.plan["says"] or f"answer to {item}")
+            if self.plan["usage"] is not None:
+                whole["usage"] = self.plan["usage"]
+            return web.json_response(whole)
         urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
         shown = asked_for(prompt, [base64.b64decode(url.partition(",")[2]) for url in urls])
         said = self.plan["replies"].get(shown)

@@ -25,7 +25,7 @@ def show_plan(found: Plan) -> None:
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     """Print the counts of each model, and the parameters that were not sent."""
     # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.asked import not_sent_lines, run_table, unlike_paper
+    from keju.reporting.asked import not_sent_lines, run_table, unlike_paper, usage_lines
     from keju.runs import RunFolder
 
     out.print(run_table(summary))
@@ -35,7 +35,7 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
                 f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
                 f"{each.waited:,.1f} s in all were spent waiting between attempts"
             )
-    for line in not_sent_lines(summary):
+    for line in (*not_sent_lines(summary), *usage_lines(summary)):
         say(line)
     if preset:
         identities = RunFolder(folder).manifest().models

@@ -17,7 +17,8 @@ class Answer(Record, frozen=True, kw_only=True):
     """The reply of a model to one request, before the run adds its key and name.
 
     `text`, `not_text`, `thinking`, `decoding` and `refused` are as in `keju.items.Response`; an
-    engine or a baseline sends no parameters.
+    engine or a baseline sends no parameters. `ignored_usage` are the token counts of the server
+    that cannot be right and are not in `usage`, in words.
     """
 
     text: str
@@ -26,6 +27,7 @@ class Answer(Record, frozen=True, kw_only=True):
     thinking: str = ""
     finish_reason: str = ""
     usage: Usage = field(default_factory=Usage)
+    ignored_usage: str = ""
     lines: tuple[Line, ...] = ()
     decoding: dict[str, str] | None = field(default_factory=dict)
     refused: tuple[str, ...] = ()

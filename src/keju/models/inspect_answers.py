@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from keju.items import Status, Usage
 from keju.models.base import Answer, AskError
 from keju.models.openai_errors import excerpt
+from keju.models.token_counts import CheckedUsage, checked_usage
 
 if TYPE_CHECKING:
     from inspect_ai.model import ModelOutput, ModelUsage
@@ -39,22 +40,24 @@ def answer_of(output: ModelOutput) -> Answer:
         raise AskError("refused", excerpt(said))
     thoughts = [part.reasoning or "" for part in parts if part.type == "reasoning"]
     empty: Status = "answered" if said.strip() else "empty"
+    counts = _usage(output.usage, said)
     return Answer(
         text=said,
         thinking="\n".join(filter(None, thoughts)),
         status=STATUS_OF_STOP.get(reason, empty),
         finish_reason=reason,
-        usage=_usage(output.usage),
+        usage=counts.usage,
+        ignored_usage=counts.ignored,
     )
 
 
-def _usage(usage: ModelUsage | None) -> Usage:
-    """Tokens as the vendor bills them: what it had in its cache is counted in."""
+def _usage(usage: ModelUsage | None, text: str) -> CheckedUsage:
+    """Tokens as the vendor bills them, those of its cache included.
+
+    Inspect reports 0 tokens of a prompt where the vendor reports none.
+    """
     if usage is None:
-        return Usage()
+        return CheckedUsage(Usage())
     cached = (usage.input_tokens_cache_read, usage.input_tokens_cache_write)
-    return Usage(
-        input_tokens=usage.input_tokens + sum(filter(None, cached)),
-        output_tokens=usage.output_tokens,
-        thinking_tokens=usage.reasoning_tokens,
-    )
+    given = usage.input_tokens + sum(filter(None, cached))
+    return checked_usage(given or None, usage.output_tokens, usage.reasoning_tokens, text)

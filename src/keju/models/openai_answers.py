@@ -10,6 +10,7 @@ from msgspec import Struct
 from keju.items import Status, Usage
 from keju.models.base import Answer, AskError
 from keju.models.openai_errors import error_of_object, excerpt
+from keju.models.token_counts import CheckedUsage, checked_usage
 from keju.text import content_of
 
 _CUT_SHORT = frozenset({"length", "max_tokens", "max_length", "model_length"})
@@ -58,13 +59,15 @@ def answer_of(body: bytes) -> Answer:
     content, refusal = content_of(message.content), _text_of(message.refusal)
     if refusal and not content.text:
         raise AskError("refused", excerpt(refusal))
+    counts = _usage(completion.usage, content.text)
     return Answer(
         text=content.text,
         not_text=content.not_text,
         thinking=_text_of(message.reasoning_content) or _text_of(message.reasoning),
         status=_status(reason, content.text),
         finish_reason=reason,
-        usage=_usage(completion.usage),
+        usage=counts.usage,
+        ignored_usage=counts.ignored,
     )
 
 
@@ -99,17 +102,13 @@ def _status(reason: str, text: str) -> Status:
     return "answered" if text.strip() else "empty"
 
 
-def _usage(value: object) -> Usage:
+def _usage(value: object, text: str) -> CheckedUsage:
     if not isinstance(value, dict):
-        return Usage()
+        return CheckedUsage(Usage(), "" if value is None else f"usage {excerpt(str(value), 40)}")
     details = value.get("completion_tokens_details")
-    return Usage(
-        input_tokens=_count(value, "prompt_tokens"),
-        output_tokens=_count(value, "completion_tokens"),
-        thinking_tokens=_count(details, "reasoning_tokens") if isinstance(details, dict) else None,
+    return checked_usage(
+        value.get("prompt_tokens"),
+        value.get("completion_tokens"),
+        details.get("reasoning_tokens") if isinstance(details, dict) else None,
+        text,
     )
-
-
-def _count(value: dict[str, object], name: str) -> int | None:
-    number = value.get(name)
-    return number if isinstance(number, int) and not isinstance(number, bool) else None

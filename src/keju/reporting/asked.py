@@ -44,6 +44,17 @@ def not_sent_lines(summary: RunSummary) -> Iterator[str]:
             yield f"{model.model}: {dropped_words(model, name)}"
 
 
+def usage_lines(summary: RunSummary) -> Iterator[str]:
+    """For each model: how many answers came with token counts that cannot be right."""
+    for model in summary.models:
+        if found := model.ignored_usage:
+            count = "1 answer has" if len(found) == 1 else f"{len(found):,} answers have"
+            yield (
+                f"{model.model}: {count} token counts that cannot be right, such as {found[0]}. "
+                "The estimate of keju plan counts instead"
+            )
+
+
 def dropped_words(model: ModelSummary, name: str) -> str:
     """Why a parameter that was asked for was not sent."""
     why = "the server refuses it" if name in model.refused else "Inspect does not pass it on"

@@ -108,6 +108,7 @@ class Lane:
         self.refused: set[str] = set()
         self.not_sent: set[str] = set()
         self.trouble: dict[str, str] = {}
+        self.ignored_usage: list[str] = []
         self._watch = FailureWatch(succeeded=succeeded)
 
     @property
@@ -133,8 +134,11 @@ class Lane:
         """About how many tokens a request takes, where they are limited; else 0."""
         return _sum(self.meter.expected(request)) if self.throttle.limits.tokens else 0
 
-    def count(self, request: Request, usage: Usage) -> None:
-        """Set what was expected of a request right by the server's count."""
+    def count(self, request: Request, answer: Answer) -> None:
+        """Replace the expected tokens of a request by the server's count."""
+        usage = answer.usage
+        if answer.ignored_usage:
+            self.ignored_usage.append(answer.ignored_usage)
         if self.throttle.limits.tokens and usage.input_tokens is not None:
             self.throttle.counted(_sum(usage) - self.tokens(request))
 
@@ -309,8 +313,9 @@ class Asker:
         finally:
             lane.throttle.leave()
         lane.throttle.succeeded()
-        self._purse.settle(taken, lane.meter, answer.usage)
-        lane.count(request, answer.usage)
+        uncounted = lane.meter.uncounted(request, answer.usage)
+        self._purse.settle(taken, lane.meter, answer.usage, uncounted)
+        lane.count(request, answer)
         return answer
 
     async def _attempt(self, model: Model, request: Request, first: float) -> Answer:

@@ -178,7 +178,9 @@ class BatchLane:
         except AskError as error:
             self._store(job, error)
         else:
-            self._keep_it(response_of(self._model, job, outcome, 0.0, 1))
+            uncounted = self.lane.meter.uncounted(job.request, outcome.usage)
+            self.lane.count(job.request, outcome)
+            self._keep_it(response_of(self._model, job, outcome, 0.0, 1, uncounted))
 
     def _store(self, job: Job, error: AskError) -> None:
         self._keep_it(response_of(self._model, job, error, 0.0, 0 if job.failure else 1))

@@ -20,6 +20,7 @@ from keju.errors import UsageError
 from keju.files import read_jsonl
 from keju.items import Record, Request, Usage
 from keju.models import Fit
+from keju.models.token_counts import is_plausible
 from keju.running.prices import Price, Prices
 from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
@@ -27,6 +28,7 @@ from keju.runs import RunFolder
 UNLIMITED_OUTPUT = 1024
 """Tokens of an answer, for setting aside, where neither --max-tokens nor an answer tells."""
 
+_NONE = Usage()
 _MAY_BE_PAID = frozenset({"timeout", "connection", "bad-response"})
 
 
@@ -113,14 +115,33 @@ class Meter:
         return Usage(input_tokens=sent, output_tokens=self._most_output)
 
     def uncounted(self, request: Request, outcome: Usage | str) -> Usage:
-        """The tokens that an attempt may have cost and no server counted.
+        """The tokens that an attempt may have cost and no server counted, or counted wrongly.
 
         Args:
             request: what was sent.
             outcome: the server's count, or the kind of failure.
         """
-        counted = not may_be_paid(outcome) if isinstance(outcome, str) else is_counted(outcome)
-        return Usage() if counted or not self.paid else self.expected(request)
+        if not self.paid or (isinstance(outcome, str) and not may_be_paid(outcome)):
+            return Usage()
+        expected = self.expected(request)
+        if isinstance(outcome, str):
+            return expected
+        return Usage(
+            input_tokens=expected.input_tokens if outcome.input_tokens is None else None,
+            output_tokens=expected.output_tokens if outcome.output_tokens is None else None,
+        )
+
+    def plausible(self, usage: Usage) -> Usage:
+        """Stored counts, with an assumption in place of those that cannot be right.
+
+        Earlier versions stored whatever a server reported. The prompt of a stored response is not
+        known here, so `UNLIMITED_OUTPUT` tokens are assumed for it.
+        """
+        given, made = usage.input_tokens, usage.output_tokens
+        return Usage(
+            input_tokens=given if is_plausible(given) and given != 0 else UNLIMITED_OUTPUT,
+            output_tokens=made if is_plausible(made) else self._most_output,
+        )
 
     def cost(self, usage: Usage) -> float:
         """What these tokens cost; 0 without a price."""
@@ -182,10 +203,17 @@ class Purse:
             await self._settled.wait()
         return None
 
-    def settle(self, taken: int, meter: Meter, usage: Usage) -> None:
-        """An answer came: count what the server counted, or what was set aside if it did not."""
+    def settle(self, taken: int, meter: Meter, usage: Usage, uncounted: Usage = _NONE) -> None:
+        """Replace what was set aside for a request by what its answer cost.
+
+        Args:
+            taken: the number that `take` returned.
+            meter: the model's.
+            usage: what the server counted; what was set aside counts if that is nothing.
+            uncounted: the estimate of what the server did not count.
+        """
         held = self._held.pop(taken)
-        cost = meter.cost(usage) if is_counted(usage) else held
+        cost = meter.cost(usage) + meter.cost(uncounted) if is_counted(usage) else held
         self.spent += cost
         self._dearest[meter] = max(cost, self._dearest.get(meter, 0.0))
         self._settled.set()
@@ -252,7 +280,8 @@ def spent_so_far(
     for path in (*folder.response_files(), *folder.reading_files()):
         for response in read_jsonl(path, _Used, appended=True):
             if meter := meters.get(response.model):
-                spent += meter.cost(response.usage) + meter.cost(response.uncounted)
+                usage = meter.plausible(response.usage)
+                spent += meter.cost(usage) + meter.cost(meter.plausible(response.uncounted))
     return spent
 
 

@@ -24,7 +24,8 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     requests would fail again, and `then` how the run goes on after that. `refused` are the decoding
     parameters that its server does not take, `not_sent` those and others that were asked for and
     that a request answered now did not have. `trouble` is what was said, by kind of failure, of
-    requests that were waiting to be sent again when the run stopped.
+    requests that were waiting to be sent again when the run stopped. `ignored_usage` are the
+    token counts that cannot be right, one text for each answer now that has such counts.
     """
 
     model: str
@@ -43,6 +44,7 @@ class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
     refused: tuple[str, ...] = ()
     not_sent: tuple[str, ...] = ()
     trouble: dict[str, str] = field(default_factory=dict)
+    ignored_usage: tuple[str, ...] = ()
 
 
 def summary_of(
@@ -80,4 +82,5 @@ def summary_of(
         refused=tuple(sorted(lane.refused)),
         not_sent=tuple(sorted(lane.not_sent)),
         trouble=dict(sorted(lane.trouble.items())),
+        ignored_usage=tuple(lane.ignored_usage),
     )
