@@ -9,6 +9,7 @@ import time
 
 import pytest
 from damage import DAMAGES
+from layouts import layouts
 from released import FORMS, picture, put, table
 from typer.testing import CliRunner
 
@@ -25,6 +26,7 @@ from keju.items import Item
 from keju.reporting.detected import as_data, lines
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}
+LAYOUTS = {layout.name: layout for layout in layouts()}
 
 
 def detected(src):
@@ -325,3 +327,65 @@ def test_a_link_that_leads_to_itself_is_refused(tmp_path):
     loop.symlink_to("label.csv")
     with pytest.raises(UsageError, match="leads to itself"):
         examine(loop)
+
+
+def test_the_cache_of_hugging_face_leads_to_the_snapshot_of_main(tmp_path):
+    snapshot = cached(tmp_path, FORMS["pages"].build)
+    repository = snapshot.parents[1]
+    later = snapshot.with_name("ff" * 20)
+    later.mkdir()
+    put(repository / "refs/main", snapshot.name)
+    for src in (repository.parent, repository, snapshot.parent):
+        assert examine(src).obstacle.hint.endswith(f"keju data detect {snapshot}")
+    put(repository / "refs/main", b"\xff" * 1000)
+    assert examine(repository).obstacle.hint.endswith(f"keju data detect {later}")
+
+
+def test_a_snapshot_of_the_cache_is_imported_under_the_name_of_its_repository(tmp_path):
+    snapshot = cached(tmp_path, FORMS["pages"].build)
+    assert "--out name-dataset" in detected(snapshot)
+
+
+def test_a_source_that_the_import_refuses_gets_no_further_commands(tmp_path):
+    put(tmp_path / "book.pdf", b"%PDF-1.4")
+    put(tmp_path / "book.png", picture(1))
+    put(tmp_path / "book.txt", "天")
+    text = detected(tmp_path)
+    assert "The import would stop" in text
+    assert "keju run" not in text
+
+
+def test_the_files_of_a_pdf_and_an_image_are_counted_as_what_they_are(tmp_path):
+    put(tmp_path / "a.pdf", b"%PDF-1.4")
+    put(tmp_path / "b.png", picture(1))
+    for name in "ab":
+        put(tmp_path / f"{name}.txt", "天")
+    (found,) = [each for each in examine(tmp_path).candidates if each.reader.name == "pages"]
+    assert found.detection.what == (
+        "1 PDF file and 1 page image with texts (.txt) of the same name"
+    )
+
+
+def test_both_scripts_of_an_answer_are_shown(tmp_path):
+    LAYOUTS["mcs-bench: both scripts in one list"].write(tmp_path)
+    assert "    answer:   學而時習之 不亦說乎1 (simplified: 学而时习之 不亦说乎1)" in detected(
+        tmp_path
+    )
+
+
+def test_several_relevant_images_are_listed(tmp_path):
+    LAYOUTS["OBC306"].write(tmp_path)
+    assert "relevant: images 2, 3, 4, 5" in detected(tmp_path)
+
+
+def test_formats_are_listed_and_one_is_shown_whole():
+    short = CliRunner().invoke(app, ["data", "formats"])
+    assert len(short.output.splitlines()) < 40
+    assert all(name in short.output for name in FORMATS)
+    assert "--option" not in short.output
+    for name in FORMATS:
+        whole = CliRunner().invoke(app, ["data", "formats", name])
+        assert whole.exit_code == 0
+        assert f"import {name}" in whole.output
+    wrong = CliRunner().invoke(app, ["data", "formats", "nonsense"])
+    assert isinstance(wrong.exception, UsageError)

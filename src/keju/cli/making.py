@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import WITH_FAILURES, data_app, note, out, say
+from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
 from keju.datasets.manifest import UNKNOWN
 from keju.errors import UsageError
@@ -89,7 +89,9 @@ def import_(
     FORMAT auto takes the format that keju data detect finds.
     """
     from keju.building.sources import SOURCES
+    from keju.cli.import_progress import import_display
     from keju.datasets.readers import FORMATS, import_dataset
+    from keju.datasets.readers.words import shell_word
 
     if form in SOURCES and form not in FORMATS:
         raise UsageError(
@@ -99,21 +101,25 @@ def import_(
     options = dict(option_pair(each) for each in option or ())
     if map_:
         options["map"] = str(map_)
-    done = import_dataset(
-        form,
-        src,
-        dataset,
-        name=name or dataset.resolve().name,
-        version=version,
-        licence=licence,
-        source=source,
-        options=options,
-    )
+    with import_display(src, err):
+        done = import_dataset(
+            form,
+            src,
+            dataset,
+            name=name or dataset.resolve().name,
+            version=version,
+            licence=licence,
+            source=source,
+            options=options,
+        )
     for each in done.notes:
         note(f"note: {each}")
     made = done.manifest
-    say(f"{made.items} items, {made.images} images in {dataset} (hash {made.hash[:12]})")
-    say(f"Next: keju data validate {dataset}")
+    items = f"{made.items:,} item{'s'[: made.items != 1]}"
+    images = f"{made.images:,} image{'s'[: made.images != 1]}"
+    say(f"{items}, {images} in {dataset} (hash {made.hash[:12]})")
+    folder = shell_word(str(dataset))
+    say(f"Next: keju data validate {folder} && keju run {folder} --model MODEL --out RUN")
 
 
 @data_app.command()
@@ -133,23 +139,36 @@ def export(
 
 
 @data_app.command()
-def formats() -> None:
-    """List the formats that can be imported and exported, what each looks like, and its options."""
+def formats(
+    form: Annotated[
+        str,
+        typer.Argument(metavar="[FORMAT]", help="A format to show with its files and options."),
+    ] = "",
+) -> None:
+    """List the formats that can be imported and exported, or show one: its files and options."""
     from keju.datasets.readers import FORMATS
     from keju.datasets.writers import FORMATS as WRITTEN
 
-    for reader in FORMATS.values():
-        out.print(f"[b]{reader.name}[/b]  {reader.what}")
+    if form and form not in FORMATS and form not in WRITTEN:
+        raise UsageError(f"{form!r} is not a format. Formats: {', '.join({**FORMATS, **WRITTEN})}")
+    if not form:
+        width = max(map(len, (*FORMATS, *WRITTEN)))
+        for title, known in (("import", FORMATS), ("export", WRITTEN)):
+            out.print(f"[b]{title}[/b]")
+            for each in known.values():
+                say(f"  {each.name:{width}}  {each.what}")
+        say("Next: keju data formats FORMAT shows the files and options of one format;")
+        say("      keju data detect SRC reports the format of a file or folder")
+    if reader := FORMATS.get(form):
+        out.print(f"[b]import {reader.name}[/b]  {reader.what}")
         for line in reader.layout.strip().splitlines():
             say(f"    {line}")
         for name, text in reader.every_option.items():
             say(f"    --option {name}=…  {text}")
-        say("")
-    for writer in WRITTEN.values():
+    if writer := WRITTEN.get(form):
         out.print(f"[b]export {writer.name}[/b]  {writer.what}")
         for line in writer.layout.strip().splitlines():
             say(f"    {line}")
-        say("")
 
 
 @data_app.command("validate")

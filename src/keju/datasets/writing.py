@@ -11,6 +11,7 @@ from types import TracebackType
 import msgspec
 from filelock import FileLock, Timeout
 
+from keju.datasets.import_progress import count
 from keju.datasets.manifest import (
     FORMAT,
     IMAGES,
@@ -116,6 +117,7 @@ class DatasetWriter:
             path=inside, sha256=sha256, width=facts.width, height=facts.height, size=len(data)
         )
         self._refs[sha256] = ref
+        count(images=1)
         return ref
 
     def has_image(self, ref: ImageRef) -> bool:
@@ -166,6 +168,7 @@ class DatasetWriter:
             if self._refs.get(ref.sha256) != ref:
                 raise DataError("an image that was not added", file=self.path, item=item.id)
         self._items[item.id] = item
+        count(items=1)
 
     def resemble(self, other: DatasetManifest) -> None:
         """Say of this dataset what another says of itself, where nothing else was said.

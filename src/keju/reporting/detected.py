@@ -74,14 +74,19 @@ def _counted(found: Examined) -> str:
 def _best(found: Examined, best: Candidate) -> Iterator[str]:
     detection = best.detection
     yield f"{best.reader.name} (fit {detection.fit:.2f}): {detection.what}"
+    command = import_command(best.reader.name, found.src, detection.options)
     if detection.missing:
         yield f"  needed: {detection.missing}"
-    yield f"  {import_command(best.reader.name, found.src, detection.options)}"
+        yield f"  then:   {command}"
+    else:
+        yield f"  {command}"
     if found.preview:
         yield from _items(found.preview)
-    if not detection.missing:
+    if found.preview and not found.preview.error:
         out = shell_word(str(new_folder(found.src)))
-        yield f"After the import: keju run {out} --model MODEL --out RUN, then keju score RUN"
+        yield "After the import (keju models lists what MODEL can be):"
+        yield f"  keju run {out} --model MODEL --out RUN"
+        yield "  keju score RUN"
 
 
 def _items(preview: Preview) -> Iterator[str]:
@@ -126,9 +131,12 @@ def _item(item: Item) -> Iterator[str]:
 def _answer(item: Item) -> str:
     """The answer of an item, whichever form it has."""
     if item.relevant:
-        return f"relevant: image {' and '.join(str(place + 1) for place in item.relevant)}"
+        places = ", ".join(str(place + 1) for place in item.relevant)
+        return f"relevant: image{'s'[: len(item.relevant) > 1]} {places}"
     boxes = f"{len(item.boxes)} box{'es'[: 2 * (len(item.boxes) > 1)]}" if item.boxes else ""
-    return item.answer or boxes or "none"
+    both = item.answer_simplified not in {"", item.answer}
+    simplified = f" (simplified: {item.answer_simplified})" if item.answer and both else ""
+    return item.answer + simplified or boxes or "none"
 
 
 def _others(head: str, found: Examined, others: tuple[Candidate, ...]) -> Iterator[str]:

@@ -58,7 +58,7 @@ FORMATS: Mapping[str, Reader] = _by_name(
 AUTO = "auto"
 """In place of a format: the one that `detecting.best` finds, with the options that it needs."""
 
-_MEND = "See what it must look like: keju data formats"
+_MEND = "See what it must look like: keju data formats {}"
 
 
 class Imported(NamedTuple):
@@ -111,7 +111,10 @@ def import_dataset(
         if error.file and error.mend:
             raise
         raise DataError(
-            error.problem, file=error.file or src, item=error.item, mend=error.mend or _MEND
+            error.problem,
+            file=error.file or src,
+            item=error.item,
+            mend=error.mend or _MEND.format(reader.name),
         ) from None
     finally:
         writer.abandon()

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import NamedTuple
 
+from keju.datasets.import_progress import count
 from keju.datasets.readers.encodings import OPTION, OPTION_HELP, UTF_8, decoded
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.links import leads_out
@@ -124,6 +125,7 @@ def source_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         DataError: it is not there, is no file, is larger, or cannot be read.
     """
     check_time()
+    count(files=1)
     try:
         size = plain_file(path).stat().st_size
         if size > most:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from keju.errors import shortened
 
 _ANNEX = b"/annex/objects/"
 _POINTER_BYTES = 1024
+_REVISION = 100
 _SAMPLE = 200
 _TABLES = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "xlsx")
 _REPOSITORY = re.compile(r"(?:datasets|models|spaces)--.+")
@@ -134,15 +136,27 @@ def _cache(src: Path) -> Obstacle | None:
             if snapshots:
                 return Obstacle(
                     "This is a folder of Hugging Face's download cache",
-                    f"Give a snapshot inside it: keju data detect {_word(snapshots[-1])}",
+                    f"Give a snapshot inside it: keju data detect {_word(_main(repository))}",
                 )
     inner = [path for path in _folders(src) if _REPOSITORY.fullmatch(path.name)]
     if inner and len(inner) == len(_folders(src)):
         return Obstacle(
             "This is Hugging Face's download cache",
-            f"Give one repository inside it: keju data detect {_word(inner[0])}",
+            f"Give one repository inside it: keju data detect {_word(_main(inner[0]))}",
         )
     return None
+
+
+def _main(repository: Path) -> Path:
+    """The snapshot of a cached repository that its branch main names, else the last one."""
+    snapshots = _folders(repository / "snapshots")
+    named = repository / "refs/main"
+    with suppress(OSError):
+        if named.is_file():
+            with named.open("rb") as file:
+                revision = file.read(_REVISION).decode("ascii", "replace").strip()
+            snapshots = [path for path in snapshots if path.name == revision] or snapshots
+    return snapshots[-1] if snapshots else repository
 
 
 def _folders(path: Path) -> list[Path]:

@@ -45,7 +45,9 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
     del options
     file = src / _ITEMS
     if not file.is_file():
-        raise DataError(f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats")
+        raise DataError(
+            f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats parquet"
+        )
     if (src / _MANIFEST).is_file():
         writer.resemble(read_json(kept_inside(src / _MANIFEST, src), DatasetManifest))
     for table in src.glob(TABLES):

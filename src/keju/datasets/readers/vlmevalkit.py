@@ -56,7 +56,7 @@ def read_vlmevalkit(src: Path, writer: DatasetWriter, options: Options) -> list[
         raise DataError(
             "expected a .tsv file, or a folder with .tsv files; found none",
             file=src,
-            mend="See: keju data formats",
+            mend="See: keju data formats vlmevalkit-tsv",
         )
     for file in files:
         images = _Images(writer, image_roots(src, file, options))

@@ -45,8 +45,10 @@ def detect_command(src: Path, mapping: Path | None = None) -> str:
 
 def new_folder(src: Path) -> Path:
     """A folder beside the current one for what is imported from a source."""
-    name = src.resolve().name
-    stem = name.partition(".")[0] if src.is_file() else name
+    whole = src.resolve()
+    stem = whole.name.partition(".")[0] if src.is_file() else whole.name
+    if whole.parent.name == "snapshots" and "--" in whole.parent.parent.name:
+        stem = whole.parent.parent.name.rpartition("--")[2]  # Hugging Face's cache
     wanted = Path(f"{stem or 'data'}-dataset".lstrip("-"))
     number = 2
     found = wanted

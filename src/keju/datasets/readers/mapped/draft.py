@@ -19,7 +19,8 @@ _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "xlsx")
 _WORDS: dict[str, tuple[str, ...]] = {
     "id": ("id", "qid", "question_id", "index", "编号", "編號", "序号", "序號", "题号", "題號"),
     "image": ("image", "images", "img", "image_path", "img_path", "image_name", "file_name",
-              "filename", "imagepath", "picture", "图片", "圖片", "图像", "圖像", "图", "圖"),
+              "filename", "imagepath", "picture", "图片", "圖片", "图像", "圖像", "图", "圖",
+              "扫描", "掃描", "扫描件", "掃描件", "scan", "page_image"),
     "task": ("task", "task_id", "task_name", "type", "question_type", "任务", "任務", "题型",
              "題型", "类型", "類型", "类别", "類別"),
     "question": ("question", "prompt", "query", "instruction", "problem", "问题", "問題", "题目",
@@ -27,7 +28,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "options": ("options", "choices", "option", "选项", "選項"),
     "answer": ("answer", "answers", "response", "output", "gt", "ground_truth", "label", "target",
                "reference", "text", "transcription", "ocr", "答案", "正确答案", "正確答案",
-               "参考答案", "參考答案", "标签", "標籤", "文本", "释文", "釋文"),
+               "参考答案", "參考答案", "标签", "標籤", "文本", "释文", "釋文", "录文", "錄文",
+               "原文", "全文", "转录", "轉錄", "text_content", "full_text"),
     "answer_simplified": ("answer_simplified", "简体答案", "簡體答案"),
     "group": ("group", "book", "book_name", "书名", "書名", "book_id", "出处", "出處"),
 }  # fmt: skip

@@ -47,7 +47,7 @@ def detect_mcs_bench(listing: Listing) -> Detection | None:
     if not heads or not _is_chinese(record for _, records in heads for record in records[:20]):
         return None
     fit = max(_fit(words, records) for words, records in heads)
-    where = f"in {len(files)} file{'s' * (len(files) > 1)}, {len(listing.images)} images"
+    where = f"in {len(files)} file{'s' * (len(files) > 1)}, {len(listing.images):,} images"
     if fit and not listing.images and all(_is_response(records[0]) for _, records in heads):
         return Detection(
             fit,

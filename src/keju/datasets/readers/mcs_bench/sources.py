@@ -72,7 +72,7 @@ def tables_in(src: Path) -> tuple[list[Table], list[str]]:
         raise DataError(
             "expected a .json, .jsonl, .csv, .tsv, .xlsx or .parquet file; found none",
             file=src,
-            mend="See: keju data formats",
+            mend="See: keju data formats mcs-bench",
         )
     return found, [file.relative_to(src).as_posix() for file, _ in (*others, *refused)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
@@ -192,9 +192,22 @@ def detect_pages(listing: Listing) -> Detection | None:
         if alone
         else ""
     )
-    what = f"{len(paired)} page image{'s'[: len(paired) > 1]} with a .txt file of the same name"
+    what = _paired(listing, paired)
     options = {"skip-missing": "yes"} if lost else {}
     return Detection(0.9 * len(paired) / len(stems), what, options, missing)
+
+
+def _paired(listing: Listing, paired: Sequence[PurePosixPath]) -> str:
+    """What a folder has, e.g. ``2 PDF files with texts``."""
+    kinds = {"PDF file": ("pdf",), "TIFF file": ("tif", "tiff")}
+    stems = {
+        kind: {path.with_suffix("") for path in listing.ending(*suffixes)}
+        for kind, suffixes in kinds.items()
+    }
+    counts = {kind: sum(stem in found for stem in paired) for kind, found in stems.items()}
+    counts["page image"] = sum(not any(stem in each for each in stems.values()) for stem in paired)
+    parts = [f"{n:,} {kind}{'s'[: n > 1]}" for kind, n in counts.items() if n]
+    return f"{' and '.join(parts)} with texts (.txt) of the same name"
 
 
 def _detect_file(listing: Listing) -> Detection | None:

@@ -1,0 +1,61 @@
+"""`ImportProgress`: counts what an import has read and written, for a display of progress."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+EVERY = 0.25
+"""Seconds between two calls of the display."""
+
+
+class ImportProgress:
+    """Files read, and images and items written, by one import.
+
+    Args:
+        show: called with this object at most every `EVERY` seconds.
+
+    Attributes:
+        files: source files read; a file that is read twice counts twice.
+        images: images stored.
+        items: items added.
+    """
+
+    def __init__(self, show: Callable[[ImportProgress], None]) -> None:
+        self.files = 0
+        self.images = 0
+        self.items = 0
+        self._show = show
+        self._next = time.monotonic() + EVERY
+
+    def tick(self) -> None:
+        """Call the display if it is due."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + EVERY
+            self._show(self)
+
+
+_CURRENT: ContextVar[ImportProgress | None] = ContextVar("progress of the import", default=None)
+
+
+@contextmanager
+def showing_progress(show: Callable[[ImportProgress], None]) -> Iterator[ImportProgress]:
+    """Count what the block reads and writes, and call `show` from time to time."""
+    progress = ImportProgress(show)
+    token = _CURRENT.set(progress)
+    try:
+        yield progress
+    finally:
+        _CURRENT.reset(token)
+
+
+def count(*, files: int = 0, images: int = 0, items: int = 0) -> None:
+    """Add to the counts of the import around this call; without one, nothing happens."""
+    if progress := _CURRENT.get():
+        progress.files += files
+        progress.images += images
+        progress.items += items
+        progress.tick()
