@@ -65,3 +65,32 @@ def test_hostile_text_is_read_quickly_and_without_an_error(hostile):
     start = time.process_time()
     assert transcription_of(hostile).answer is not None
     assert time.process_time() - start < 4
+
+
+@pytest.mark.parametrize("unit", ["<answer>", "</answer>", "<answer>x", "</s>", "<|im_end|> \n"])
+def test_the_time_of_finding_the_body_grows_with_its_length(unit):
+    def seconds(count):
+        text = unit * count
+        best = 1.0
+        for _ in range(3):
+            start = time.process_time()
+            body_of(text)
+            best = min(best, time.process_time() - start)
+        return best
+
+    assert seconds(80_000) < 8 * seconds(20_000) + 0.02
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("<answer>A</answer> or <answer>B</answer>", "B"),
+        ("<answer>A<answer>B</answer>", "A<answer>B"),
+        ("<ANSWER>A</Answer></answer>", "A"),
+        ("<answer>A</answer><answer> </answer>", "A"),
+        ("<answer>A", "<answer>A"),
+        ("</answer>A", "</answer>A"),
+    ],
+)
+def test_the_last_answer_tag_that_encloses_something_is_the_body(text, body):
+    assert body_of(text) == body

@@ -29,8 +29,8 @@ OPTIONS = ("离开", "道路", "行书", "谦让")
         ("Option B", "B", "one letter"),
         ("B项", "B", "one letter"),
         ('{"answer": "B"}', "B", "JSON key"),
-        ("\\boxed{B}", "B", "box"),
-        ("\\boxed{\\text{B}}", "B", "box"),
+        ("\\boxed{B}", "B", "final answer"),
+        ("\\boxed{\\text{B}}", "B", "final answer"),
         ("答案是B", "B", "answer phrase"),
         ("正确答案为 **B**。", "B", "answer phrase"),
         ("答案：\n\nB", "B", "answer phrase"),
@@ -38,20 +38,20 @@ OPTIONS = ("离开", "道路", "行书", "谦让")
         ("The answer is (B) because A is wrong.", "B", "answer phrase"),
         ("Answer: B", "B", "answer phrase"),
         ("本题答案为选项B：道路", "B", "answer phrase"),
-        ("我觉得应该选 B 。", "B", "answer phrase"),
-        ("排除A，选B", "B", "answer phrase"),
-        ("不应该选A，应选B", "B", "answer phrase"),
-        ("A选项的“离开”不符，B选项更合适，因此选B。", "B", "concluding phrase"),
-        ("先看A。答案是A？再想想。综上所述，答案是B。", "B", "concluding phrase"),
-        ("**最终答案**：B", "B", "concluding phrase"),
-        ("A和C都不对，分析如下……\nB", "B", "last line"),
-        ("A、离开\n解释：B和C与文意不合。", "A", "option with its text"),
-        ("可能是B吧", "B", "only letter"),
-        ("不是A，而是B", "B", "only letter"),
-        ("B is correct", "B", "only letter"),
-        ("A man walks away, so B", "B", "only letter"),
+        ("我觉得应该选 B 。", "B", "choice"),
+        ("排除A，选B", "B", "choice"),
+        ("不应该选A，应选B", "B", "choice"),
+        ("A选项的“离开”不符，B选项更合适，因此选B。", "B", "choice"),
+        ("先看A。答案是A？再想想。综上所述，答案是B。", "B", "answer phrase"),
+        ("**最终答案**：B", "B", "final answer"),
+        ("A和C都不对，分析如下……\nB", "B", "line of its own"),
+        ("A、离开\n解释：B和C与文意不合。", "A", "line of its own"),
+        ("可能是B吧", "B", "statement"),
+        ("不是A，而是B", "B", "choice"),
+        ("B is correct", "B", "opening"),
+        ("A man walks away, so B", "B", "conclusion"),
         ("B</s>", "B", "one letter"),
-        ("B. 道路", "B", "option with its text"),
+        ("B. 道路", "B", "line of its own"),
         ("道路", "B", "text of one option"),
         ("是「道路」的意思", "B", "text of one option"),
         ("<think>也许是A，也许是C</think>\n\nB", "B", "one letter"),
@@ -126,9 +126,45 @@ def test_an_answer_with_its_reasons_is_an_answer(text):
     "text",
     [
         "B不正确", "Neither A nor B", "A and B", "不是王珣", "B选项错误", "B is incorrect", "Not B",
-        "A or B", "作者并非王珣", "除了B以外都对", "A and D", "A to D", "答案是A？不，是B",
+        "A or B", "作者并非王珣", "除了B以外都对", "A and D", "A to D",
         "A. 王羲之 B. 王珣 C. 颜真卿 D. 米芾", "B，C都对",
     ],
 )  # fmt: skip
 def test_what_is_denied_or_said_of_several_is_no_answer(text):
     assert extract_letter(text, "ABCD", PEOPLE).answer is None
+
+
+SCHOOLS = ("老聃", "庄周", "列御寇", "杨朱")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "先看选项A：老聃，不合。再看选项B：庄周，符合。最后选项D：杨朱，不合。\n\n答案：B",
+        "因此选项C不正确。\n\n答案：B",
+        "所以选项D可以排除。\n\n**答案：B**",
+        "Thus option C is wrong.\n\nAnswer: B",
+        "Lastly, option D: 杨朱 does not fit.\n\nAnswer: B",
+        "答案是C。不对，应该是B。",
+        "Answer: C\n\nWait, actually B.",
+        '{"answer": "B"}\n\n所以选项A不正确',
+        "A. 老聃 ✗\nB. 庄周 ✓\nC. 列御寇 ✗\nD. 杨朱 ✗",
+        "不是A，也不是C，是B",
+        "答案：乙", "选②", "第二个选项", "The second option.", "答案是b",
+        "老聃、列御寇、杨朱都不对，出自《庄周》",
+    ],
+)  # fmt: skip
+def test_the_last_commitment_counts_and_the_denied_options_do_not(text):
+    assert extract_letter(text, "ABCD", SCHOOLS).answer == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "因此选项A不正确。", "选A是错误的", "不能选A", "别选A", "千万不要选A", "A is wrong.",
+        "The answer cannot be A.", "答案不可能是A", "Answer: A passage from 庄周 or 老聃",
+        "如果是道家则选A", "有人认为答案是A", "首先看选项A：老聃，", "答案：E",
+    ],
+)  # fmt: skip
+def test_an_option_that_is_denied_supposed_or_gone_through_is_not_chosen(text):
+    assert extract_letter(text, "ABCD", SCHOOLS).answer is None

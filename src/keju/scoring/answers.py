@@ -9,7 +9,7 @@ import msgspec
 
 from keju.text import answer_part
 
-_ANSWER = re.compile(r"<answer>(.*?)</answer>", re.IGNORECASE | re.DOTALL)
+_ANSWER_TAG = re.compile(r"<(?P<closing>/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
 _FENCE = "```"
 _END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
@@ -46,14 +46,28 @@ def body_of(text: str) -> str:
     That is `answer_part`, and of it what the last ``<answer>`` encloses, if any.
     """
     body = answer_part(_without_end_tokens(text))
-    answers = [inside for inside in _ANSWER.findall(body) if inside.strip()]
-    return answers[-1] if answers else body
+    answer = ""
+    start: int | None = None
+    # One pass over the tags: a lazy `<answer>(.*?)</answer>` is quadratic where none is closed.
+    for tag in _ANSWER_TAG.finditer(body):
+        if not tag["closing"]:
+            start = tag.end() if start is None else start
+        elif start is not None:
+            inside, start = body[start : tag.start()], None
+            answer = inside if inside.strip() else answer
+    return answer or body
 
 
 def _without_end_tokens(text: str) -> str:
-    while token := next((each for each in _END_TOKENS if text.rstrip().endswith(each)), ""):
-        text = text.rstrip().removesuffix(token)
-    return text
+    kept = len(text)
+    while True:
+        end = kept
+        while end and text[end - 1].isspace():
+            end -= 1
+        token = next((each for each in _END_TOKENS if text.endswith(each, 0, end)), "")
+        if not token:
+            return text[:kept]
+        kept = end - len(token)
 
 
 def unfenced(body: str) -> str:

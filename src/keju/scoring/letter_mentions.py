@@ -1,0 +1,304 @@
+"""Mentions of options in a response: letters, groups of letters, and the texts of options.
+
+`flattened` writes a response in one plain notation; `mentions_in` finds where options are named.
+What is said of a mention is the part of `letter_claims`.
+"""
+
+# Patterns are lists of words; breaking them at 100 columns makes them harder to read.
+# ruff: noqa: E501
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
+from itertools import pairwise
+from string import ascii_uppercase
+from typing import NamedTuple
+
+from keju.text import counted, narrowed
+
+FINAL = " Final answer: "
+r"""What stands for ``\boxed`` in a flattened response."""
+
+_INVISIBLE = dict.fromkeys(
+    [*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065), 0xFEFF, 0xFE0F, 0xAD,
+     *range(0xE0000, 0xE0080)]
+)  # fmt: skip
+_LATEX_FONT = re.compile(r"\\(?:text|mathrm|mathbf|textbf|mathit|bf|rm)\s{0,3}\{([^{}]{0,400})\}")
+_BOXED = re.compile(
+    r"\\boxed\s{0,3}\{([^{}]{0,400})\}|<\|begin_of_box\|>(.{0,400}?)<\|end_of_box\|>"
+)
+_MARKUP = re.compile(r"\*+|__|`+|~~|\\[()\[\]]|\$+|^[ \t]{0,8}(?:#{1,6}|>)[ \t]+", re.MULTILINE)
+_TAG = re.compile(
+    r"</?(?:b|i|strong|em|u|p|br|span|div|answer|think|thinking|reasoning)\s?/?>", re.IGNORECASE
+)
+
+# A letter beside no other letter or digit; before a small word "A" is the article, and "I" mostly
+# the pronoun, unless the word says something of an option.
+_SAID = (
+    r"(?:is|was|are|were|and|or|nor|to|because|since|as|but|not|while|whereas|has|fits?|match\w*|seems?"
+    r"|appears?|looks?|would|could|should|can|cannot|does|doesn|correctly|best|instead|over|than|through)\b"
+)
+_LETTER = re.compile(
+    r"(?<![A-Za-z0-9\\_.])(?<!N/)(?<![A-Za-z0-9]['’])[A-Z](?![A-Za-z0-9_'’]|/A\b|\.[A-Za-z]\b|-[A-Za-z]{2})"
+    rf"(?!(?<=[AI])[ \t]{{1,3}}(?!{_SAID})[a-z])"
+)
+_RUN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,8}(?![A-Za-z0-9])")
+_JOIN = re.compile(
+    r"[\s\"'“”‘’「」『』()\[\]{}]{0,4}(?:选项|選項|项|項)?"
+    r"(?P<join>[、,，/|&+]|和|与|與|及|以及|或者?|还是|還是|到|至|and|or|nor|to|through|versus|vs\.?|-|–|—|~|,\s{0,2}(?:and|or))?"
+    r"[\s\"'“”‘’「」『』()\[\]{}]{0,4}(?:选项|選項|option\s)?\Z",
+    re.IGNORECASE,
+)
+_SAID_OF_BOTH = re.compile(
+    r"\s{0,2}(?:都|均|皆|两|二|等|[。.;!?)\]\"”\n]|\Z|are\b|both\b|is\sboth)"
+)
+_COMPARED = re.compile(
+    r"(?:compared (?:with|to)|rather than|instead of|than|unlike|\bnot|与|與|和|相比|比起|比|不是|并非|並非)"
+    r"\s{0,2}(?:选项|選項|option\s)?\Z",
+    re.IGNORECASE,
+)
+_WIDEST = 12
+
+_STEMS, _CIRCLED = "甲乙丙丁戊己庚辛", "①②③④⑤⑥⑦⑧"
+_PLACES = ("一1", "二2", "三3", "四4", "五5", "六6")
+_PLACE = {char: place for place, chars in enumerate(_PLACES) for char in chars}
+_ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5,
+             "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}  # fmt: skip
+_NUMBERED = re.compile(
+    r"第\s?(?P<han>[一二三四五六1-6])\s?(?:个|個|项|項)?\s?(?:选项|選項|选择|答案)|(?<=选)第(?P<short>[一二三四五六1-6])(?:个|個|项|項)"
+    r"|第(?P<item>[一二三四五六1-6])(?:项|項)(?!目)|(?:选项|選項)\s?(?P<after>[一二三四五六]|[1-6](?![0-9.]))"
+    r"|\bthe\s(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice|answer)\b"
+    r"|\b(?:option|choice)\s(?P<digit>[1-6])(?![0-9.])",
+    re.IGNORECASE,
+)
+_ALONE_SIGN = re.compile(
+    rf"(?:\A|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選])|(?<=[答择]:)|(?<=answer:\s)|(?<=answer is\s))"
+    rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}])[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|\Z|\n))",
+    re.IGNORECASE,
+)
+_ALONE_PLACE = re.compile(
+    r"\W*第(?P<han>[一二三四五六1-6])(?:个|個|项|項)\W*\Z|\W*(?:the )?(?P<word>first|second|third|fourth|fifth|sixth)(?: one)?\W*\Z",
+    re.IGNORECASE,
+)
+
+
+_SMALL = re.compile(
+    r"(?P<before>(?:答案|选择?|選擇?|选项|選項|\banswer|\boption|\bchoice|\banswer:)\s{0,2}(?:应该|应)?(?:是|为|為|:|is|=|\s)?\s{0,2}[(\"'\[「]?)"
+    r"(?P<letter>[a-z])(?P<after>[)\]\"'」.]{0,2}\s{0,2}(?:选项|项|正确|is\b)?(?:[,;。!\n.]|\Z|\sis\b))",
+    re.IGNORECASE,
+)
+_SMALL_IN_BRACKETS = re.compile(r"(?<![A-Za-z0-9])\(([a-z])\)(?!\s{0,2}[a-z])")
+
+
+class Mention(NamedTuple):
+    """One or several options named together.
+
+    Attributes:
+        letters: the letters, those beyond the options included.
+        start: where it begins in the flattened response.
+        end: where it ends, the option's own text included.
+        by_text: an option's text without its letter.
+        clash: a letter that is followed by the text of another option.
+        labelled: the letter is followed by its own option's text.
+    """
+
+    letters: frozenset[str]
+    start: int
+    end: int
+    by_text: bool = False
+    clash: bool = False
+    labelled: bool = False
+
+
+@cache
+def _fold_table() -> dict[int, str]:
+    """Circled, bracketed, squared and mathematical letters → plain ones."""
+    table = {}
+    for code in (*range(0x249C, 0x24EA), *range(0x1D400, 0x1D6A4)):
+        core = unicodedata.normalize("NFKC", chr(code)).strip("()")
+        if core.isascii() and core.isalpha():
+            table[code] = core.upper() if code < 0x3000 else core
+    # Squared and negative letters are capitals, which NFKC leaves or brackets.
+    for first in (0x1F110, 0x1F130, 0x1F150, 0x1F170):
+        table |= {first + place: letter for place, letter in enumerate(ascii_uppercase)}
+    return table
+
+
+def flattened(body: str) -> str:
+    """A response in plain notation: ASCII forms, no emphasis, LaTeX, tags or invisible characters."""
+    flat = narrowed(body).translate(_fold_table()).translate(_INVISIBLE)
+    for _ in range(2):
+        flat = _LATEX_FONT.sub(r"\1", flat)
+    flat = _BOXED.sub(lambda box: f"{FINAL}{box[1] or box[2] or ''} ", flat)
+    flat = _TAG.sub(" ", flat)
+    flat = _MARKUP.sub("", flat)
+    return flat.strip()
+
+
+def mentions_in(
+    flat: str, offered: Sequence[str], options: Sequence[str]
+) -> tuple[str, list[Mention]]:
+    """The response with other signs of options written as letters, and all mentions in order.
+
+    Other signs are ordinals (第二个选项, the second option) and, where they are the whole answer or
+    follow a phrase for answers, 甲乙丙丁 and ①②③④.
+    """
+    flat = _signs_as_letters(flat, offered)
+    letters = [
+        *_runs(flat, offered),
+        *(Mention(frozenset(m[0]), m.start(), m.end()) for m in _LETTER.finditer(flat)),
+    ]
+    texts = list(_texts(flat, options))
+    grouped = list(_grouped(flat, sorted(letters, key=lambda each: each.start)))
+    return flat, _merged(flat, grouped, texts)
+
+
+def _signs_as_letters(flat: str, offered: Sequence[str]) -> str:
+    def letter(place: int, whole: str) -> str:
+        return offered[place] if place < len(offered) else whole
+
+    def numbered(match: re.Match[str]) -> str:
+        found = match["han"] or match["short"] or match["item"] or match["after"] or match["digit"]
+        place = _PLACE[found] if found else _ORDINALS[match["word"].lower()]
+        return f" {letter(place, match[0])} "
+
+    def sign(match: re.Match[str]) -> str:
+        place = max(_STEMS.find(match["sign"]), _CIRCLED.find(match["sign"]))
+        return match[0].replace(match["sign"], letter(place, match["sign"]))
+
+    if whole := _ALONE_PLACE.fullmatch(flat[:60]):
+        place = _PLACE[whole["han"]] if whole["han"] else _ORDINALS[whole["word"].lower()]
+        return letter(place, flat)
+    flat = _SMALL.sub(
+        lambda found: found["before"] + found["letter"].upper() + found["after"], flat
+    )
+    flat = _SMALL_IN_BRACKETS.sub(lambda found: found[0].upper(), flat)
+    return _NUMBERED.sub(numbered, _ALONE_SIGN.sub(sign, flat))
+
+
+def _runs(flat: str, offered: Sequence[str]) -> Iterator[Mention]:
+    """Letters run together (ACD错误), where all are on offer and in order."""
+    for match in _RUN.finditer(flat):
+        letters = match[0]
+        if set(letters) <= set(offered) and len(set(letters)) == len(letters):
+            yield Mention(frozenset(letters), match.start(), match.end())
+
+
+def _grouped(flat: str, letters: Sequence[Mention]) -> Iterator[Mention]:
+    """Mentions, those joined into one that only separators stand between (A、C和D)."""
+    joins = ["", *(_join(flat, left, right) for left, right in pairwise(letters)), ""]
+    current: Mention | None = None
+    for place, each in enumerate(letters):
+        join = joins[place]
+        if current and join == "," and not _lists(flat, letters, place, joins):
+            join = ""
+        if current and join:
+            current = Mention(current.letters | each.letters, current.start, each.end)
+            continue
+        if current:
+            yield current
+        current = each
+    if current:
+        yield current
+
+
+def _join(flat: str, left: Mention, right: Mention) -> str:
+    """What joins two mentions: ``,``, another separator, a space; empty where nothing does."""
+    between = flat[left.end : right.start]
+    found = _JOIN.match(between) if len(between) <= _WIDEST and "\n" not in between else None
+    if found is None:
+        return ""
+    if found["join"]:
+        return found["join"]
+    return " " if not between.strip() or '"' in between else ""
+
+
+def _lists(flat: str, letters: Sequence[Mention], place: int, joins: Sequence[str]) -> bool:
+    """Whether the comma before a letter lists letters, and does not part two clauses."""
+    beside = {joins[place - 1], joins[place + 1]} - {"", ","}
+    if beside and not all("and" in each or "or" in each for each in beside):
+        return False
+    left, right = letters[place - 1], letters[place]
+    if _COMPARED.search(flat[max(0, left.start - 16) : left.start]):
+        return False
+    after = flat[right.end : right.end + 12]
+    return bool(joins[place - 1] == "," or joins[place + 1] or _SAID_OF_BOTH.match(after))
+
+
+_folded = lru_cache(maxsize=1 << 16)(lambda char: counted(char).casefold())
+
+
+def _texts(flat: str, options: Sequence[str]) -> Iterator[Mention]:
+    """The texts of options in a response."""
+    wanted = [(counted(text).casefold(), place) for place, text in enumerate(options)]
+    known = [text for text, _ in wanted]
+    chars, places = [], []
+    for place, char in enumerate(flat):
+        for one in _folded(char):
+            chars.append(one)
+            places.append(place)
+    letters = {text: ascii_uppercase[at] for text, at in wanted if text and known.count(text) == 1}
+    if not letters:
+        return
+    # The longest first, so that 唐 does not count in 南唐.
+    longest_first = sorted(letters, key=lambda each: -len(each))
+    for found in re.finditer("|".join(map(re.escape, longest_first)), "".join(chars)):
+        start, end = places[found.start()], places[found.end() - 1] + 1
+        if _apart(flat, start, end, found[0]):
+            yield Mention(frozenset(letters[found[0]]), start, end, by_text=True)
+
+
+def _apart(flat: str, start: int, end: int, text: str) -> bool:
+    """Whether a text in Latin letters or digits is no part of a longer word."""
+    before, after = flat[start - 1 : start], flat[end : end + 1]
+    left = text[0].isascii() and before.isascii() and before.isalnum()
+    return not (left or (text[-1].isascii() and after.isascii() and after.isalnum()))
+
+
+_LABEL_GAP = re.compile(
+    r"[\s)\]】\"”」]{0,3}(?:选项|選項|项|項)?[\s.、:)\]|(/《“\"「—–\->=为是,]{0,6}\Z"
+)
+
+
+def _merged(flat: str, letters: Sequence[Mention], texts: Sequence[Mention]) -> list[Mention]:
+    """Letters with the option's text after them as one mention each; other texts on their own."""
+    by_start = {each.start: each for each in texts}
+    starts = sorted(by_start)
+    found: list[Mention] = []
+    used: set[int] = set()
+    at = 0
+    for each in letters:
+        while at < len(starts) and starts[at] < each.end:
+            at += 1
+        text = by_start[starts[at]] if at < len(starts) else None
+        if (
+            text is None
+            or len(each.letters) > 1
+            or not _LABEL_GAP.match(flat[each.end : text.start][:_WIDEST])
+            or text.start - each.end > _WIDEST
+        ):
+            found.append(each)
+            continue
+        used.add(text.start)
+        same = text.letters == each.letters
+        found.append(each._replace(end=text.end, labelled=same, clash=not same))
+    found += [each for each in texts if each.start not in used]
+    return list(_hedged(flat, sorted(found, key=lambda each: each.start)))
+
+
+def _hedged(flat: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
+    """The mentions, with texts of options that an "or" or "and" joins made one."""
+    current: Mention | None = None
+    for each in mentions:
+        if current and current.by_text and each.by_text and _join(flat, current, each).strip(" ,"):
+            letters = current.letters | each.letters
+            current = Mention(letters, current.start, each.end, by_text=True)
+            continue
+        if current:
+            yield current
+        current = each
+    if current:
+        yield current
