@@ -190,7 +190,7 @@ def test_a_bad_file_is_one_line(tmp_path: Path):
     broken(tmp_path / "a.eval", good[: len(good) // 2], "damaged archive")
     rotten = good.replace(b"samples/x_epoch_1.json", b"samples/x_epoch_1.txt!")
     broken(tmp_path / "b.eval", rotten, "neither an Inspect log nor a workbook")
-    broken(tmp_path / "c.tsv", b"index\tquestion\n1\t?\n", "expected the columns prediction")
+    broken(tmp_path / "c.tsv", b"index\tquestion\n1\t?\n", "needs one column id, item or index")
     broken(tmp_path / "d.pkl", b"\x80\x04\x95", "a pickle is a program")
     broken(tmp_path / "e.json", b'[{"prediction": "x"}]', "row 1: .*needs id or index")
     out = io.BytesIO()

@@ -120,6 +120,19 @@ class Shown(Record, frozen=True, kw_only=True):
     images: tuple[ImageRef, ...]
 
 
+class ItemPrompt(Record, frozen=True, kw_only=True):
+    """What a result file of another program may name an item by: its place and its prompts.
+
+    `texts` are the prompt and the question; the answer is not among them.
+    """
+
+    id: str
+    task: str
+    query: str = ""
+    split: str = "test"
+    texts: tuple[str, ...] = ()
+
+
 class ModelOptions(Record, frozen=True, kw_only=True):
     """What the user may set for a model beside its name, and what the dataset lends it.
 
@@ -131,7 +144,8 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 
     Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
     every item of its test split, and `images_of` gives the stored bytes of images, read when they
-    are looked at.
+    are looked at. `prompts_of` gives all items in their order with their prompts, made when they
+    are needed.
     """
 
     base_url: str = ""
@@ -147,6 +161,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     reference: tuple[Item, ...] = ()
     shown: tuple[Shown, ...] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
+    prompts_of: Callable[[], Sequence[ItemPrompt]] | None = None
 
     @property
     def asked_for(self) -> dict[str, str]:

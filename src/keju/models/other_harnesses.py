@@ -2,7 +2,8 @@
 
 An item is found by its id: Inspect's sample id; the column ``id`` of VLMEvalKit's table (keju's
 export writes it), else ``index``; of lmms-eval ``doc_id``, unless the task's own ``doc`` with an
-``id`` was kept. Nothing of these files is trusted: pickles are not read, archives are bounded.
+``id`` was kept. ``index`` and ``doc_id`` may be row numbers (see `row_matching`). Nothing of these
+files is trusted: pickles are not read, archives are bounded.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -39,7 +40,11 @@ _T = TypeVar("_T")
 
 
 class Told(NamedTuple):
-    """One answer in a result file; `round` is None where the file knows of one round only."""
+    """One answer in a result file; `round` is None where the file knows of one round only.
+
+    `by_row` is set where `item` may be the number of a row and not an id; `prompt` is then the
+    text that the model was sent, where the file has it.
+    """
 
     item: str
     text: str
@@ -57,6 +62,8 @@ class Told(NamedTuple):
     not_text: str = ""
     decoding: dict[str, str] | None = None
     refused: tuple[str, ...] = ()
+    by_row: bool = False
+    prompt: str = ""
 
 
 class _Message(Struct):
@@ -110,20 +117,40 @@ class _Doc(Struct):
 
 
 class LmmsSample(Struct):
-    """A line of lmms-eval's ``*_samples_*.jsonl``."""
+    """A line of lmms-eval's ``*_samples_*.jsonl``.
+
+    Since version 0.7 a single response is a text and no longer a list, `resps` exists only where a
+    filter changed the response, and `doc` is never written. `doc_id` is the row of the task's data.
+    """
 
     doc_id: int | str
-    filtered_resps: list[Any]
-    resps: list[Any] | None = None
+    filtered_resps: Any
+    resps: Any = None
     doc: _Doc | None = None
+    input: Any = None
 
     def told(self) -> Told:
-        """The model's own words, before any filter where they were kept."""
-        first: Any = self.resps or self.filtered_resps
-        while isinstance(first, list):
-            first = first[0] if first else ""
-        named = self.doc.id if self.doc and self.doc.id is not None else self.doc_id
-        return Told(str(named), first if isinstance(first, str) else "")
+        """The model's own words, before any filter where they were kept.
+
+        Raises:
+            ValueError: the item was sent several times, or the response is not text.
+        """
+        text = _only_text(self.filtered_resps if self.resps is None else self.resps)
+        prompt = self.input if isinstance(self.input, str) else ""
+        if self.doc and self.doc.id is not None:
+            return Told(str(self.doc.id), text)
+        return Told(str(self.doc_id), text, by_row=True, prompt=prompt)
+
+
+def _only_text(value: object) -> str:
+    """The text in nested lists of one element; no element is no text."""
+    while isinstance(value, list):
+        if len(value) > 1:
+            raise ValueError(f"{len(value)} responses to one item, which are not told apart")
+        value = value[0] if value else ""
+    if not isinstance(value, str):
+        raise ValueError("the response is not text")  # noqa: TRY004 - a reader catches ValueError
+    return value
 
 
 def inspect_log(data: bytes) -> list[Told] | None:
@@ -149,7 +176,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
                 raise DataError("it would unpack to more than 1 GB", file=path)
             names = pack.namelist()
             if _WORKBOOK in names:
-                sheets = workbook_sheets(path, data)
+                sheets = workbook_sheets(path, data, formulas=True)
                 return list(_table(path, (row.cells for sheet in sheets[:1] for row in sheet.rows)))
             # Named after items, some of which hold line breaks.
             samples = [name for name in names if re.fullmatch(r"(?s)samples/.+\.json", name)]
@@ -165,42 +192,115 @@ def archive(path: Path, data: bytes) -> list[Told]:
         raise DataError(f"not the log or table that it seems: {error}", file=path) from None
 
 
-def tab_separated(path: Path, text: str) -> list[Told]:
-    """VLMEvalKit's table with tabs; quotes may hold line breaks.
+def tab_separated(path: Path, text: str, separator: str = "\t") -> list[Told]:
+    """VLMEvalKit's table with tabs, or one with another separator; quotes may hold line breaks.
 
     Raises:
-        DataError: a column is missing.
+        DataError: a column is missing, or the text is not a table.
     """
     csv.field_size_limit(1 << 27)
-    return list(_table(path, csv.reader(io.StringIO(text), delimiter="\t")))
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+        return list(_table(path, _whole(path, reader)))
+    except csv.Error as error:
+        raise DataError(
+            f"not readable as a table: {error}", file=path, mend='Close the quotes "…"'
+        ) from None
 
 
-def row_of(row: dict[str, Any], path: Path, number: int) -> Told:
-    """A row of VLMEvalKit's table.
+def _whole(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """The rows of a table of text; a line break outside quotes would cut a response."""
+    count = 0
+    for number, row in enumerate(rows, start=1):
+        count = count or len(row)
+        if row and len(row) != count:
+            raise DataError(
+                f"{len(row)} cells, but there are {count} columns",
+                file=path,
+                item=f"row {number}",
+                mend='Put responses with line breaks into quotes "…"',
+            )
+        yield row
+
+
+class Columns(NamedTuple):
+    """The columns of a table of responses: the one that names the item, and the answer's."""
+
+    name: str
+    answer: str
+
+    @property
+    def by_row(self) -> bool:
+        """Whether the names may be numbers of rows: VLMEvalKit's ``index``."""
+        return self.name == "index"
+
+
+_NAMES = ("id", "item", "index")
+_ANSWERS = ("response", "output", "text")
+FORMS = (
+    "a table needs one column id, item or index, and one column prediction, response, output, text "
+    "or answer"
+)
+
+
+def columns_of(heads: Collection[str]) -> Columns | None:
+    """The columns of a table of responses; None where it has none, or not one of each.
+
+    ``prediction`` is the answer beside any other column. ``answer`` is the model's only where no
+    other column can be it, since tables of questions have the reference there.
+    """
+    names = [name for name in _NAMES if name in heads]
+    if {"id", "item"} <= set(names):
+        return None
+    answers = [name for name in _ANSWERS if name in heads]
+    if "prediction" in heads:
+        answers = ["prediction"]
+    elif not answers and "answer" in heads:
+        answers = ["answer"]
+    return Columns(names[0], answers[0]) if names and len(answers) == 1 else None
+
+
+def row_of(row: dict[str, Any], path: Path, number: int, columns: Columns | None = None) -> Told:
+    """A row of a table of responses.
 
     Raises:
-        DataError: it names no item, or the prediction is no text.
+        DataError: it names no item, or the answer is not text.
     """
-    name = row.get("id") or row.get("index")
+    columns = columns or columns_of(row) or Columns("id", "prediction")
+    by_row = columns.by_row
+    name = row.get(columns.name)
+    if name in (None, "") and columns.name == "id":
+        name, by_row = row.get("index"), True
     if isinstance(name, float) and name.is_integer():
         name = int(name)
-    text = row.get("prediction")
+    text, thinking = row.get(columns.answer), row.get("thinking")
     if not isinstance(name, str | int) or name == "" or not isinstance(text, str | None):
-        raise DataError("a row needs id or index, and prediction", file=path, item=f"row {number}")
-    cut = text is not None and len(text) == LONGEST_CELL
-    return Told(str(name), text or "", "truncated" if cut else None)
+        raise DataError(
+            f"a row needs id or index, and {columns.answer}", file=path, item=f"row {number}"
+        )
+    prompt = row.get("question")
+    return Told(
+        str(name),
+        text or "",
+        "truncated" if text is not None and len(text) == LONGEST_CELL else None,
+        thinking=thinking if isinstance(thinking, str) else "",
+        by_row=by_row,
+        prompt=prompt if isinstance(prompt, str) else "",
+    )
 
 
 def _table(path: Path, rows: Iterator[list[str]]) -> Iterator[Told]:
-    heads = next(rows, [])
-    if "prediction" not in heads or not {"id", "index"} & set(heads):
+    heads = [head.strip() for head in next(rows, [])]
+    columns = columns_of(heads)
+    if columns is None:
         raise DataError(
-            f"expected the columns prediction, and id or index; found {', '.join(heads) or 'none'}",
+            f"{FORMS}, as in VLMEvalKit's (id or index, and prediction); found "
+            f"{', '.join(heads[:20]) or 'none'}",
             file=path,
         )
     for number, row in enumerate(rows, start=2):
         if any(row):
-            yield row_of(dict(zip(heads, row, strict=False)), path, number)
+            yield row_of(dict(zip(heads, row, strict=False)), path, number, columns)
 
 
 def _inspect_told(samples: list[_Sample]) -> list[Told]:

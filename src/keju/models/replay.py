@@ -1,66 +1,30 @@
 """Answers made elsewhere, read from a file and put into a run like any model's.
 
 Read are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), the
-MCS-Bench authors' RESPONSES.json, a list of objects with ``ID`` and ``Response``, and the result
-files of Inspect, lmms-eval and VLMEvalKit (see `other_harnesses`).
+MCS-Bench authors' RESPONSES.json, a list of objects with ``ID`` and ``Response``, the result files
+of Inspect, lmms-eval and VLMEvalKit (see `other_harnesses`), and tables with id and prediction.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import msgspec
-from msgspec import Struct, field
+from typing import NamedTuple
 
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
-from keju.items import Failure, Line, Request, Status, Usage
-from keju.models.base import Answer, AskError, ModelOptions
+from keju.items import Request
+from keju.models.base import Answer, AskError, ItemPrompt, ModelOptions
 from keju.models.error_texts import is_error_text
-from keju.models.other_harnesses import (
-    LmmsSample,
-    Told,
-    archive,
-    inspect_log,
-    row_of,
-    tab_separated,
-)
+from keju.models.other_harnesses import Told
+from keju.models.replay_entries import Entry, entries_in, entry_of
+from keju.models.response_files import response_files
+from keju.models.row_matching import item_names
 from keju.runs import FORMAT_1, RunFolder, RunManifest, setting_of_format_1
-from keju.text import content_of
 
-_SUFFIXES = frozenset({".eval", ".json", ".jsonl", ".tsv", ".xlsx"})
+_Prompts = Callable[[], Sequence[ItemPrompt]] | None
 _ANY = (None, None, None, None)
-
-
-class _Entry(Struct):
-    """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
-
-    `authors` is set for rows of the authors' form;
-    `task` is the task of such a row, since their IDs may start again in every task.
-    """
-
-    item: str | int
-    text: str | None = None
-    not_text: str = ""
-    key: str = ""
-    setting: str | None = None
-    script: str | None = None
-    wording: str | None = None
-    round: int | None = None
-    candidate: int = 0
-    status: Status | None = None
-    thinking: str = ""
-    finish_reason: str = ""
-    usage: Usage = field(default_factory=Usage)
-    error: Failure | None = None
-    lines: tuple[Line, ...] = ()
-    decoding: dict[str, str] | None = None
-    refused: tuple[str, ...] = ()
-    authors: bool = False
-    task: str = ""
 
 
 class _Slot(NamedTuple):
@@ -84,17 +48,19 @@ class Replay:
     """
 
     def __init__(self, file: str, options: ModelOptions) -> None:
-        del options
         if not file:
             raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
-        paths = _files(Path(file))
+        found = response_files(Path(file))
+        paths = found.read
         if not paths:
             raise UsageError(f"replay:{file}: no such file, or a folder without result files")
+        self.notes = found.report(Path(file))
+        """Which files of a folder are read and which are skipped, a line each."""
         contents = [path.read_bytes() for path in paths]
         self._name = f"replay:{file}"
         hashes = [sha256_bytes(data) for data in contents]
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())
-        self._entries = _index(zip(paths, contents, strict=True))
+        self._entries = _index(zip(paths, contents, strict=True), options.prompts_of)
         runs = [run for path in paths if (run := _run_of(path)) is not None]
         self.pairs = frozenset(run.pairs for run in runs)
         """The pair forms (`PairForm`) of the runs whose files these are; the full form is empty."""
@@ -150,7 +116,7 @@ class Replay:
             refused=entry.refused,
         )
 
-    def _entry(self, name: str, request: Request) -> _Entry | None:
+    def _entry(self, name: str, request: Request) -> Entry | None:
         """The entry of an item that answers a request, the most specific one."""
         place = (name, request.candidate)
         whole = _Slot(*place, request.setting, request.script, request.round, request.wording)
@@ -177,22 +143,15 @@ def _within(task: str, name: str) -> str:
     return f"{task}\0{name}" if task else name
 
 
-def _files(path: Path) -> list[Path]:
-    """The file, or those of a folder that may hold answers."""
-    if path.is_file():
-        return [path]
-    return sorted(each for each in path.rglob("*") if each.suffix in _SUFFIXES and each.is_file())
-
-
-def _index(files: Iterable[tuple[Path, bytes]]) -> dict[_Slot, _Entry]:
-    found: dict[_Slot, _Entry] = {}
+def _index(files: Iterable[tuple[Path, bytes]], prompts_of: _Prompts) -> dict[_Slot, Entry]:
+    found: dict[_Slot, Entry] = {}
     for path, data in files:
-        _add(found, path, data.removeprefix(b"\xef\xbb\xbf"))
+        _add(found, path, data.removeprefix(b"\xef\xbb\xbf"), prompts_of)
     _add_without_task(found)
     return found
 
 
-def _add_without_task(found: dict[_Slot, _Entry]) -> None:
+def _add_without_task(found: dict[_Slot, Entry]) -> None:
     """Let an ID that only one task has answer an item of that id, whatever its task."""
     within = [(slot, slot.item.partition("\0")) for slot in found if "\0" in slot.item]
     tasks = Counter(name for name, _ in {(name, task) for _, (task, _, name) in within})
@@ -210,9 +169,9 @@ def _run_of(path: Path) -> RunManifest | None:
     return None
 
 
-def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
+def _add(found: dict[_Slot, Entry], path: Path, data: bytes, prompts_of: _Prompts) -> None:
     run = _run_of(path)
-    for entry in _entries(path, data):
+    for entry in _matched(path, entries_in(path, data), prompts_of):
         if run is not None and run.format == FORMAT_1:
             # In a run of keju 0.1.0 the settings have another meaning.
             entry.setting = setting_of_format_1(entry.setting or "image")
@@ -240,91 +199,24 @@ def _add(found: dict[_Slot, _Entry], path: Path, data: bytes) -> None:
         found[slot] = entry
 
 
-def _said(entry: _Entry) -> tuple[str | None, str]:
+def _said(entry: Entry) -> tuple[str | None, str]:
     return entry.text, entry.not_text
 
 
-def _entries(path: Path, data: bytes) -> Iterator[_Entry]:
-    """The entries of a file of any form that is read."""
-    start = data[:4096].lstrip()
-    if start.startswith(b"PK\x03\x04"):
-        yield from map(_entry_of, archive(path, data))
-    elif start.startswith(b"["):
-        yield from _list(path, data)
-    elif not start.startswith(b"{") and b"\t" in start.partition(b"\n")[0]:
-        yield from map(_entry_of, tab_separated(path, data.decode("utf-8", "replace")))
-    elif path.suffix == ".pkl":
-        raise DataError(
-            "a pickle is a program and is not read", file=path, mend="Use .xlsx or .tsv"
-        )
-    elif (log := inspect_log(data)) is not None:
-        yield from map(_entry_of, log)
-    else:
-        yield from _json_lines(path, data)
+def _matched(path: Path, answers: Iterable[Entry | Told], prompts_of: _Prompts) -> Iterator[Entry]:
+    """The entries of a file, those that are named by row under the ids of their items.
 
-
-def _entry_of(told: Told) -> _Entry:
-    return _Entry(
-        item=told.item,
-        text=told.text,
-        setting=told.setting,
-        script=told.script,
-        wording=told.wording,
-        round=told.round,
-        candidate=told.candidate,
-        status=told.status,
-        thinking=told.thinking,
-        finish_reason=told.finish_reason,
-        usage=told.usage,
-        error=told.error,
-        not_text=told.not_text,
-        lines=told.lines,
-        decoding=told.decoding,
-        refused=told.refused,
-    )
-
-
-def _json_lines(path: Path, data: bytes) -> Iterator[_Entry]:
-    ours, lmms = msgspec.json.Decoder(_Entry), msgspec.json.Decoder(LmmsSample)
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            if b'"filtered_resps"' in line and b'"doc_id"' in line:
-                yield _entry_of(lmms.decode(line).told())
-            else:
-                yield ours.decode(line)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DataError(
-                f"not an object with item and text: {error}", file=path, item=f"line {number}"
-            ) from None
-
-
-def _list(path: Path, data: bytes) -> Iterator[_Entry]:
-    """A list of objects: the MCS-Bench authors' form, or VLMEvalKit's table."""
-    try:
-        rows = msgspec.json.decode(data, type=list[dict[str, Any]])
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"not a list of objects: {error}", file=path) from None
-    for number, row in enumerate(rows, start=1):
-        if "prediction" in row:
-            yield _entry_of(row_of(row, path, number))
-            continue
-        name = row.get("ID")
-        if not isinstance(name, str | int):
-            raise DataError("an object needs an ID", file=path, item=f"object {number}")
-        if "Response" in row:
-            content = content_of(row["Response"])
-            yield _Entry(
-                item=name,
-                text=content.text,
-                not_text=content.not_text,
-                authors=True,
-                task=_task_of(row.get("Task_ID")),
-            )
-
-
-def _task_of(value: object) -> str:
-    """The task of the authors' ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
-    digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
-    return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""
+    Raises:
+        DataError: it is not certain which items the rows are.
+    """
+    rows: list[Told] = []
+    for answer in answers:
+        if isinstance(answer, Entry):
+            yield answer
+        elif answer.by_row and prompts_of is not None:
+            rows.append(answer)
+        else:
+            yield entry_of(answer)
+    if rows and prompts_of is not None:
+        for row, name in zip(rows, item_names(path, rows, prompts_of()), strict=True):
+            yield entry_of(row._replace(item=name))

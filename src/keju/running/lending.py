@@ -7,9 +7,12 @@ from functools import partial
 
 from msgspec.structs import replace
 
+from keju.benchmarks import prompt_of
 from keju.datasets.store import Dataset
+from keju.errors import DataError
 from keju.items import Item
 from keju.models import ModelOptions, Shown
+from keju.models.base import ItemPrompt
 from keju.running.ask import Images
 
 
@@ -28,6 +31,18 @@ def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> Mode
         reference=tuple(item for item in items if item.split == "reference"),
         shown=tuple(_shown(item) for item in items if item.split == "test" and item.images),
         images_of=partial(Images, dataset),
+        prompts_of=lambda: [_prompts(item) for item in items],
+    )
+
+
+def _prompts(item: Item) -> ItemPrompt:
+    try:
+        prompt = prompt_of(item)
+    except DataError:
+        prompt = ""  # The item is not asked; its place among the others counts.
+    texts = dict.fromkeys(text for text in (prompt, item.question) if text.strip())
+    return ItemPrompt(
+        id=item.id, task=item.task, query=item.query, split=item.split, texts=tuple(texts)
     )
 
 

@@ -139,6 +139,9 @@ def run(
     everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
     asked = open_models(models, lend(dataset, everything, options))
+    if console:
+        for note in (note for model in asked for note in getattr(model, "notes", ())):
+            console.print(note, highlight=False, markup=False, soft_wrap=True)
     check_models(selection.boxes_of, [model.name for model in asked])
     check_replayed(asked, selection.pairs)
     with ResponseStore(_folder(out)) as store:

@@ -36,6 +36,8 @@ MOST_TEXT = 1 << 28
 
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHUNK = 1 << 20
+_NEGATIVE = re.compile(rb"""\bt=["']s["'][^<>]*>\s*<(?:\w+:)?v>\s*-""")
+"""A cell with the shared string before the first, for which openpyxl takes the last."""
 
 
 class SheetRow(NamedTuple):
@@ -52,7 +54,9 @@ class Sheet(NamedTuple):
     rows: list[SheetRow]
 
 
-def workbook_sheets(file: Path, data: bytes, most: int | None = None) -> list[Sheet]:
+def workbook_sheets(
+    file: Path, data: bytes, most: int | None = None, *, formulas: bool = False
+) -> list[Sheet]:
     """The visible sheets of a workbook that have filled cells.
 
     Numbers become their shortest form (``1``, ``0.5``), dates their ISO form, formulas the value
@@ -62,6 +66,8 @@ def workbook_sheets(file: Path, data: bytes, most: int | None = None) -> list[Sh
         file: the workbook's name, for errors.
         data: its bytes.
         most: read only this many rows of each sheet.
+        formulas: give the text of formulas, not their values. A program that writes tables stores
+            an answer that begins with = as a formula.
 
     Raises:
         DataError: it is damaged, or larger than the limits of this module.
@@ -73,7 +79,7 @@ def workbook_sheets(file: Path, data: bytes, most: int | None = None) -> list[Sh
         with warnings.catch_warnings():
             # What it warns of (styles, extensions) changes no cell.
             warnings.simplefilter("ignore")
-            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True)
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=not formulas)
             counted = _Counted(file)
             sheets = [
                 Sheet(sheet.title, list(islice(counted.rows(sheet), most)))
@@ -124,8 +130,14 @@ def _tags_in(file: Path, pack: zipfile.ZipFile, part: zipfile.ZipInfo) -> int:
                     file=file,
                     mend="Save the table as CSV (UTF-8)",
                 )
+            if _NEGATIVE.search(plain):
+                raise DataError(
+                    f"{part.filename!r} has a cell with a negative shared string",
+                    file=file,
+                    mend="Save the table again",
+                )
             tags += chunk.count(b"<")
-            tail = plain[-8:]
+            tail = plain[-64:]
     return tags
 
 
@@ -163,7 +175,8 @@ def cell_text(value: object) -> str:
         return value.date().isoformat()
     if isinstance(value, date | time | datetime):
         return value.isoformat()
-    return _ESCAPED.sub(_unescaped, str(value))
+    # Of a formula over several cells, the object has the text.
+    return _ESCAPED.sub(_unescaped, str(getattr(value, "text", value)))
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -1,0 +1,183 @@
+"""`entries_in`: the entries of a file of responses of any form that is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct, field
+
+from keju.datasets.readers.tables import read_table
+from keju.errors import DataError
+from keju.items import Failure, Line, Status, Usage
+from keju.models.other_harnesses import (
+    FORMS,
+    LmmsSample,
+    Told,
+    archive,
+    columns_of,
+    inspect_log,
+    row_of,
+    tab_separated,
+)
+from keju.text import content_of
+
+_OLD_WORKBOOK = b"\xd0\xcf\x11\xe0"
+_SAVE_AS = "Save it as .xlsx, .tsv or .json"
+_READ = (
+    "docs/running.md lists the forms that are read. JSON lines need item and text, tables (.csv, "
+    ".tsv, .xlsx, .parquet, .json) id and prediction"
+)
+
+
+class Entry(Struct):
+    """A line of a file of responses. Only `item` and `text` are required; keju writes the rest.
+
+    `authors` is set for rows of the authors' form;
+    `task` is the task of such a row, since their IDs may start again in every task.
+    """
+
+    item: str | int
+    text: str | None = None
+    not_text: str = ""
+    key: str = ""
+    setting: str | None = None
+    script: str | None = None
+    wording: str | None = None
+    round: int | None = None
+    candidate: int = 0
+    status: Status | None = None
+    thinking: str = ""
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    error: Failure | None = None
+    lines: tuple[Line, ...] = ()
+    decoding: dict[str, str] | None = None
+    refused: tuple[str, ...] = ()
+    authors: bool = False
+    task: str = ""
+
+
+def entries_in(path: Path, data: bytes) -> Iterator[Entry | Told]:
+    """The entries of a file of any form that is read."""
+    start = data[:4096].lstrip()
+    if start.startswith(b"PK\x03\x04"):
+        yield from archive(path, data)
+    elif start.startswith(b"PAR1"):
+        yield from _rows(path, [row.cells for row in read_table(path)])
+    elif start.startswith(b"["):
+        yield from _list(path, data)
+    elif start.startswith(_OLD_WORKBOOK):
+        raise DataError("the old form of Excel is not read", file=path, mend=_SAVE_AS)
+    elif path.suffix == ".pkl":
+        raise DataError("a pickle is a program and is not read", file=path, mend=_SAVE_AS)
+    elif not start.startswith(b"{") and (separator := _separator(path, start)):
+        yield from tab_separated(path, data.decode("utf-8", "replace"), separator)
+    elif (log := inspect_log(data)) is not None:
+        yield from log
+    else:
+        yield from _json_lines(path, data)
+
+
+def _separator(path: Path, start: bytes) -> str:
+    """What separates the columns of a table of text; empty for a file of another kind."""
+    line = start.partition(b"\n")[0].partition(b"\r")[0]
+    if b"\t" in line:
+        return "\t"
+    if path.suffix.casefold() == ".csv":
+        return ";" if line.count(b";") > line.count(b",") else ","
+    return ""
+
+
+def entry_of(told: Told) -> Entry:
+    """The entry of a response in another program's file."""
+    return Entry(
+        item=told.item,
+        text=told.text,
+        setting=told.setting,
+        script=told.script,
+        wording=told.wording,
+        round=told.round,
+        candidate=told.candidate,
+        status=told.status,
+        thinking=told.thinking,
+        finish_reason=told.finish_reason,
+        usage=told.usage,
+        error=told.error,
+        not_text=told.not_text,
+        lines=told.lines,
+        decoding=told.decoding,
+        refused=told.refused,
+    )
+
+
+def _json_lines(path: Path, data: bytes) -> Iterator[Entry | Told]:
+    ours, lmms = msgspec.json.Decoder(Entry), msgspec.json.Decoder(LmmsSample)
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            if b'"filtered_resps"' in line and b'"doc_id"' in line:
+                yield lmms.decode(line).told()
+            elif b'"text"' not in line and (row := _row_in(line)):
+                yield row_of(row, path, number)
+            else:
+                yield ours.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, ValueError) as error:
+            raise DataError(
+                f"not an object with item and text: {error}",
+                file=path,
+                item=f"line {number}",
+                mend=_READ,
+            ) from None
+
+
+def _row_in(line: bytes) -> dict[str, Any] | None:
+    """The row of a table of responses in a line of JSON; None for any other line."""
+    row = msgspec.json.decode(line)
+    return row if isinstance(row, dict) and columns_of(row) else None
+
+
+def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[Told]:
+    """The rows of a table of responses.
+
+    Raises:
+        DataError: its columns are not those of one.
+    """
+    heads = list(rows[0]) if rows else []
+    columns = columns_of(heads)
+    if columns is None:
+        raise DataError(f"{FORMS}; found {', '.join(heads[:20]) or 'none'}", file=path, mend=_READ)
+    yield from (row_of(row, path, number, columns) for number, row in enumerate(rows, start=1))
+
+
+def _list(path: Path, data: bytes) -> Iterator[Entry | Told]:
+    """A list of objects: the MCS-Bench authors' form, or a table such as VLMEvalKit's."""
+    try:
+        rows = msgspec.json.decode(data, type=list[dict[str, Any]])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise DataError(f"not a list of objects: {error}", file=path) from None
+    for number, row in enumerate(rows, start=1):
+        if "prediction" in row or ("ID" not in row and columns_of(row)):
+            yield row_of(row, path, number)
+            continue
+        name = row.get("ID")
+        if not isinstance(name, str | int):
+            raise DataError("an object needs an ID", file=path, item=f"object {number}", mend=_READ)
+        if "Response" in row:
+            content = content_of(row["Response"])
+            yield Entry(
+                item=name,
+                text=content.text,
+                not_text=content.not_text,
+                authors=True,
+                task=_task_of(row.get("Task_ID")),
+            )
+
+
+def _task_of(value: object) -> str:
+    """The task of the authors' ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
+    digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
+    return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""

@@ -1,0 +1,125 @@
+"""`response_files`: which files of a folder contain responses, and which are skipped, with reasons.
+
+Programs write aggregates, logs and states beside the responses: lmms-eval ``*_results.json``,
+VLMEvalKit ``status.json``, ``*_acc.csv``, tables with the verdicts of its evaluation, and pickles.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from keju.datasets.readers.workbooks import workbook_sheets
+from keju.errors import shortened
+from keju.models.other_harnesses import columns_of
+
+_TABLES = {".xlsx", ".tsv", ".csv"}
+_JSON = {".json", ".jsonl", ".ndjson"}
+_SUFFIXES = frozenset({".eval", ".parquet", *_TABLES, *_JSON})
+_STATES = frozenset({".pkl", ".lock", ".log", ".xls"})
+_SEVERAL = 6
+"""So many names at most are in a report of files."""
+
+
+class ResponseFiles(NamedTuple):
+    """The files with responses, and each skipped file with the reason."""
+
+    read: list[Path]
+    skipped: dict[Path, str]
+
+    def report(self, folder: Path) -> tuple[str, ...]:
+        """Which files are read and which are skipped, a line each; nothing if none is skipped."""
+        if not self.skipped:
+            return ()
+        read = [str(path.relative_to(folder)) for path in self.read]
+        skipped = [f"{path.relative_to(folder)} ({why})" for path, why in self.skipped.items()]
+        return (
+            f"{folder}: {len(read)} files with responses: {_listed(read)}",
+            f"{folder}: {len(skipped)} files skipped: {_listed(skipped)}",
+        )
+
+
+def response_files(path: Path) -> ResponseFiles:
+    """A file, or the files of a folder; a file that may have responses is never skipped.
+
+    Raises:
+        DataError: a table is damaged.
+    """
+    if path.is_file():
+        return ResponseFiles([path], {})
+    found = [each for each in sorted(path.rglob("*")) if each.is_file()]
+    skipped = {each: "a pickle or a state" for each in found if each.suffix in _STATES}
+    heads: dict[Path, frozenset[str]] = {}
+    read: list[Path] = []
+    for each in found:
+        if each.suffix not in _SUFFIXES:
+            continue
+        if each.suffix in _TABLES:
+            heads[each] = frozenset(_heads(each))
+            reason = "" if columns_of(heads[each]) else "no column with responses"
+        else:
+            reason = _no_responses(each.read_bytes()) if each.suffix in _JSON else ""
+        if reason:
+            skipped[each] = reason
+        else:
+            read.append(each)
+    for each in read:
+        if base := _evaluated(each, heads):
+            skipped[each] = f"{base.name} with more columns"
+    return ResponseFiles([each for each in read if each not in skipped], skipped)
+
+
+def _heads(path: Path) -> list[str]:
+    """The column names of a table."""
+    if path.suffix == ".xlsx":
+        sheets = workbook_sheets(path, path.read_bytes(), 1)
+        return sheets[0].rows[0].cells if sheets else []
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
+        line = lines.readline(1 << 20)
+    return next(csv.reader(io.StringIO(line), delimiter="\t" if "\t" in line else ","), [])
+
+
+def _no_responses(data: bytes) -> str:
+    """Why a JSON file has no responses: it is one object, or a list, of another kind."""
+    start = data.lstrip()
+    if not start.startswith((b"{", b"[")):
+        return ""
+    with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        whole: Any = msgspec.json.decode(data)
+        if isinstance(whole, list):
+            rows = [each for each in whole if isinstance(each, dict)]
+            return "" if not whole or any(map(_may_answer, rows)) else "a list without responses"
+        return "" if _may_answer(whole) else "an aggregate or state, not responses"
+    return ""
+
+
+def _may_answer(record: dict[str, Any]) -> bool:
+    """Whether an object may be a response or an Inspect log."""
+    known = {"text", "Response", "ID", "filtered_resps", "samples", "item"} & set(record)
+    return bool(known) or columns_of(record) is not None
+
+
+def _evaluated(path: Path, heads: dict[Path, frozenset[str]]) -> Path | None:
+    """The table of responses from which VLMEvalKit made this one, with the verdicts beside."""
+    bases = (
+        base
+        for base in heads
+        if base.parent == path.parent and path.stem.startswith(f"{base.stem}_")
+    )
+    return next((base for base in bases if path in heads and heads[base] < heads[path]), None)
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(_shown(names))
+
+
+def _shown(names: list[str]) -> Iterator[str]:
+    yield from (shortened(name, 120) for name in names[:_SEVERAL])
+    if len(names) > _SEVERAL:
+        yield f"{len(names) - _SEVERAL} more"
