@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import html
 import json
 import os
+import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from types import MappingProxyType
+from urllib.parse import urlencode
 
 import pytest
-from aiohttp import web
 from msgspec.structs import replace
 
 from keju.benchmarks import query_of, task
@@ -26,8 +29,10 @@ from keju.errors import DataError
 from keju.items import Item, Provenance
 from keju.running import Selection, run
 from keju.web import Choice, Hall
+from keju.web.connections import Connections
 from keju.web.gate import Gate
 from keju.web.server import Server
+from keju.web.serving import open_doors
 
 HOSTILE = "<script>document.title='owned'</script><img src=x onerror=alert(1)>\u202egnp.exe\u2066"
 REFERENCES = 3
@@ -97,20 +102,24 @@ def answered(tmp_path: Path) -> Path:
 class Served:
     """A hall behind a server in a thread of its own."""
 
-    def __init__(self, hall: Hall) -> None:
+    def __init__(self, hall: Hall, limits: Connections | None = None) -> None:
         self.hall = hall
+        self.limits = limits
+        self._cookies: dict[str, str] = {}
         self.token = hall.acts.token()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        self._runner, self.port = self._call(self._start())
+        self.port = self._call(self._start())
 
-    async def _start(self) -> tuple[web.AppRunner, int]:
-        gate = Gate(self.token, "127.0.0.1", 0)
-        runner = web.AppRunner(Server(self.hall, gate).app, access_log=None)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        return runner, runner.addresses[0][1]
+    async def _start(self) -> int:
+        self.gate = Gate(self.hall.signer, self.token, "127.0.0.1", 0)
+        listening = socket.create_server(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        self._runner, self._doors = await open_doors(
+            Server(self.hall, self.gate), listening, self.limits
+        )
+        return port
 
     def _call(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
@@ -119,22 +128,64 @@ class Served:
     def root(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    def entry(self, person: str, where: str = "/") -> str:
-        """The address at which a person comes in."""
-        return f"{self.root}{where}?{urlencode({'t': self.token, 'person': person})}"
+    def entry(self, where: str = "/") -> str:
+        """The address at which people come in."""
+        return f"{self.root}{where}?t={self.token}"
+
+    def cookie(self, person: str = "") -> str:
+        """The session cookie of a person, who opened the address and gave a name."""
+        if person not in self._cookies:
+            self._cookies[person] = sign_in(self.port, self.token, person, "keju-0")
+        return self._cookies[person]
 
     def ask(self, method: str, path: str, *, person: str = "", form=None, **headers: str):
-        """One request with the cookies of a person; gives the response with its text read."""
-        cookies = {"keju-0": self.token}
-        if person:
-            cookies["keju-person"] = quote(person)
+        """One request of a person; gives the response with its text read.
+
+        A form is sent as by a browser that has just opened its page, unless it says what was shown.
+        """
+        cookies = {"keju-0": self.cookie(person)}
+        if method == "POST" and form is not None and path != "/who":
+            form = {"shown": self.shown(path, person, form), **form}
         return ask(self.port, method, path, cookies=cookies, form=form, **headers)
+
+    def shown(self, path: str, person: str, form: Mapping[str, str] = MappingProxyType({})) -> str:
+        """What the page at a path says that it shows."""
+        image = f"?image={form['image']}" if path == "/authoring/new" else ""
+        page = ask(self.port, "GET", path + image, cookies={"keju-0": self.cookie(person)})
+        return hidden(page.text, "shown")
+
+    async def _close(self) -> None:
+        self._doors.close()
+        await self._runner.cleanup()
 
     def stop(self) -> None:
         """End the server as the command does, the answers written out."""
-        self._call(self._runner.cleanup())
+        self._call(self._close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
+
+
+def hidden(text: str, name: str) -> str:
+    """The value of a hidden field of a page; empty where there is none."""
+    found = re.search(rf'type="hidden" name="{name}" value="([^"]*)"', text)
+    return html.unescape(found[1]) if found else ""
+
+
+def session_in(response: HTTPResponse, name: str) -> str:
+    """The session cookie that a response sets."""
+    return next(morsel.partition(";")[0].partition("=")[2]
+                for morsel in response.headers.get_all("Set-Cookie")
+                if morsel.startswith(f"{name}="))  # fmt: skip
+
+
+def sign_in(port: int, token: str, person: str, name: str) -> str:
+    """Open the address and give a name, as a person does; gives the session cookie."""
+    cookie = session_in(ask(port, "GET", f"/?t={token}"), name)
+    if not person:
+        return cookie
+    page = ask(port, "GET", "/who", cookies={name: cookie})
+    form = {"name": person, "next": "/", "ticket": hidden(page.text, "ticket")}
+    return session_in(ask(port, "POST", "/who", cookies={name: cookie}, form=form), name)
 
 
 def ask(port: int, method: str, path: str, *, cookies=None, form=None, **headers: str):
@@ -159,9 +210,11 @@ def serving() -> Iterator:
     """Serves halls, and ends them with the test."""
     opened: list[Served] = []
 
-    def serve(what: Path, out: Path | None = None, **choice: object) -> Served:
+    def serve(
+        what: Path, out: Path | None = None, limits: Connections | None = None, **choice: object
+    ) -> Served:
         hall = Hall(what, out, Choice(**choice))
-        opened.append(Served(hall))
+        opened.append(Served(hall, limits))
         return opened[-1]
 
     yield serve
@@ -203,13 +256,22 @@ def sit(browser) -> Iterator:
         page = context.new_page()
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.goto(served.entry(person, where))
+        come_in(page, served, person, where)
         return page
 
     yield sit
     for context in contexts:
         context.close()
     assert not wrong
+
+
+def come_in(page, served: Served, person: str, where: str = "/") -> None:
+    """Open the address, give a name, and go somewhere."""
+    page.goto(served.entry("/who"))
+    page.locator("#name").fill(person)
+    page.locator("form.name button").click()
+    page.wait_for_url(f"{served.root}/")
+    page.goto(f"{served.root}{where}")
 
 
 def after(page, act) -> None:

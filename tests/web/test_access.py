@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
+from tests.web.conftest import come_in
 
 try:
     from axe_playwright_python.sync_playwright import Axe
@@ -152,7 +153,7 @@ def test_what_is_not_sent_yet_is_there_after_a_reload(serving, sit, dataset, tmp
     page.locator("textarea").fill("天地玄黃")
     page.reload()
     assert page.locator("textarea").input_value() == "天地玄黃"
-    page.goto(served.entry("Han", f"/exam/{number}"))
+    come_in(page, served, "Han", f"/exam/{number}")
     assert page.locator("textarea").input_value() == ""
 
 

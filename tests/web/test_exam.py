@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import pytest
-from tests.web.conftest import HOSTILE, after, ask
+from tests.web.conftest import HOSTILE, after, ask, hidden, sign_in
 
 from keju.benchmarks import query_of
 from keju.datasets.store import Dataset
@@ -242,17 +242,21 @@ def test_hostile_and_huge_answers_are_text_everywhere(serving, sit, dataset, tmp
 def test_a_killed_server_loses_no_submitted_answer(command, tmp_path, browser):
     process, port, address = command()
     page = browser.new_page()
-    page.goto(f"{address}&person=Li")
+    page.goto(address)
+    page.locator("#name").fill("Li")
+    page.locator("form.name button").click()
+    page.wait_for_function("!document.querySelector('form.name')")
     page.goto(f"http://127.0.0.1:{port}/exam")
     taken = 0
     for _ in range(3):
         after(page, lambda: page.locator("[value=skip]").click())
         taken += 1
     token = address.rpartition("=")[2]
-    cookies = {f"keju-{port}": token, "keju-person": "Han"}
+    cookies = {f"keju-{port}": sign_in(port, token, "Han", f"keju-{port}")}
     for number in range(1, 9):
+        shown = hidden(ask(port, "GET", f"/exam/{number}", cookies=cookies).text, "shown")
         taken += ask(port, "POST", f"/exam/{number}", cookies=cookies,
-                     form={"act": "unknown"}).status == 303  # fmt: skip
+                     form={"act": "unknown", "shown": shown}).status == 303  # fmt: skip
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     page.locator("[value=skip]").click()

@@ -6,7 +6,7 @@ import socket
 from http.client import HTTPConnection
 
 import pytest
-from tests.web.conftest import ask
+from tests.web.conftest import ask, sign_in
 
 from keju.web.acts import Acts
 from keju.web.gate import is_loopback
@@ -24,9 +24,10 @@ def test_without_the_token_nothing_is_shown(served, path):
         (path, {"keju-0": "wrong"}),
         (f"{path}?t=", {}),
         (f"{path}?t=wrong", {}),
-        (f"{path}?t=wrong", {"keju-0": served.token}),
-        (path, {"keju-0": served.token[:-1]}),
-        (path, {"keju-0": f"{served.token}x"}),
+        (f"{path}?t=wrong", {"keju-0": served.cookie()}),
+        (path, {"keju-0": served.token}),
+        (path, {"keju-0": served.cookie()[:-1]}),
+        (path, {"keju-0": f"{served.cookie()}x"}),
     ):
         refused = ask(served.port, "GET", there, cookies=cookies)
         assert refused.status == 403, there
@@ -35,19 +36,20 @@ def test_without_the_token_nothing_is_shown(served, path):
         assert "Set-Cookie" not in refused.headers
 
 
-def test_the_token_leaves_the_address_for_a_cookie(served):
-    entered = ask(served.port, "GET", f"/exam?t={served.token}&person=Li")
+def test_the_token_leaves_the_address_for_a_session(served):
+    entered = ask(served.port, "GET", f"/exam?t={served.token}&lang=zh")
     assert entered.status == 303
-    assert entered.headers["Location"] == "/exam?person=Li"
+    assert entered.headers["Location"] == "/exam?lang=zh"
     cookie = entered.headers["Set-Cookie"]
-    assert served.token in cookie
+    assert served.token not in cookie
     assert "HttpOnly" in cookie
-    assert "SameSite=Lax" in cookie
+    assert "SameSite=Strict" in cookie
+    assert "Max-Age=43200" in cookie
     assert served.ask("GET", "/", person="Li").status == 200
 
 
 @pytest.mark.parametrize("path", ["//evil.example/", "/%5Cevil.example/", "///evil.example"])
-@pytest.mark.parametrize("query", ["t={}", "lang=zh", "person=Li"])
+@pytest.mark.parametrize("query", ["t={}", "lang=zh"])
 def test_nobody_is_led_to_another_site(served, path, query):
     led = served.ask("GET", f"{path}?{query.format(served.token)}", person="Li")
     assert led.status == 303
@@ -70,7 +72,7 @@ BODIES = [
 @pytest.mark.parametrize(("kind", "body"), BODIES)
 def test_what_is_no_form_is_refused(served, kind, body):
     link = HTTPConnection("127.0.0.1", served.port, timeout=30)
-    head = {"Cookie": f"keju-0={served.token}", "Content-Type": kind}
+    head = {"Cookie": f"keju-0={served.cookie()}", "Content-Type": kind}
     link.request("POST", "/who", body, head)
     assert link.getresponse().status == 400
     link.close()
@@ -78,7 +80,7 @@ def test_what_is_no_form_is_refused(served, kind, body):
 
 def test_nothing_can_be_sent_without_the_token(served, tmp_path):
     refused = ask(served.port, "POST", "/exam/1", form={"act": "skip"},
-                  cookies={"keju-person": "Li"})  # fmt: skip
+                  cookies={"keju-0": "x"})  # fmt: skip
     assert refused.status == 403
     assert served.hall.acts.count() == 0
 
@@ -157,7 +159,7 @@ def test_what_is_loopback(host, alone):
 def test_opening_to_others_warns_and_knows_them_by_number(command):
     process, port, said = command("--host", "0.0.0.0")
     token = said.rpartition("=")[2]
-    cookies = {f"keju-{port}": token}
+    cookies = {f"keju-{port}": sign_in(port, token, "", f"keju-{port}")}
     assert ask(port, "GET", "/who", cookies=cookies, Host="10.0.0.7").status == 200
     assert ask(port, "GET", "/who", cookies=cookies, Host="evil.example").status == 403
     process.terminate()

@@ -237,6 +237,16 @@ class Acts:
             ).fetchall()
         return dict(rows)
 
+    def sent_last(self, person: str, desk: str, subject: str, ticket: str) -> bool:
+        """Whether the last act of a person about a subject was sent from the page of a ticket."""
+        with self._turn:
+            row = self._file.execute(
+                "SELECT ticket FROM acts WHERE desk = ? AND person = ? AND subject = ? "
+                "ORDER BY id DESC LIMIT 1",
+                (desk, person, subject),
+            ).fetchone()
+        return bool(ticket) and row is not None and row[0] == ticket
+
     def count(self) -> int:
         """The number of acts, which grows with each of them."""
         with self._turn:
@@ -245,15 +255,23 @@ class Acts:
 
     def token(self, *, anew: bool = False) -> str:
         """What opens the door; the same one after a restart, unless a new one is asked for."""
+        return self._secret("token", anew=anew)
+
+    def key(self) -> str:
+        """The key that signs pages and cookies; the same one after a restart."""
+        return self._secret("key")
+
+    def _secret(self, name: str, *, anew: bool = False) -> str:
         with self._turn:
             if anew:
-                self._file.execute("DELETE FROM house WHERE name = 'token'")
+                self._file.execute("DELETE FROM house WHERE name = ?", (name,))
             self._file.execute(
-                "INSERT INTO house VALUES ('token', ?) ON CONFLICT DO NOTHING",
-                (secrets.token_urlsafe(24),),
+                "INSERT INTO house VALUES (?, ?) ON CONFLICT DO NOTHING",
+                (name, secrets.token_urlsafe(24)),
             )
-            (token,) = self._file.execute("SELECT value FROM house WHERE name = 'token'").fetchone()
-        return str(token)
+            found = self._file.execute("SELECT value FROM house WHERE name = ?", (name,))
+            (secret,) = found.fetchone()
+        return str(secret)
 
 
 def _now() -> str:

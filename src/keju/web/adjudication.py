@@ -70,6 +70,12 @@ class Adjudication:
             "letter": before,
         }
 
+    def content(self, subject: str) -> object:
+        """The question, its options and pictures, and the answer."""
+        item, response = self._answers[subject]
+        question = (prompt_of(item), choices_of(item), options_of(item), item.images)
+        return question, answer_part(response.text)
+
     def read(self, subject: str, form: Form) -> Decided:
         """Which option was chosen.
 

@@ -10,12 +10,13 @@ from aiohttp import web
 from keju.errors import UsageError
 from keju.items import Item
 from keju.web.authoring import kinds
-from keju.web.desk import seconds_of
+from keju.web.bound import CHANGED, NO_NAME, UNSIGNED, OutOfDateError, Shown, bound, shown_in
+from keju.web.desk import Form, seconds_of
 from keju.web.fields import rows_of
+from keju.web.gate import by_script
 from keju.web.hall import Hall
 from keju.web.replies import (
     ask_name,
-    by_script,
     form_of,
     number_in,
     page,
@@ -24,6 +25,7 @@ from keju.web.replies import (
     said_to,
     sent,
 )
+from keju.web.signing import content_hash
 
 _PAGE = 120
 """Pictures on one page."""
@@ -70,24 +72,29 @@ class AuthorPages:
         return self._author(request, item, saved=item.id != "new")
 
     def _author(self, request: web.Request, item: Item, *, saved: bool) -> web.Response:
-        place = f"{item.id} {item.images[0].sha256}"
+        seen = self._shown(person_at(request), item.id, item.images[0].sha256)
         return page(
             request, "author.html.j2", subject=item.id, ticket=secrets.token_hex(16),
-            keep=self.hall.unsent(person_at(request), "authoring", place),
+            keep=self.hall.unsent(seen), seen=bound(self.hall.signer, seen),
             image=item.images[0], item=item, kinds=kinds(), saved=saved,
             chosen=f"{item.task}/{item.query}".rstrip("/"),
             boxes=rows_of(item.boxes),
         )  # fmt: skip
 
     async def write(self, request: web.Request) -> web.StreamResponse:
-        """An item is saved, or one's own discarded."""
+        """An item is saved, or one's own discarded.
+
+        Raises:
+            OutOfDateError: the page was shown to somebody else, or showed another item or image.
+        """
         person, subject = person_at(request), request.match_info["subject"]
-        if not person:
-            return ask_name(request, "/authoring")
         form, desk, acts = await form_of(request), self.hall.authoring, self.hall.acts
+        if not person:
+            raise OutOfDateError(NO_NAME, "/authoring")
         ticket = form.get("ticket", "")[:64]
         if subject != "new" and self._mine(person, subject) is None:
             raise web.HTTPNotFound
+        self._check(form, person, subject, ticket)
         if form.get("act") == "discard":
             acts.add(person, desk.name, subject, "null", kind="skip", ticket=ticket)
             return sent(request, "/authoring")
@@ -101,6 +108,24 @@ class AuthorPages:
         value = msgspec.json.encode(item).decode()
         acts.add(person, desk.name, name, value, seconds=seconds_of(form), ticket=ticket)
         return sent(request, "/authoring")
+
+    def _shown(self, person: str, subject: str, image: str) -> Shown:
+        """What a page about an image shows: a person's item as it is stored now, or a new one."""
+        known = self.hall.authoring.transcription(image)
+        content = content_hash((image, self._mine(person, subject) or known))
+        return Shown(person=person, desk="authoring", subject=subject, content=content)
+
+    def _check(self, form: Form, person: str, subject: str, ticket: str) -> None:
+        seen = shown_in(self.hall.signer, form, "authoring", person, "/authoring")
+        now = self._shown(person, subject, form.get("image", ""))
+        # The same page, sent again because its reply was lost, is what changed the item.
+        again = subject != "new" and self.hall.acts.sent_last(person, "authoring", subject, ticket)
+        if seen.subject != subject:
+            raise OutOfDateError(UNSIGNED, "/authoring")
+        if seen.content != now.content and not again:
+            raise OutOfDateError(
+                CHANGED, f"/authoring/{subject}" if subject != "new" else "/authoring"
+            )
 
     def _mine(self, person: str, subject: str) -> Item | None:
         written = self.hall.authoring.written(self.hall.acts, person)

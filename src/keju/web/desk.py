@@ -35,6 +35,12 @@ class Desk(Protocol):
     def shown(self, subject: str, act: Act | None, language: str) -> dict[str, object]:
         """What the page of one card shows; `act` is what this person said of it before."""
 
+    def content(self, subject: str) -> object:
+        """All that a card shows of dataset, run and settings, as msgspec writes it.
+
+        A form is refused if this has changed since its page was made.
+        """
+
     def read(self, subject: str, form: Form) -> object:
         """What a person sent, as it is stored.
 

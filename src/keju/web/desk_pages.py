@@ -10,11 +10,12 @@ from aiohttp import web
 
 from keju.errors import UsageError
 from keju.web.acts import Act
-from keju.web.desk import Desk, seconds_of, standing_of
+from keju.web.bound import NO_NAME, OutOfDateError, Shown, bound, card_of, shown_in
+from keju.web.desk import Desk, Form, seconds_of, standing_of
+from keju.web.gate import by_script
 from keju.web.hall import Hall
 from keju.web.replies import (
     ask_name,
-    by_script,
     form_of,
     language_at,
     number_in,
@@ -25,6 +26,7 @@ from keju.web.replies import (
     see,
     sent,
 )
+from keju.web.signing import content_hash
 
 
 class DeskPages:
@@ -56,13 +58,17 @@ class DeskPages:
         desk, person = self._desk(request), person_at(request)
         if not person:
             return ask_name(request, request.path)
-        return self._card(request, desk, person)
+        number, subjects = int(request.match_info["number"]), desk.subjects(person)
+        if not 1 <= number <= len(subjects):
+            raise web.HTTPNotFound
+        return self._card(request, desk, number, subjects[number - 1])
 
     def _card(
-        self, request: web.Request, desk: Desk, person: str, error: str = "", status: int = 200
-    ) -> web.Response:
-        number, subject = self._subject(request, desk, person)
-        acts = self.hall.acts
+        self, request: web.Request, desk: Desk, number: int, subject: str, error: str = "",
+    ) -> web.Response:  # fmt: skip
+        person, acts = person_at(request), self.hall.acts
+        content = content_hash(desk.content(subject))
+        seen = Shown(person=person, desk=desk.name, subject=subject, content=content)
         act = acts.standing(desk.name, person).get((person, subject))
         before, taken_back = act, number_in(request.query.get("was"))
         if taken_back and (act is None or act.kind == "skip"):
@@ -75,24 +81,29 @@ class DeskPages:
         shown = desk.shown(subject, before, language_at(request))
         drawable = bool(shown.pop("has_boxes", False)) or _asks_boxes(shown)
         return page(
-            request, f"{desk.name}.html.j2", status=status, desk=desk.name, number=number,
-            keep=self.hall.unsent(person, desk.name, subject), ticket=secrets.token_hex(16),
-            error=error,
+            request, f"{desk.name}.html.j2", status=400 if error else 200, desk=desk.name,
+            number=number, keep=self.hall.unsent(seen), ticket=secrets.token_hex(16),
+            seen=bound(self.hall.signer, seen), error=error,
             standing=standing_of(acts, desk, person), spent=act.seconds if act else 0,
             was=act is not None and act.kind == "answer" and not lingers,
             later=act is not None and act.kind == "skip", drawable=drawable, **shown,
         )  # fmt: skip
 
     async def act(self, request: web.Request) -> web.StreamResponse:
-        """What somebody sends from a card."""
+        """What somebody sends from a card: stored for the card that the page showed.
+
+        Raises:
+            OutOfDateError: the page was shown to somebody else, or its card is another one now.
+        """
         desk, person = self._desk(request), person_at(request)
-        if not person:
-            return ask_name(request, request.path)
         form = await form_of(request)
+        if not person:
+            raise OutOfDateError(NO_NAME, self._here(request))
+        seen = self._seen(request, form, desk, person)
         what, ticket = form.get("act", "answer"), form.get("ticket", "")[:64]
         if what == "undo":
             return sent(request, self._undo(desk, person, ticket))
-        _, subject = self._subject(request, desk, person)
+        number, subject = card_of(desk, seen), seen.subject
         seconds = seconds_of(form)
         if what == "skip":
             self._add(desk, person, subject, None, seconds, ticket)
@@ -102,9 +113,25 @@ class DeskPages:
         except UsageError as error:
             if by_script(request):
                 return refused(request, error)
-            return self._card(request, desk, person, said_to(request, error), status=400)
+            return self._card(request, desk, number, subject, said_to(request, error))
         self._add(desk, person, subject, value, seconds, ticket)
-        return sent(request, request.path if desk.lingers(subject) else self._next(desk, person))
+        again = f"/{desk.name}/{number}"
+        return sent(request, again if desk.lingers(subject) else self._next(desk, person))
+
+    def _seen(self, request: web.Request, form: Form, desk: Desk, person: str) -> Shown:
+        """What the page of a form showed; a refusal leads to the same card of this person."""
+        try:
+            return shown_in(self.hall.signer, form, desk.name, person, self._here(request))
+        except OutOfDateError as error:
+            subjects = list(desk.subjects(person))
+            if error.subject in subjects:
+                error.link = f"/{desk.name}/{subjects.index(error.subject) + 1}"
+            raise
+
+    @staticmethod
+    def _here(request: web.Request) -> str:
+        desk, number = request.match_info["desk"], int(request.match_info["number"])
+        return f"/{desk}/{number}" if number else f"/{desk}"
 
     def _add(
         self, desk: Desk, person: str, subject: str, value: object, seconds: float, ticket: str
@@ -146,20 +173,15 @@ class DeskPages:
         standing = standing_of(self.hall.acts, desk, person)
         if standing.next:
             return see(self._next(desk, person))
-        ticket = secrets.token_hex(16)
-        return page(request, "done.html.j2", desk=desk.name, standing=standing, ticket=ticket)
+        seen = bound(self.hall.signer, Shown(person=person, desk=desk.name))
+        return page(request, "done.html.j2", desk=desk.name, standing=standing,
+                    ticket=secrets.token_hex(16), seen=seen)  # fmt: skip
 
     def _desk(self, request: web.Request) -> Desk:
         desk = self.hall.desks.get(request.match_info["desk"])
         if desk is None:
             raise web.HTTPNotFound
         return desk
-
-    def _subject(self, request: web.Request, desk: Desk, person: str) -> tuple[int, str]:
-        number, subjects = int(request.match_info["number"]), desk.subjects(person)
-        if not 1 <= number <= len(subjects):
-            raise web.HTTPNotFound
-        return number, subjects[number - 1]
 
 
 def _asks_boxes(shown: Mapping[str, object]) -> bool:

@@ -84,6 +84,12 @@ class Exam:
             "truth_boxes": rows_of(item.boxes) if example and before is not None else [],
         }
 
+    def content(self, subject: str) -> object:
+        """The request, the options, and the answer that an example shows afterwards."""
+        item, request = self.request(subject)
+        truth = (_truth(item, request), item.boxes) if subject in self._examples else None
+        return request, options_of(item), truth
+
     def read(self, subject: str, form: Form) -> Given:
         """What was answered.
 

@@ -1,8 +1,9 @@
 """Who is let in: those with the token, asking this machine by its own name, from its own pages.
 
-The token keeps out other people and programs on the network or the machine; the check of the Host
-header keeps out pages of other sites that have their name point here (DNS rebinding); the check of
-the Origin header keeps such pages from sending forms.
+The token of the address keeps out other people and programs on the network or the machine. It
+starts a session, whose signed cookie is checked from then on. The check of the Host header keeps
+out pages of other sites that have their name point here (DNS rebinding); the check of the Origin
+header keeps such pages from sending forms.
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ import hmac
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable
+from html import escape
 from urllib.parse import urlsplit
 
 from aiohttp import web
+
+from keju.web.sessions import Session, Sessions
+from keju.web.signing import Signer
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -28,7 +33,14 @@ _HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-_YEAR = 365 * 24 * 3600
+_OPEN_AGAIN = (
+    "This address has no token or an old one, or the session has ended. Open the whole address "
+    "that keju serve printed, from http to the end of the token."
+)
+_ENTER = (
+    '<!doctype html><html lang=en><meta charset=utf-8><meta http-equiv=refresh content="0;url={0}">'
+    '<title>keju</title><p><a href="{0}">Open the pages</a></p>'
+)
 _REFUSED = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>keju: no entry</title>"
     "<h1>No entry</h1><p>{}</p>"
@@ -39,13 +51,15 @@ class Gate:
     """Lets requests in or refuses them with 403.
 
     Args:
-        token: what the address must hold at the first visit, and the cookie from then on.
+        signer: signs the cookies.
+        token: what the address must contain at the first visit.
         host: the address that the server listens at.
         port: its port, which also keeps two servers' cookies apart.
     """
 
-    def __init__(self, token: str, host: str, port: int) -> None:
+    def __init__(self, signer: Signer, token: str, host: str, port: int) -> None:
         self._token = token
+        self.sessions = Sessions(signer, token)
         self._cookie = f"keju-{port}"
         self._host = host
 
@@ -53,20 +67,15 @@ class Gate:
     async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         """Check one request; the token is then taken out of the address."""
         if why := self._stranger(request):
-            return _refusal(why)
+            return _refusal(request, why)
         shown = request.query.get("t")
+        session = self.sessions.read(request.cookies.get(self._cookie, ""))
         if shown is not None and self._is_token(shown):
-            rest = own_path(str(request.rel_url.without_query_params("t")))
-            response: web.StreamResponse = web.Response(status=303, headers={"Location": rest})
-            response.set_cookie(
-                self._cookie, self._token, httponly=True, samesite="Lax", max_age=_YEAR
-            )
-        elif shown is not None or not self._is_token(request.cookies.get(self._cookie, "")):
-            return _refusal(
-                "This address lacks the token, or has an old one. Use the whole address that "
-                "keju serve printed, from ?t= to its end."
-            )
+            response = self._entered(request, session)
+        elif shown is not None or session is None:
+            return _refusal(request, _OPEN_AGAIN)
         else:
+            self.sessions.attach(request, session)
             try:
                 response = await handler(request)
             except web.HTTPException as error:
@@ -74,6 +83,21 @@ class Gate:
                 raise
         response.headers.update(_HEADERS)
         response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    def sit(self, response: web.StreamResponse, session: Session) -> None:
+        """Set the cookie of a session."""
+        self.sessions.put(response, self._cookie, session)
+
+    def _entered(self, request: web.Request, before: Session | None) -> web.StreamResponse:
+        """A new session, of the person of the one before; the token is taken out of the address."""
+        rest = own_path(str(request.rel_url.without_query_params("t")))
+        if request.headers.get("Sec-Fetch-Site") == "cross-site":
+            # Browsers follow a redirect that began at another site without SameSite=Strict cookies.
+            response = web.Response(text=_ENTER.format(escape(rest)), content_type="text/html")
+        else:
+            response = web.Response(status=303, headers={"Location": rest})
+        self.sit(response, self.sessions.new(before.person if before else ""))
         return response
 
     def _is_token(self, shown: str) -> bool:
@@ -100,6 +124,11 @@ class Gate:
         return address.is_loopback or not is_loopback(self._host)
 
 
+def by_script(request: web.Request) -> bool:
+    """Whether our own script asks, which takes JSON."""
+    return request.headers.get("X-Keju") == "script"
+
+
 def own_path(address: str) -> str:
     """A path of this server: what begins with two slashes would lead browsers to another site."""
     return "/" + address.lstrip("/\\")
@@ -123,7 +152,9 @@ def _name(host: str) -> str:
         return ""
 
 
-def _refusal(why: str) -> web.Response:
+def _refusal(request: web.Request, why: str) -> web.Response:
+    if by_script(request):
+        return web.json_response({"error": why}, status=403, headers=_HEADERS)
     return web.Response(
         status=403, text=_REFUSED.format(why), content_type="text/html", headers=_HEADERS
     )

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 import msgspec
+from msgspec.structs import astuple
 
 from keju.building.review_form import review_form
 from keju.building.reviewing import write_verdicts
@@ -32,11 +33,13 @@ from keju.runs import RunFolder
 from keju.web.acts import Acts
 from keju.web.adjudication import Adjudication
 from keju.web.authoring import Authoring
+from keju.web.bound import Shown
 from keju.web.collect import enter, responses_of
 from keju.web.desk import Desk
 from keju.web.exam import Exam
 from keju.web.rating import Rating
 from keju.web.review import Review
+from keju.web.signing import Signer
 
 _T = TypeVar("_T")
 
@@ -75,6 +78,7 @@ class Hall:
         self._form = review_form(self.choice.scales)
         self.run, self.dataset = _opened(what, out)
         self.acts = Acts(self.people / "acts.sqlite")
+        self.signer = Signer(self.acts.key())
         self._everything = self.dataset.items()
         self.images = {ref.sha256: ref for item in self._everything for ref in item.images}
         self.closed: dict[str, str] = {}
@@ -100,9 +104,12 @@ class Hall:
         """The folder of what people do."""
         return self.run.path / "people"
 
-    def unsent(self, person: str, desk: str, subject: str) -> str:
-        """Under which name a browser keeps what is written and not yet sent: of this run alone."""
-        place = (str(self.run.path.resolve()), person, desk, subject)
+    def unsent(self, shown: Shown) -> str:
+        """Under which name a browser keeps what is written on a page and not yet sent.
+
+        It is of this run alone, and of the content that was shown.
+        """
+        place = (str(self.run.path.resolve()), *astuple(shown))
         return sha256_bytes("\0".join(place).encode())[:24]
 
     def close(self) -> None:

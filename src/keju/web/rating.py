@@ -77,6 +77,13 @@ class Rating:
             "most": MOST,
         }
 
+    def content(self, subject: str) -> object:
+        """The item, the answer, and the rubric."""
+        judged = self._judged[subject]
+        rubric = self._rubrics.rubric(judged.item.task, judged.item.query)
+        told = (rubric.title, rubric.says) if rubric else None
+        return judged.item, prompt_of(judged.item), judged.text, told
+
     def read(self, subject: str, form: Form) -> Rated:
         """The score that was given.
 

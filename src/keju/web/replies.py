@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, unquote
+import asyncio
+from urllib.parse import quote
 
 from aiohttp import web
 
-from keju.errors import KejuError, UsageError
+from keju.errors import KejuError
 from keju.reporting.words import Words
-from keju.web.desk import Form, person_of
+from keju.web.bound import TITLE, OutOfDateError
+from keju.web.desk import Form
+from keju.web.gate import by_script
 from keju.web.pages import LANGUAGES, render
+from keju.web.sessions import session_of, ticket_of
 
 _YEAR = 365 * 24 * 3600
+BODY_SECONDS = 60.0
+"""How long a form may take to arrive."""
 
 
 def message(request: web.Request, status: int, title: str, text: str) -> web.Response:
     """A page that says one thing."""
-    said = render("message.html.j2", language_at(request), person=person_at(request),
-                  title=translated(request, title), text=translated(request, text))  # fmt: skip
-    return web.Response(status=status, text=said, content_type="text/html")
+    return page(request, "message.html.j2", status=status, title=translated(request, title),
+                text=translated(request, text))  # fmt: skip
 
 
 def page(
@@ -47,9 +52,15 @@ def refused(request: web.Request, error: KejuError, *, status: int = 400) -> web
     return web.json_response({"error": said_to(request, error)}, status=status)
 
 
-def by_script(request: web.Request) -> bool:
-    """Whether our own script asks, which takes JSON."""
-    return request.headers.get("X-Keju") == "script"
+def out_of_date(request: web.Request, error: OutOfDateError) -> web.Response:
+    """What was sent is not stored, with the reason and a link to the page that is right now."""
+    text = translated(request, error.why).replace("{}", error.person)
+    label = translated(request, "Open the card as it is now")
+    if by_script(request):
+        told = {"error": text, "link": error.link, "label": label}
+        return web.json_response(told, status=409)
+    return page(request, "message.html.j2", status=409, title=translated(request, TITLE),
+                text=text, link=error.link, label=label)  # fmt: skip
 
 
 def see(there: str) -> web.Response:
@@ -62,9 +73,13 @@ async def form_of(request: web.Request) -> Form:
 
     Raises:
         HTTPBadRequest: it is no form, or in no encoding that there is.
+        HTTPRequestTimeout: it is not complete after `BODY_SECONDS`.
     """
     try:
-        posted = await request.post()
+        async with asyncio.timeout(BODY_SECONDS):
+            posted = await request.post()
+    except TimeoutError:
+        raise web.HTTPRequestTimeout(text="The form took too long to arrive") from None
     except (ValueError, LookupError, RuntimeError, web.RequestPayloadError):
         raise web.HTTPBadRequest(text="What was sent cannot be read") from None
     return {name: value for name, value in posted.items() if isinstance(value, str)}
@@ -78,11 +93,8 @@ def remember(response: web.Response, name: str, value: str) -> None:
 
 
 def person_at(request: web.Request) -> str:
-    """Who sits there; empty where nobody gave a name."""
-    try:
-        return person_of(unquote(request.cookies.get("keju-person", "")))
-    except UsageError:
-        return ""
+    """The person of the session; empty until a name was given."""
+    return session_of(request).person
 
 
 def language_at(request: web.Request) -> str:
@@ -108,9 +120,9 @@ def number_in(said: str | None) -> int:
     return int(said) if said and said.isascii() and said.isdecimal() and len(said) < 12 else 0
 
 
-def ask_name(request: web.Request, there: str, error: str = "") -> web.Response:
+def ask_name(request: web.Request, there: str, error: str = "", status: int = 200) -> web.Response:
     """The page that asks who sits there, and then leads on."""
     return page(
-        request, "start.html.j2", status=400 if error else 200,
-        asks_name=True, next=there, error=error,
+        request, "start.html.j2", status=status, asks_name=True, next=there, error=error,
+        name_ticket=ticket_of(request),
     )  # fmt: skip

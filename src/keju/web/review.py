@@ -64,6 +64,11 @@ class Review:
             "provenance": item.provenance,
         }
 
+    def content(self, subject: str) -> object:
+        """The item, what it was written from, and the scales."""
+        item = self._items[subject]
+        return item, _prompt(item), known_of(item), self._form.scale
+
     def read(self, subject: str, form: Form) -> Verdict:
         """What was decided; fields that were not changed are left out.
 

@@ -11,23 +11,27 @@ from aiohttp import web
 from keju.errors import KejuError, UsageError
 from keju.images import thumbnail
 from keju.web.author_pages import AuthorPages
+from keju.web.bound import OutOfDateError
 from keju.web.desk import person_of, standing_of
 from keju.web.desk_pages import DeskPages
-from keju.web.gate import Gate, Handler, own_path
+from keju.web.gate import Gate, Handler, by_script, own_path
 from keju.web.hall import DESKS, Hall
 from keju.web.pages import SAID, asset
 from keju.web.replies import (
     ask_name,
-    by_script,
     form_of,
     message,
+    out_of_date,
     page,
     person_at,
     picture,
     refused,
     remember,
+    said_to,
     see,
+    translated,
 )
+from keju.web.sessions import session_of
 
 BODY_BYTES = 4 << 20
 """The most that a form may weigh: three bytes a character, and room to spare."""
@@ -37,7 +41,7 @@ _SHOWN_AS_IS = frozenset({"jpg", "png", "webp", "gif", "bmp"})
 _THUMB = 320
 _THUMBS = 2000
 _FILES = ("ratings.csv", "verdicts.jsonl", "adjudicated.csv")
-_WHO = ("person", "lang")
+OLD_FORM = "This form is from another session. Please give your name again."
 
 
 class Server:
@@ -45,6 +49,7 @@ class Server:
 
     def __init__(self, hall: Hall, gate: Gate) -> None:
         self.hall = hall
+        self._gate = gate
         self.kept: list[str] = []
         self.trouble = ""
         self._seen = -1
@@ -100,12 +105,15 @@ class Server:
         # Only a path of our own: "//other" would be another site.
         ours = there.startswith("/") and not there.startswith(("//", "/\\"))
         there = there if ours and there.isascii() and there.isprintable() else "/"
+        sessions, session = self._gate.sessions, session_of(request)
+        if not sessions.has_ticket(session, form.get("ticket", "")):
+            return ask_name(request, there, translated(request, OLD_FORM), 409)
         try:
             person = person_of(form.get("name", ""))
         except UsageError as error:
-            return ask_name(request, there, str(error))
+            return ask_name(request, there, said_to(request, error), 400)
         response = see(there)
-        remember(response, "person", person)
+        self._gate.sit(response, sessions.renamed(session, person))
         return response
 
     async def collect_now(self, request: web.Request) -> web.StreamResponse:
@@ -199,21 +207,15 @@ class Server:
 
 @web.middleware
 async def _settings(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Take name and language out of an address into cookies; a page that is not there says so."""
-    if request.method == "GET" and any(name in request.query for name in _WHO):
-        rest = request.rel_url
-        response = see("/")
-        for name in _WHO:
-            value = request.query.get(name)
-            if value is None:
-                continue
-            rest = rest.without_query_params(name)
-            with suppress(UsageError):
-                remember(response, name, person_of(value) if name == "person" else value)
-        response.headers["Location"] = own_path(str(rest))
+    """Take the language out of an address into a cookie; refusals and faults become pages."""
+    if request.method == "GET" and (language := request.query.get("lang")) is not None:
+        response = see(own_path(str(request.rel_url.without_query_params("lang"))))
+        remember(response, "lang", language)
         return response
     try:
         return await handler(request)
+    except OutOfDateError as stale:
+        return out_of_date(request, stale)
     except web.HTTPNotFound:
         return message(request, 404, "Not found", "There is no such page here.")
     except web.HTTPRequestEntityTooLarge:

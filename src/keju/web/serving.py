@@ -12,6 +12,7 @@ from contextlib import suppress
 from aiohttp import web
 
 from keju.errors import UsageError
+from keju.web.connections import Connections, ignore_exhaustion, quiet_logger
 from keju.web.gate import Gate
 from keju.web.hall import Hall
 from keju.web.server import Server
@@ -49,7 +50,7 @@ def serve(
         with listening:
             bound = int(listening.getsockname()[1])
             token = hall.acts.token(anew=new_token)
-            server = Server(hall, Gate(token, host, bound))
+            server = Server(hall, Gate(hall.signer, token, host, bound))
             shown = f"[{host}]" if ":" in host else host
             asyncio.run(_go(server, listening, lambda: tell(f"http://{shown}:{bound}/?t={token}")))
         return hall.collect()
@@ -58,19 +59,35 @@ def serve(
 
 
 async def _go(server: Server, listening: socket.socket, ready: Callable[[], None]) -> None:
-    runner = web.AppRunner(server.app, access_log=None, handle_signals=False)
-    await runner.setup()
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.set_exception_handler(ignore_exhaustion)
+    runner, doors = await open_doors(server, listening)
     try:
-        await web.SockSite(runner, listening, backlog=_BACKLOG).start()
-        stop = asyncio.Event()
-        loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(each, stop.set)
         ready()
         await stop.wait()
     finally:
+        doors.close()
         await runner.cleanup()
+
+
+async def open_doors(
+    server: Server, listening: socket.socket, limits: Connections | None = None
+) -> tuple[web.AppRunner, asyncio.Server]:
+    """Answer at a socket, within the limits of connections."""
+    limits = limits or Connections()
+    server.app.middlewares.insert(0, limits.track)
+    runner = web.AppRunner(
+        server.app, access_log=None, handle_signals=False, logger=quiet_logger(),
+        keepalive_timeout=limits.idle_seconds,
+    )  # fmt: skip
+    await runner.setup()
+    assert runner.server is not None
+    factory = limits.factory(runner.server)
+    loop = asyncio.get_running_loop()
+    return runner, await loop.create_server(factory, sock=listening, backlog=_BACKLOG)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -48,12 +48,17 @@ async function send(button) {
   data.set("seconds", spent().toFixed(1));
   const buttons = [...form.querySelectorAll("button")];
   buttons.forEach((each) => { each.disabled = true; });
-  let trouble = "";
+  let trouble = "", way = null;
   try {
     const reply = await fetch(form.action, { method: "POST", body: data, headers: { "X-Keju": "script" } });
     const said = await reply.json().catch(() => ({}));
     if (reply.ok && said.next) { forget(); location.assign(said.next); return; }
     trouble = said.error || say("The server did not take it. What you wrote is still here: try again.");
+    if (said.link) {
+      way = document.createElement("a");
+      way.href = said.link;
+      way.textContent = said.label;
+    }
   } catch {
     trouble = say("The server does not answer. Nothing is lost: what you wrote stays here. Try again when it is back.");
   }
@@ -61,6 +66,7 @@ async function send(button) {
   const place = form.querySelector("[data-error]");
   place.hidden = false;
   place.textContent = trouble;
+  if (way) place.append(" ", way);
   place.scrollIntoView({ block: "nearest" });
 }
 

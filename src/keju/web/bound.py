@@ -1,0 +1,81 @@
+"""Bound forms: what a page showed, and to whom, is signed in its form and checked on arrival."""
+
+from __future__ import annotations
+
+from keju.items import Record
+from keju.web.desk import Desk, Form
+from keju.web.signing import Signer, content_hash
+
+FIELD = "shown"
+"""The form field that contains the signed `Shown`."""
+
+TITLE = "This page is out of date"
+NO_NAME = (
+    "No name is given in this browser. Give your name, then send this page again. "
+    "Nothing was stored."
+)
+OTHER_PERSON = "This page was shown to {}. Somebody else is signed in now. Nothing was stored."
+CHANGED = "What this page shows has changed since it was opened. Nothing was stored."
+GONE = "The card of this page does not exist any more. Nothing was stored."
+UNSIGNED = (
+    "This page was not made by this server for this card, or it was changed. Nothing was stored."
+)
+_PURPOSE = "shown"
+
+
+class Shown(Record, frozen=True, kw_only=True):
+    """What a page showed: the desk, the card by its id, the hash of its content, and the person."""
+
+    person: str
+    desk: str
+    subject: str = ""
+    content: str = ""
+
+
+class OutOfDateError(Exception):
+    """What was sent belongs to another person or card than is stored here; answered with 409.
+
+    `link` leads to the page that is right now; `person` and `subject` are those of the page that
+    was sent, where it was shown to somebody else.
+    """
+
+    def __init__(self, why: str, link: str, person: str = "", subject: str = "") -> None:
+        super().__init__(why)
+        self.why = why
+        self.link = link
+        self.person = person
+        self.subject = subject
+
+
+def bound(signer: Signer, shown: Shown) -> str:
+    """The value of a form's field."""
+    return signer.sign(_PURPOSE, shown)
+
+
+def shown_in(signer: Signer, form: Form, desk: str, person: str, link: str) -> Shown:
+    """What the page of a form showed, to this person at this desk.
+
+    Raises:
+        OutOfDateError: the form is not signed, or it was shown to somebody else.
+    """
+    shown = signer.read(_PURPOSE, form.get(FIELD, ""), Shown)
+    if shown is None or shown.desk != desk:
+        raise OutOfDateError(UNSIGNED, link)
+    if shown.person != person:
+        raise OutOfDateError(OTHER_PERSON, link, shown.person, shown.subject)
+    return shown
+
+
+def card_of(desk: Desk, shown: Shown) -> int:
+    """The number that the card of a page has now, from 1 on.
+
+    Raises:
+        OutOfDateError: the card does not exist any more, or its content has changed.
+    """
+    subjects = desk.subjects(shown.person)
+    if shown.subject not in subjects:
+        raise OutOfDateError(GONE, f"/{desk.name}")
+    number = list(subjects).index(shown.subject) + 1
+    if content_hash(desk.content(shown.subject)) != shown.content:
+        raise OutOfDateError(CHANGED, f"/{desk.name}/{number}")
+    return number

@@ -1,0 +1,141 @@
+"""Connection limits: half-open connections keep nobody out, and nothing is printed about them."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+
+import pytest
+from tests.web.conftest import ask
+
+from keju.web.connections import Connections, _most_connections
+
+HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-a: "
+
+MALFORMED = (
+    b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(64),
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"GET  /\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost localhost\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: -5\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"a" * 9000 + b"\r\n\r\n",
+    b"POST /who HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n",
+    b"POST /who HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n\r\n",
+    b"G\x00T / HTTP/1.1\r\n\r\n",
+    b"GET /\xff\xfe HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    b"GET http://[::/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+)
+
+
+def half_open(stack: ExitStack, port: int, count: int) -> list[socket.socket]:
+    opened = []
+    for _ in range(count):
+        link = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+        link.sendall(HALF)
+        opened.append(link)
+    return opened
+
+
+def ended(link: socket.socket, seconds: float) -> bool:
+    link.settimeout(seconds)
+    try:
+        return link.recv(1) == b""
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+def test_a_request_that_does_not_arrive_in_time_is_closed(serving, dataset, tmp_path):
+    limits = Connections(50, header_seconds=0.5)
+    served = serving(dataset, tmp_path / "run", limits)
+    with ExitStack() as stack:
+        silent = stack.enter_context(socket.create_connection(("127.0.0.1", served.port)))
+        begun = time.monotonic()
+        dripping = half_open(stack, served.port, 1)[0]
+        while time.monotonic() - begun < 3:
+            try:
+                dripping.sendall(b"a")
+            except OSError:
+                break
+            time.sleep(0.1)
+        assert time.monotonic() - begun < 2.5, "every byte does not begin the time again"
+        assert ended(silent, 1)
+    assert not limits.open
+
+
+def test_a_connection_without_another_request_is_closed(serving, dataset, tmp_path):
+    limits = Connections(50, header_seconds=5, idle_seconds=0.4)
+    served = serving(dataset, tmp_path / "run", limits)
+    with socket.create_connection(("127.0.0.1", served.port)) as link:
+        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert link.recv(12) == b"HTTP/1.1 403"
+        while link.recv(65536):
+            pass
+    assert not limits.open
+
+
+def test_beyond_the_limit_the_longest_waiting_makes_room(serving, dataset, tmp_path):
+    limits = Connections(8, header_seconds=60)
+    served = serving(dataset, tmp_path / "run", limits)
+    with ExitStack() as stack:
+        opened = half_open(stack, served.port, 20)
+        assert served.ask("GET", "/who", person="Li").status == 200
+        assert len(limits.open) <= 8
+        assert all(ended(link, 5) for link in opened[:12])
+        assert served.ask("POST", "/exam/1", person="Li", form={"act": "skip"}).status == 303
+
+
+@pytest.fixture
+def narrow(dataset, tmp_path):
+    """``keju serve`` in a process that may open 256 files; gives process, port and address."""
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "sys.argv[0] = 'keju'; from keju.cli import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "serve", dataset, "--out", tmp_path / "run", "--port", "0"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    address = process.stdout.readline().strip().rpartition(" ")[2]
+    assert address, process.communicate()[1]
+    yield process, int(address.split("/?")[0].rpartition(":")[2]), address.rpartition("=")[2]
+    process.kill()
+    process.communicate()
+
+
+def test_hundreds_of_half_open_connections_keep_nobody_out_and_print_nothing(narrow):
+    process, port, token = narrow
+    with ExitStack() as stack:
+        half_open(stack, port, 400)
+        begun = time.monotonic()
+        assert ask(port, "GET", f"/?t={token}").status == 303
+        assert time.monotonic() - begun < 5
+    for request in MALFORMED:
+        with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+            link.sendall(request)
+            link.shutdown(socket.SHUT_WR)
+            answer = b""
+            try:
+                while part := link.recv(65536):
+                    answer += part
+            except ConnectionResetError:
+                pass
+            assert b"Traceback" not in answer
+            assert not answer or answer.split()[1].startswith(b"4"), request
+    assert ask(port, "GET", f"/?t={token}").status == 303
+    os.kill(process.pid, signal.SIGTERM)
+    _, printed = process.communicate(timeout=30)
+    assert "Traceback" not in printed
+    assert len(printed) < 1000
+
+
+def test_the_limit_leaves_room_among_the_files_of_the_process():
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert 32 <= _most_connections() <= max(32, files // 2 if files > 0 else 512)
