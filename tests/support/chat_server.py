@@ -30,6 +30,7 @@ DEFAULTS = {
     "times": 1,  # how often it goes wrong for an item; -1: always
     "cap": 0,  # requests in flight above which it answers 429; 0: none
     "after": "1",  # the Retry-After of the mode 429-after
+    "headers": {},  # those of the mode 429-headers
     "slow": 1.0,  # seconds that a slow body takes
     "hang": 30.0,  # seconds that a hang takes
     "images": False,  # look at the images and note their hashes
@@ -205,6 +206,9 @@ class ChatServer:
 
     async def go_429_after(self, *_: object) -> web.Response:
         return failure(429, "slower, please", **{"Retry-After": self.plan["after"]})
+
+    async def go_429_headers(self, *_: object) -> web.Response:
+        return failure(429, "slower, please", **self.plan["headers"])
 
     async def go_429_date(self, *_: object) -> web.Response:
         date = formatdate(time() + float(self.plan["after"]), usegmt=True)

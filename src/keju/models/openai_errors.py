@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Iterator, Mapping
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 import msgspec
 
 from keju.models.base import AskError
-
-LONGEST_WAIT = 7 * 24 * 3600.0
-"""Seconds; a server that asks for a longer wait than a week is taken to mean a week."""
+from keju.models.retry_headers import retry_after
 
 LONGEST_MESSAGE = 4000
 """Characters of a server's message in which refused parameters are looked for."""
@@ -84,7 +79,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         return AskError(
             "connection",
             f"HTTP {status}: the server sends elsewhere: {elsewhere}",
-            retry_after=retry_after(headers),
+            retry_after=retry_after(headers, status),
         )
     message = f"HTTP {status}: {said}"
     kind = _KIND_OF_CODE.get(_code(body)) or _KIND_OF_STATUS.get(status) or _kind(status)
@@ -92,7 +87,7 @@ def error_of_status(status: int, body: object, headers: Mapping[str, str]) -> As
         kind,
         message,
         retryable=kind in _RETRYABLE and status not in _LASTING,
-        retry_after=retry_after(headers),
+        retry_after=retry_after(headers, status),
         overloaded=kind in _RETRYABLE and status in _OVERLOADED,
         said=" ".join(words[:LONGEST_MESSAGE].split()),
     )
@@ -120,27 +115,6 @@ def error_of_object(error: object) -> AskError:
         "bad-response", f"an error in place of an answer: {excerpt(_message(error))}",
         retryable=True,
     )  # fmt: skip
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asked to wait: ``Retry-After`` as seconds or as an HTTP date.
-
-    ``retry-after-ms`` goes before it where it is given. None where there is none to be read.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        value = headers.get(name)
-        if value is None:
-            continue
-        try:
-            seconds = float(value) * unit
-        except ValueError:
-            try:
-                seconds = parsedate_to_datetime(value).timestamp() - time.time()
-            except (ValueError, TypeError, OverflowError):
-                continue
-        if not math.isnan(seconds):
-            return min(max(seconds, 0.0), LONGEST_WAIT)
-    return None
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

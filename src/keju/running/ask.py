@@ -12,6 +12,7 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import NamedTuple, Self, overload
 
@@ -107,6 +108,7 @@ class Lane:
         self.diagnosis = ""
         self.refused: set[str] = set()
         self.not_sent: set[str] = set()
+        self.closed_by = ""
         self.trouble: dict[str, str] = {}
         self.ignored_usage: list[str] = []
         self._watch = FailureWatch(succeeded=succeeded)
@@ -141,6 +143,22 @@ class Lane:
             self.ignored_usage.append(answer.ignored_usage)
         if self.throttle.limits.tokens and usage.input_tokens is not None:
             self.throttle.counted(_sum(usage) - self.tokens(request))
+
+    def must_wait_longer(self, failure: AskError, most: float) -> bool:
+        """Stop the model, and return true, if its server asks to wait longer than `most` seconds.
+
+        Its requests stay without a response, so that the same command asks them later.
+        """
+        wait = failure.retry_after
+        if wait is None or wait <= most:
+            return False
+        if not self.throttle.stopped:
+            self.halted = (
+                f"the server asks to wait until {_clock(wait)}, and keju waits at most "
+                f"{most / 60:g} minutes: {failure}"
+            )
+            self.throttle.stop()
+        return True
 
     def cut_short(self, failure: AskError) -> None:
         """Remember why a request would have been sent again, had the run not stopped before."""
@@ -277,7 +295,10 @@ class Asker:
             if isinstance(outcome, Answer):
                 return response_of(lane.model, job, outcome, seconds, attempts, unseen)
             failure = outcome
+            if outcome.overloaded and lane.must_wait_longer(outcome, self._policy.deadline):
+                break
             if outcome.overloaded:
+                lane.closed_by = str(outcome)
                 lane.throttle.overloaded(started, outcome.retry_after)
             else:
                 counted += 1
@@ -348,6 +369,11 @@ class Asker:
             # A little spread, so that all who were sent away do not come back at one moment.
             wait = failure.retry_after + min(wait, 1.0)
         return wait if spent + wait < policy.deadline else None
+
+
+def _clock(seconds: float) -> str:
+    """The local time in so many seconds, for people."""
+    return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%Y-%m-%d %H:%M")
 
 
 def _sum(usage: Usage) -> int:

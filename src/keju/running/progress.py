@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from keju.errors import printable
+from keju.errors import printable, shortened
 from keju.running.ask import Lane
 
 _TICK = 0.25
 _LINE_EVERY = 10.0
 _WINDOW = 30.0
+_WORTH_SAYING = 5.0
 
 
 class Pace:
@@ -64,6 +66,10 @@ class Pace:
             parts.append(f"slowed to {throttle.limit} at once")
         if self.lane.halted:
             parts.append("given up")
+        elif throttle.seconds_closed > _WORTH_SAYING:
+            clock = datetime.now().astimezone() + timedelta(seconds=throttle.seconds_closed)
+            why = printable(shortened(self.lane.closed_by))
+            parts.append(f"paused until {clock:%H:%M:%S} by the server ({why})")
         elif self.lane.left:
             parts.append(f"{duration(self.seconds_left)} left")
         return " · ".join(parts)

@@ -104,6 +104,11 @@ class Throttle:
         return bool(self._halved) and self.limit < self.ceiling
 
     @property
+    def seconds_closed(self) -> float:
+        """For how long the server wants no more requests; 0 where it takes them."""
+        return max(0.0, self._closed_until - monotonic())
+
+    @property
     def stopped(self) -> bool:
         """Whether no more slots are given out."""
         return self._stopped
