@@ -131,6 +131,13 @@ def test_fields_that_differ_in_case_are_both_kept(read: Read) -> None:
     assert items[0].metadata == {"author": "甲", "author_2": "乙"}
 
 
+@pytest.mark.parametrize("head", ["", "Unnamed: 0"])
+def test_a_column_without_name_is_no_metadata(read: Read, head: str) -> None:
+    rows = f"{head},ID,Task_ID,Question,Answer,Image\n0,1,1,问,甲,1.png\n"
+    items, _ = read({"data.csv": rows}, ["images/1.png"])
+    assert items[0].metadata == {}
+
+
 def test_two_texts_of_one_page_are_refused_and_the_same_text_is_read_once(
     read: Read, tmp_path: Path
 ) -> None:

@@ -161,13 +161,18 @@ def _metadata(
         canonical = known.metadata.get(plain(key))
         if key in taken and not (key == roles.get("group") and canonical):
             continue
-        if plain(key) in known.ignored or not _short(key, records):
+        if plain(key) in known.ignored or _is_index(key) or not _short(key, records):
             continue
         name = canonical if canonical and canonical not in used else key
         if name in used:
             name = next(each for n in count(2) if (each := f"{key}_{n}") not in used)
         used.add(name)
         yield key, name
+
+
+def _is_index(key: str) -> bool:
+    """Whether a column has no name, as the index of a table that pandas writes."""
+    return not key.strip() or re.fullmatch(r"Unnamed: \d+(_level_\d+)?", key) is not None
 
 
 def _short(key: str, records: Sequence[JsonObject]) -> bool:
