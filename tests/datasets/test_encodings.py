@@ -131,3 +131,12 @@ def test_json_in_utf16_is_read(tmp_path):
 def test_readers_of_texts_have_the_option():
     without = {name for name, reader in FORMATS.items() if "encoding" not in reader.every_option}
     assert without == {"page-xml", "alto", "parquet"}
+
+
+@pytest.mark.parametrize(
+    "text", ["学而時習之、不亦説乎", "これは漢文の訓読である。学びて時に之を習ふ"]
+)
+def test_a_japanese_text_is_not_read_as_chinese(text):
+    with pytest.raises(DataError, match="Shift_JIS"):
+        decoded(text.encode("shift_jis"), Path("a.txt"))
+    assert decoded(text.encode("shift_jis"), Path("a.txt"), "shift_jis").text == text

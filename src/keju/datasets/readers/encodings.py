@@ -45,6 +45,8 @@ _MARGIN = 0.05
 _ASCII = re.compile("[\t\n\v\f\r -~]+")
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1f]")
 
+_KANA = re.compile("[\u3041-\u30ff]")
+
 _PUNCTUATION = "，。、；：？！「」『』（）《》〈〉【】〔〕“”‘’—…·．　○〇□■"
 
 
@@ -119,6 +121,12 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
         ((score, name) for name in _FAMILIES if (score := _fit(head, name, whole=whole)) > least),
         reverse=True,
     )
+    if plain is None and _japanese(head, whole=whole) > max([least, *(fit for fit, _ in fits)]):
+        raise DataError(
+            "the text seems to be Shift_JIS, which is not detected",
+            file=file,
+            mend=f"Give --option {OPTION}=shift_jis, or convert the file to UTF-8",
+        )
     if not fits and plain is not None:
         return UTF_8
     if not fits:
@@ -187,6 +195,15 @@ def _fit(head: bytes, name: str, *, whole: bool) -> float:
         except UnicodeDecodeError:
             continue
     return 0.0
+
+
+def _japanese(head: bytes, *, whole: bool) -> float:
+    """How common the characters of a text in Shift_JIS are, kana as common; 0 if it is not."""
+    try:
+        text = codecs.getincrementaldecoder("cp932")().decode(head, whole)
+    except UnicodeDecodeError:
+        return 0.0
+    return _commonness(_KANA.sub("之", text))
 
 
 def _commonness(text: str) -> float:
