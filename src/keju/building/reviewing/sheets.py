@@ -7,7 +7,6 @@ must come back as it went out: a person writes into the columns behind it.
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import os
@@ -20,7 +19,7 @@ import msgspec
 from keju.building.drafting.templates import known_of
 from keju.building.review_form import OTHER_FORM, ReviewForm, Scale
 from keju.building.reviewing.verdicts import Decision, Verdict, seal_of
-from keju.datasets.readers.base import source_bytes, source_text
+from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table
 from keju.datasets.store import Dataset
@@ -138,15 +137,7 @@ def _verdicts(
 
 def _table(file: Path) -> list[Row]:
     """The lines of a table, whichever separator and encoding a spreadsheet gave it."""
-    data = source_bytes(file)
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        try:
-            text = data.decode("utf-16")
-        except UnicodeDecodeError:
-            raise DataError("not UTF-16", file=file, mend="Save it as CSV (UTF-8)") from None
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    else:
-        text = source_text(file)
+    text = source_text(file)
     first = text.partition("\n")[0]
     fits = []
     for separator in (",", ";", "\t"):

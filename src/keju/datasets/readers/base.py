@@ -243,6 +243,11 @@ def kept_inside(path: Path, folder: Path) -> Path:
     return path
 
 
+def plain_name(name: str) -> str:
+    """A name in small letters without the characters in which spellings of one name differ."""
+    return "".join(char for char in name.casefold() if char.isalnum())
+
+
 def listed(names: Iterable[str], most: int = 5) -> str:
     """A few names for an error, and how many more there are."""
     every = list(names)

@@ -77,11 +77,9 @@ class ImageIndex:
             DataError: several images fit equally, the name cannot be a file's, or the image is a
                 link that leads out of the folder.
         """
-        if _is_plain(name):
-            for root in self.roots:
-                literal = inside(root, name, file=file, item=item)
-                if literal.is_file():
-                    return literal
+        literal = image_below(self.roots, name, file=file, item=item) if _is_plain(name) else None
+        if literal is not None:
+            return literal
         parts = _parts(name)
         wanted = {_folded(each) for each in (*near, file.stem, file.parent.name)}
         for by_stem in (False, True):
@@ -199,6 +197,16 @@ class ImageIndex:
 
     def _shown(self, path: Path) -> str:
         return shortened(str(self._relative(path)))
+
+
+def image_below(roots: Iterable[Path], name: str, *, file: Path, item: str) -> Path | None:
+    """The image at the path `name` below the first of the roots that has it; None if none has.
+
+    Raises:
+        DataError: the path leads out of a root.
+    """
+    paths = (inside(root, name, file=file, item=item) for root in roots)
+    return next((path for path in paths if path.is_file()), None)
 
 
 def decoded_image(text: str, *, file: Path, item: str) -> bytes | None:

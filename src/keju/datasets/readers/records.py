@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, inside, listed, source_bytes
+from keju.datasets.readers.base import Options, listed, source_bytes
 from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
@@ -133,19 +133,6 @@ def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
     return [text] if text.strip() else []
 
 
-def picture_under(roots: Iterable[Path], name: str, place: Place) -> Path | None:
-    """The picture of that name in the first of the roots that has it, or None.
-
-    Raises:
-        DataError: the name leads out of the roots.
-    """
-    for root in roots:
-        path = inside(root, name, file=place.file, item=place.item)
-        if path.is_file():
-            return path
-    return None
-
-
 class Pictures:
     """Stores images by the names that records give, each once, and remembers which are missing.
 
@@ -230,9 +217,11 @@ def _name_among(
 ) -> str | None:
     if role in given:
         return given[role] if given[role] in keys else None
-    plain = {_plain(key): key for key in reversed(keys)}
-    return next((plain[_plain(name)] for name in field.names if _plain(name) in plain), None)
+    plain = {plain_field(key): key for key in reversed(keys)}
+    wanted = map(plain_field, field.names)
+    return next((plain[name] for name in wanted if name in plain), None)
 
 
-def _plain(name: str) -> str:
+def plain_field(name: str) -> str:
+    """A field's name in small letters, without ``_``, ``-`` and spaces."""
     return name.casefold().replace("_", "").replace("-", "").replace(" ", "")

@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from keju.benchmarks import Task, query_of, task, tasks
 from keju.datasets.readers.base import Detection, Options, Reader, files_under, source_bytes
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
+from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.mcs_bench import with_options
-from keju.datasets.readers.records import Place, image_roots, picture_under, text_of
+from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.readers.tables import MAX_CELL, Row, delimited
 from keju.datasets.store import DatasetWriter
 from keju.datasets.vlmevalkit import HEADS, OURS, cells_of, item_in
@@ -196,7 +197,7 @@ class _Images:
         return self._writer.add_image(data, f"{place.file}: {place.item}")
 
     def _read(self, name: str, place: Place) -> ImageRef:
-        path = picture_under(self._roots, name, place)
+        path = image_below(self._roots, name, file=place.file, item=place.item)
         if path is None:
             raise _wrong(
                 place,

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import Task, tasks
 from keju.datasets.readers.ancientdoc.strata import as_printed
+from keju.datasets.readers.base import plain_name
 from keju.datasets.readers.records import Place
 from keju.errors import DataError
 from keju.items import ImageRef, Item
@@ -93,7 +94,7 @@ def task_named(name: str, place: Place) -> Task:
     Raises:
         DataError: there is none.
     """
-    found = named_tasks().get(_plain(name))
+    found = named_tasks().get(plain_name(name))
     if found is None:
         ids = ", ".join(dict.fromkeys(each.id for each in named_tasks().values()))
         raise DataError(
@@ -112,14 +113,10 @@ def named_tasks() -> Mapping[str, Task]:
     for kind in tasks():
         if kind.benchmark == BENCHMARK:
             for name in (kind.id, kind.name_en, kind.name_zh, *_ALIASES.get(kind.id, ())):
-                names[_plain(name)] = kind
+                names[plain_name(name)] = kind
     return names
 
 
 def is_task_name(name: object) -> bool:
     """Whether a value names one of the five tasks."""
-    return isinstance(name, str) and _plain(name) in named_tasks()
-
-
-def _plain(name: str) -> str:
-    return "".join(char for char in name.casefold() if char.isalnum())
+    return isinstance(name, str) and plain_name(name) in named_tasks()

@@ -14,7 +14,6 @@ from keju.datasets.readers.base import Options, files_under, flag, listed, plain
 from keju.datasets.readers.boxes.coco import read_coco
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.createml import read_createml
-from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.boxes.fitting import Canvas, Fitted, canvas_of, fitted, sound
 from keju.datasets.readers.boxes.labelme import read_labelme
 from keju.datasets.readers.boxes.model import Annotations, Drawn
@@ -24,6 +23,7 @@ from keju.datasets.readers.boxes.via import read_via
 from keju.datasets.readers.boxes.voc import read_voc
 from keju.datasets.readers.boxes.yinqiwenyuan import read_yinqiwenyuan
 from keju.datasets.readers.boxes.yolo import read_yolo
+from keju.datasets.readers.image_names import ImageNames
 from keju.errors import DataError, UsageError
 
 __all__ = ["NAMES", "OPTIONS", "Annotations", "Canvas", "Drawn", "Fitted", "ImageNames",

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import listed
-from keju.datasets.readers.boxes.finding import ImageNames
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, shortened
 

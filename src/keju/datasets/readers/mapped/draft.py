@@ -12,6 +12,7 @@ from typing import NamedTuple
 from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.readers.mapped.mapping import TODO
 from keju.datasets.readers.mapped.records import flat
+from keju.datasets.readers.records import plain_field
 from keju.errors import printable, shortened
 from keju.images import EXTENSIONS
 
@@ -130,7 +131,7 @@ def _roles(table: _Table) -> dict[str, str]:
 
 
 def _plain(name: str) -> str:
-    return name.rpartition(".")[2].casefold().replace("_", "").replace("-", "").replace(" ", "")
+    return plain_field(name.rpartition(".")[2])
 
 
 def _table_source(listing: Listing, table: _Table) -> Iterator[str]:

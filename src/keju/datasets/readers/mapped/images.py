@@ -11,9 +11,10 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from keju.datasets.readers.base import files_under, inside, source_bytes, source_text
+from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.mapped.mapping import Mapping
 from keju.datasets.readers.mapped.records import as_tuple
-from keju.datasets.readers.records import JsonObject, Place, picture_under
+from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, shortened
@@ -99,7 +100,8 @@ class MappedFiles:
         """The file of that name, where ``.*`` is any image suffix and ``**/`` any folder."""
         if name.endswith(_ANY_SUFFIX) or name.startswith(_ANY_FOLDER):
             return self._searched(name, place, EXTENSIONS)
-        return picture_under([*self._folders, *self._usual(place)], name, place)
+        roots = [*self._folders, *self._usual(place)]
+        return image_below(roots, name, file=place.file, item=place.item)
 
     def _searched(self, name: str, place: Place, suffixes: frozenset[str]) -> Path | None:
         anywhere, any_suffix = name.startswith(_ANY_FOLDER), name.endswith(_ANY_SUFFIX)

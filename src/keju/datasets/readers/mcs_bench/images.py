@@ -11,11 +11,11 @@ from pathlib import Path, PurePosixPath
 
 from keju.benchmarks import Task
 from keju.datasets.readers.base import Options, files_under, listed, source_bytes
-from keju.datasets.readers.image_lookup import MOST_FILES, ImageIndex, decoded_image
+from keju.datasets.readers.image_lookup import MOST_FILES, ImageIndex, decoded_image, image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mcs_bench.entries import Entry
 from keju.datasets.readers.mcs_bench.words import domains_in, tasks_of_path
-from keju.datasets.readers.records import Place, image_roots, picture_under, text_of
+from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, shortened
 from keju.files import sha256_bytes
@@ -170,7 +170,7 @@ class ReleaseImages:
         plain = PurePosixPath(name.replace("\\", "/"))
         if not plain.is_absolute() and ".." not in plain.parts and ":" not in name:
             roots = dict.fromkeys(image_roots(self._src, entry.place.file, self._options))
-            if exact := picture_under(roots, name, entry.place):
+            if exact := image_below(roots, name, file=entry.place.file, item=entry.place.item):
                 return exact
         file, item = entry.place
         near = self._near_of(entry.kind)

@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import NamedTuple, TypeVar
 
 from keju.benchmarks import Task, tasks
+from keju.datasets.readers.base import plain_name
 from keju.items import Script
 from keju.text import in_script
 
@@ -69,7 +70,7 @@ def plain(name: str) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _plain(name: str) -> str:
-    return "".join(char for char in name.casefold() if char.isalnum())
+    return plain_name(name)
 
 
 @cache

@@ -10,7 +10,7 @@ from keju.datasets.readers.base import Options, flag, listed, whole
 from keju.datasets.readers.obi.copies import Copies, Image, Rule
 from keju.datasets.readers.obi.descriptions import Description, read_descriptions
 from keju.datasets.readers.obi.drawing import image_of, images_of
-from keju.datasets.readers.obi.image_list import listed_images
+from keju.datasets.readers.obi.item_list import listed_images
 from keju.datasets.readers.obi.sources import Found, drawn, inside_name, tier_of
 from keju.datasets.readers.obi.tree import Tree
 from keju.errors import DataError, UsageError

@@ -11,7 +11,7 @@ from keju.datasets.readers.base import Options, Reader, flag, whole
 from keju.datasets.readers.obi.class_detection import detect_classes
 from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
 from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, notes_of
-from keju.datasets.readers.obi.image_list import OPTION as ITEMS_OPTION
+from keju.datasets.readers.obi.item_list import ROLES_OPTION
 from keju.datasets.readers.obi.listed import (
     listed_by_source,
     listed_gallery,
@@ -58,7 +58,7 @@ _OPTIONS = {
     "as many as the paper has, of a source of your own all)",
     "similar": "a UTF-8 file of classes that look alike, one a line: no others are drawn",
     "seed": SEED_OPTION,
-    "items": ITEMS_OPTION,
+    "items": ROLES_OPTION,
     "duplicates": DUPLICATES_OPTION,
     "names": NAMES_OPTION,
 }

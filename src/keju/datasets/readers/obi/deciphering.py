@@ -15,7 +15,7 @@ from keju.datasets.readers.obi.class_detection import detect_characters
 from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
 from keju.datasets.readers.obi.copies import rule_in
 from keju.datasets.readers.obi.descriptions import NAME
-from keju.datasets.readers.obi.image_list import OPTION as ITEMS_OPTION
+from keju.datasets.readers.obi.item_list import ROLES_OPTION
 from keju.datasets.readers.obi.sources import (
     BENCHMARK,
     NAMES_OPTION,
@@ -63,7 +63,7 @@ OPTIONS = {
     "era": "without a table: the era of EVOBC's images (default OBC), or all",
     "annotated": "without a table: of OBI Component 20 the images that mark the component (default "
     "yes), or the others (no)",
-    "items": ITEMS_OPTION,
+    "items": ROLES_OPTION,
     "duplicates": DUPLICATES_OPTION,
     "names": NAMES_OPTION,
 }

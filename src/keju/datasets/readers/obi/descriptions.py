@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Options
-from keju.datasets.readers.records import Field, Place, map_fields, picture_under, text_of
+from keju.datasets.readers.image_lookup import image_below
+from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import find_table, read_table
 from keju.errors import DataError
 
@@ -76,7 +77,7 @@ def read_descriptions(
     first: dict[Path, str] = {}
     for place, cells in rows:
         said = {role: text_of(cells, fields.get(role), place).strip() for role in FIELDS}
-        path = picture_under(roots, said["image"], place)
+        path = image_below(roots, said["image"], file=place.file, item=place.item)
         if path is None:
             raise _wrong(
                 place, f"the image {said['image']!r} is missing", "Put it there, or take it out"

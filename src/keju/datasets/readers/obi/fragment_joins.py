@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import Options, files_under, listed
-from keju.datasets.readers.boxes.finding import ImageNames
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.obi.fragment_groups import folder_of
 from keju.datasets.readers.obi.fragment_pairs import (
     SUFFIXES,

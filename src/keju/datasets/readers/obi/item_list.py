@@ -1,28 +1,30 @@
-"""The option ``items``: a list of the images or pairs to import, instead of a draw.
-
-Somebody who has the test set of a paper, or the list of its files, gets exactly those items.
-"""
+"""The option ``items``: a list of the images or pairs to import instead of a draw."""
 
 from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.readers.base import Options, listed, source_text
-from keju.datasets.readers.boxes.finding import ImageNames
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import SUFFIXES, read_table
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 
 ITEMS_OPTION = (
     "a list of the images to import, instead of a draw: one name a line, a JSON list of names, or "
     "a table with the column image"
 )
-
+ROLES_OPTION = (
+    "a list of images to import instead of a draw: one path a line, or CSV or JSON with a column "
+    "image (and role, where there is one)"
+)
 
 _FIELDS = {
     "image": Field(
@@ -30,14 +32,26 @@ _FIELDS = {
          "image1", "img1", "a")
     ),
     "other": Field(("candidate", "adjoins", "image2", "img2", "b"), required=False),
+    "role": Field(("role", "kind", "use"), required=False),
 }  # fmt: skip
+_LABEL = re.compile(r"[ \t,]+\S+$")
+"""A class after a path, as in the lists of OBI Component 20: ``../8/422_5154no1.png 15``."""
 
 
 class Listed(NamedTuple):
-    """One line of a list: its names, and its place for errors."""
+    """One entry of a list.
+
+    Attributes:
+        place: for errors.
+        names: the name of an image, or of the two of a pair.
+        text: the whole entry, as written.
+        role: in small letters; may be empty.
+    """
 
     place: Place
     names: tuple[str, ...]
+    text: str = ""
+    role: str = ""
 
 
 def read_item_list(file: Path) -> list[Listed]:
@@ -50,14 +64,22 @@ def read_item_list(file: Path) -> list[Listed]:
     Raises:
         DataError: not readable, empty, or an entry of more than two names.
     """
+    found = _entries(file)
+    for line in found:
+        if len(line.names) not in {1, 2} or not all(line.names):
+            raise DataError(
+                f"{len(line.names)} names",
+                file=file,
+                item=line.place.item,
+                mend="Write one name, or two",
+            )
+    return found
+
+
+def _entries(file: Path) -> list[Listed]:
     found = list(_table(file) or _json(file) or _lines(file))
     if not found:
         raise DataError("the list is empty", file=file, mend="Write one name a line")
-    for place, names in found:
-        if len(names) not in {1, 2} or not all(names):
-            raise DataError(
-                f"{len(names)} names", file=file, item=place.item, mend="Write one name, or two"
-            )
     return found
 
 
@@ -73,11 +95,13 @@ def _table(file: Path) -> list[Listed]:
         if suffix in {".csv", ".tsv"}:
             return []
         raise
-    keys = [fields[role] for role in _FIELDS if role in fields]
-    return [
-        Listed(place, tuple(text_of(cells, key, place).strip() for key in keys))
-        for place, cells in rows
-    ]
+    keys = [fields[role] for role in ("image", "other") if role in fields]
+    found = []
+    for place, cells in rows:
+        names = tuple(text_of(cells, key, place).strip() for key in keys)
+        role = text_of(cells, fields.get("role"), place).strip().casefold()
+        found.append(Listed(place, names, names[0], role))
+    return found
 
 
 def _begins_with_object(file: Path) -> bool:
@@ -87,17 +111,18 @@ def _begins_with_object(file: Path) -> bool:
 def _json(file: Path) -> list[Listed]:
     if file.suffix.casefold() != ".json":
         return []
-    return [
-        Listed(Place(file, f"entry {n}"), (names,) if isinstance(names, str) else tuple(names))
-        for n, names in enumerate(json_in(file, list[str | list[str]]), start=1)
-    ]
+    found = []
+    for number, entry in enumerate(json_in(file, list[str | list[str]]), start=1):
+        names = (entry,) if isinstance(entry, str) else tuple(entry)
+        found.append(Listed(Place(file, f"entry {number}"), names, " ".join(names).strip()))
+    return found
 
 
 def _lines(file: Path) -> Iterator[Listed]:
     for number, line in enumerate(source_text(file).split("\n"), start=1):
         plain = line.strip()
         if plain and not plain.startswith("#"):
-            yield Listed(Place(file, f"line {number}"), names_in(plain))
+            yield Listed(Place(file, f"line {number}"), names_in(plain), plain)
 
 
 def names_in(line: str) -> tuple[str, ...]:
@@ -115,7 +140,7 @@ def names_in(line: str) -> tuple[str, ...]:
     return tuple(words)
 
 
-def listed_images(options: Options, src: Path, images: Iterable[Path]) -> list[Path] | None:
+def listed_paths(options: Options, src: Path, images: Iterable[Path]) -> list[Path] | None:
     """The images that the option ``items`` names, in its order; None without the option.
 
     Raises:
@@ -146,7 +171,7 @@ def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
     """
     found: dict[Path, str] = {}
     missing: list[str] = []
-    for place, (name, *_) in lines:
+    for place, (name, *_), *_ in lines:
         path = index.named(name, place.file, place.item)
         if path is None:
             missing.append(f"{name} ({place.item})")
@@ -166,3 +191,85 @@ def resolved(lines: Sequence[Listed], index: ImageNames) -> list[Path]:
             mend="Put them into the source, or remove them from the list",
         )
     return list(found)
+
+
+class ListedImage(NamedTuple):
+    """An image of the list: its name in the source, its role (may be empty), and its place."""
+
+    name: str
+    role: str
+    place: Place
+
+
+def listed_images(options: Options, names: Iterable[str]) -> list[ListedImage] | None:
+    """The images of the list that the option ``items`` names, in its order; None without it.
+
+    A listed path is found by its end: ``../HUST-OBC/deciphered/0157/a.png`` is the image
+    ``deciphered/0157/a.png`` of the source.
+
+    Args:
+        options: of the import.
+        names: the images of the source, paths with ``/``.
+
+    Raises:
+        DataError: the list is not readable or empty, an image is not in the source, is in it
+            several times, or is listed twice.
+    """
+    if "items" not in options:
+        return None
+    file = Path(options["items"])
+    ends: dict[str, list[str]] = defaultdict(list)
+    for name in names:
+        ends[name.rpartition("/")[2]].append(name)
+    found: dict[str, ListedImage] = {}
+    for line in _entries(file):
+        place = line.place
+        name = _match(line.text, ends, place)
+        if name in found:
+            raise DataError(
+                f"{shortened(line.text)} is also in {found[name].place.item}",
+                file=file,
+                item=place.item,
+                mend="List each image once",
+            )
+        found[name] = ListedImage(name, line.role, place)
+    return list(found.values())
+
+
+def _match(path: str, ends: dict[str, list[str]], place: Place) -> str:
+    """The image of the source that a listed path names, as it is or with a class after it."""
+    plain = path.replace("\\", "/")
+    for text in (plain, _LABEL.sub("", plain)):
+        wanted = [part for part in text.split("/") if part not in {"", ".", ".."}]
+        same = [name for name in ends.get(wanted[-1] if wanted else "", []) if _fits(wanted, name)]
+        longest = max((_common_end(wanted, name) for name in same), default=0)
+        best = [name for name in same if _common_end(wanted, name) == longest]
+        if len(best) == 1:
+            return best[0]
+        if best:
+            raise DataError(
+                f"{shortened(path)!r} may be {listed(best, 3)}",
+                file=place.file,
+                item=place.item,
+                mend="Write the path from the source's folder on",
+            )
+    raise DataError(
+        f"the source has no image {shortened(path)!r}",
+        file=place.file,
+        item=place.item,
+        mend="Write the path from the source's folder on, or remove the line",
+    )
+
+
+def _fits(wanted: list[str], name: str) -> bool:
+    """Whether one of the two paths is the end of the other."""
+    return _common_end(wanted, name) == min(len(wanted), name.count("/") + 1)
+
+
+def _common_end(wanted: list[str], name: str) -> int:
+    count = 0
+    for left, right in zip(reversed(wanted), reversed(name.split("/")), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.obi.copies import Copies
 from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, image_of
-from keju.datasets.readers.obi.image_list import ListedImage, listed_images
+from keju.datasets.readers.obi.item_list import ListedImage, listed_images
 from keju.datasets.readers.obi.tree import Tree
 from keju.errors import DataError
 from keju.items import ImageRef

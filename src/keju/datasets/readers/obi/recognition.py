@@ -13,7 +13,7 @@ from keju.datasets.readers.base import Options, Reader, flag, listed, source_byt
 from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
 from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
 from keju.datasets.readers.obi.descriptions import NAME, descriptions_in
-from keju.datasets.readers.obi.item_list import ITEMS_OPTION, listed_images
+from keju.datasets.readers.obi.item_list import ITEMS_OPTION, listed_paths
 from keju.datasets.readers.obi.recognition_detection import detect_recognition
 from keju.datasets.readers.obi.sources import (
     BENCHMARK,
@@ -93,7 +93,7 @@ def read_recognition(src: Path, writer: DatasetWriter, options: Options) -> Iter
         raise UsageError(f"option without-boxes={rule}: say error or negative")
     found = sources_in(src, _TASK, options)
     every = [path for each in found for path in pictures_in(each)]
-    wanted = listed_images(options, src, every)
+    wanted = listed_paths(options, src, every)
     seed = options.get("seed", "0")
     drawn_as = {"items": len(wanted)} if wanted is not None else {}
     declare(writer, found, seed=seed, sample=options.get("sample", "all"), **drawn_as)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from keju.datasets.readers.base import Options, Reader, listed, source_bytes
-from keju.datasets.readers.boxes.finding import ImageNames
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.obi.fragment_groups import bones_by, folder_of, whole_images
 from keju.datasets.readers.obi.fragment_joins import Adjacency, joins_in
 from keju.datasets.readers.obi.item_list import Listed, read_item_list, resolved
@@ -139,7 +139,7 @@ def _galleries(
 
 def _listed_pairs(found: Found, lines: Sequence[Listed], index: ImageNames) -> dict[str, list[str]]:
     galleries: dict[str, list[str]] = {}
-    for place, names in lines:
+    for place, names, *_ in lines:
         one, other = (
             path.relative_to(found.folder).as_posix()
             for name in names

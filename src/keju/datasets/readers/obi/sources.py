@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.benchmarks import Task, task
-from keju.datasets.readers.base import Options, check_name, image_files, listed
+from keju.datasets.readers.base import Options, check_name, image_files, listed, plain_name
 from keju.datasets.readers.listing import is_litter
 from keju.datasets.readers.obi.releases import release_of
 from keju.datasets.store import DatasetWriter
@@ -183,7 +183,7 @@ def source_named(name: str, task_id: str) -> Source:
 def source_called(name: str) -> Source | None:
     """The source with this name in one of its spellings, or None."""
     for source in sources():
-        if _plain(name) in {_plain(spelling) for spelling in (source.name, *source.spellings)}:
+        if plain_name(name) in map(plain_name, (source.name, *source.spellings)):
             return source
     return None
 
@@ -191,10 +191,6 @@ def source_called(name: str) -> Source | None:
 def _own(name: str, task_id: str) -> Source:
     numbers = _table().own.get(task_id, {})
     return msgspec.convert({"name": name, "task": task_id} | numbers, Source)
-
-
-def _plain(name: str) -> str:
-    return "".join(char for char in name.casefold() if char.isalnum())
 
 
 def drawn(names: Iterable[str], *key: str) -> list[str]:
