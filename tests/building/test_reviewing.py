@@ -16,9 +16,16 @@ from PIL import Image
 
 from keju.building.engine import Engine
 from keju.building.review_form import review_form
-from keju.building.reviewing import Mended, Verdict, seal_of, write_verdicts
+from keju.building.reviewing import (
+    Mended,
+    Verdict,
+    returned_cells,
+    seal_of,
+    write_verdicts,
+)
 from keju.building.reviewing.deciding import agreement, decide, disagreements
 from keju.building.reviewing.forms import export_review, read_review
+from keju.building.reviewing.returned_cells import Returned, converted
 from keju.building.reviewing.sheets import mark_head
 from keju.building.reviewing.step import STEP, ReviewSettings
 from keju.building.running import Work, run_step
@@ -447,7 +454,8 @@ HOSTILE = [
     ("a.json", '[{"item":"mcq","seal":"x","decision":"accept","id":1}]',
      "task 1: no task of Label Studio: it holds no data. Export as JSON, not as JSON-MIN"),
     ("a.json", '[{"data":{"item":"mcq"},"annotations":[{"result":[]}]}]', "task 1, mcq: no seal"),
-    ("a.xlsx", "PK", "a.xlsx: a spreadsheet's own file. Save it as CSV (UTF-8)"),
+    ("a.xlsx", "PK", "a.xlsx: not readable as a workbook"),
+    ("a.ods", "PK", "a.ods: a spreadsheet's own file. Save it as .xlsx or CSV (UTF-8)"),
 ]  # fmt: skip
 
 
@@ -672,3 +680,77 @@ def test_marks_of_two_stand_in_the_tables_and_hold_items_back_only_when_asked(gi
     assert list(dropped) == ["mcq", "where0", "where1"]
     settled, _ = reviewed(given, tmp_path / "judged", *files, least_mark=3, judge="乙")
     assert not settled["text"].draft, "the judge's mark is 3"
+
+
+RECORDED = Path(__file__).parent / "recorded"
+NUMBERS = ["1/2", "3-4", "007", "50%", "1:20", "0e06696004031235", "2"]
+
+
+@pytest.fixture
+def numbers(tmp_path) -> Dataset:
+    """Items whose ids and answers a spreadsheet takes for numbers, dates and times."""
+    with DatasetWriter(tmp_path / "numbers", name="g", version="1", licence="CC0-1.0",
+                       source="made by the tests") as writer:  # fmt: skip
+        for n, answer in enumerate(NUMBERS, start=1):
+            writer.add(Item(id=f"{n:03d}", benchmark="MCS-Bench", task="T11", question="何數？",
+                            answer=answer, draft=True))  # fmt: skip
+    return Dataset.open(tmp_path / "numbers")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_a_sheet_that_libreoffice_has_saved_comes_back(numbers, tmp_path, suffix):
+    file = RECORDED / f"review-libreoffice-7.4.7.{suffix}"
+    items, _ = reviewed(numbers, tmp_path / "out", file, person="anna")
+    assert {name: (item.answer, item.draft) for name, item in items.items()} == {
+        f"{n:03d}": (answer, False) for n, answer in enumerate(NUMBERS, start=1)
+    }
+
+
+def test_a_seal_in_a_sheet_is_never_a_number(numbers, tmp_path):
+    export_review("sheet", numbers, numbers.items(), tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(encoding="utf-8-sig", newline="") as stream:
+        seals = [row["seal"] for row in csv.DictReader(stream)]
+    assert seals == [f"k{seal_of(item)}" for item in numbers.items()]
+
+
+def test_a_sheet_of_an_earlier_keju_is_read_also_with_a_damaged_seal(given, tmp_path, monkeypatch):
+    """Seals had no letter; a spreadsheet made 0.00E+00 of 0e06696004031235."""
+    item = items_of(given)["text"]
+    old = tmp_path / "old.csv"
+    old.write_text(f"item,seal,decision,answer\ntext,{seal_of(item)},accept,天地\n", "utf-8")
+    with pytest.raises(DataError, match="answer was changed"):
+        read_review(old, items_of(given), "anna")
+    old.write_text(f"item,seal,decision\ntext,{seal_of(item)},accept\n", "utf-8")
+    assert read_review(old, items_of(given), "anna")[0].seal == seal_of(item)
+    monkeypatch.setattr(returned_cells, "seal_of", lambda _: "0e06696004031235")
+    assert Returned({"text": item}).names("text", "0.00E+00") == ("text", "0e06696004031235")
+    assert Returned({"text": item}).names("text", "123") == ("text", "123")
+
+
+def test_every_changed_cell_of_a_sheet_is_named_at_once(numbers, tmp_path):
+    sheet = tmp_path / "a.csv"
+    export_review("sheet", numbers, numbers.items(), sheet)
+    fill(sheet, {
+        "001": {"answer": "三", "question": "何？", "decision": "accept"},
+        "003": {"task": "T1"},
+        "007": {"answer": "46023", "decision": "accept"},
+    })  # fmt: skip
+    with pytest.raises(DataError) as caught:
+        read_review(sheet, items_of(numbers), "anna")
+    assert "4 cells were changed" in str(caught.value)
+    for named in ("line 2, 001: question, answer", "line 4, 003: task", "line 8, 007: answer"):
+        assert named in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown", "same"),
+    [
+        ("1", "001", True), ("2026-01-02", "1/2", True), ("01/02/26", "1/2", True),
+        ("0.5", "50%", True), ("50.00%", "50%", True), ("01:20:00", "1:20", True),
+        ("2026-03-04", "3-4", True), ("2", "1", False), ("2026-01-03", "1/2", False),
+        ("2/3", "1/2", False), ("0.4", "50%", False), ("12", "1", False), ("三", "3", False),
+        ("2026-01-02", "1", False), ("", "1/2", False),
+    ],
+)  # fmt: skip
+def test_what_a_spreadsheet_makes_of_a_number_is_not_an_edit(cell, shown, same):
+    assert converted(cell, shown) is same

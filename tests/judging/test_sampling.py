@@ -25,6 +25,7 @@ from keju.judging import (
     write_sample,
 )
 from keju.judging.answers import AnswerId, Judged
+from keju.judging.tables import plain_code, sheet_code
 
 
 def many(models: int, items: int) -> list[Judged]:
@@ -153,3 +154,9 @@ def test_an_empty_answer_bears_no_judges_grade(bench):
 def test_an_answer_that_changed_since_is_another_one(answers):
     judged = answers.judged[0]
     assert code_of(judged) != code_of(judged._replace(text=f"{judged.text}。"))
+
+
+def test_a_code_in_a_sheet_is_never_a_number_and_is_read_with_or_without_its_letter():
+    code = "0e06696004031235"
+    assert sheet_code(code) == f"k{code}"
+    assert [plain_code(cell) for cell in (code, f"k{code}", "k1", "")] == [code, code, "k1", ""]

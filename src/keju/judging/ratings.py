@@ -11,7 +11,7 @@ from keju.errors import DataError
 from keju.items import PromptScript, Setting
 from keju.judging.answers import AnswerId, Judged
 from keju.judging.grades import LEAST, MOST
-from keju.judging.tables import CODE, rows_of
+from keju.judging.tables import CODE, plain_code, rows_of
 
 JUDGE = "judge:"
 """What the names of columns begin with that hold judges' grades."""
@@ -105,7 +105,7 @@ def _check_columns(path: Path, columns: set[str]) -> None:
 def _which(
     path: Path, place: str, row: Mapping[str, str], known: Mapping[str, Judged] | None
 ) -> AnswerId:
-    if code := row.get(CODE):
+    if code := plain_code(row.get(CODE, "")):
         if known is None:
             raise DataError(
                 "a sheet of a sample does not say who answered", file=path,

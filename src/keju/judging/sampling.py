@@ -18,7 +18,7 @@ from keju.benchmarks import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
 from keju.judging.answers import Judged, code_of
-from keju.judging.tables import CODE, rows_of
+from keju.judging.tables import CODE, plain_code, rows_of, sheet_code
 from keju.running import Selection
 from keju.running.selecting import select
 from keju.runs import RunFolder
@@ -96,7 +96,7 @@ def write_sample(path: Path, drawn: Sequence[Judged]) -> None:
         item = each.item
         images = " ".join(ref.path for ref in item.images)
         texts = (prompt_of(item), item.transcription or "", images, item.answer, each.text)
-        writer.writerow([code_of(each), item.task, *map(cell_text, texts), "", ""])
+        writer.writerow([sheet_code(code_of(each)), item.task, *map(cell_text, texts), "", ""])
     # The mark by which spreadsheets know UTF-8.
     write_atomic(path, "\ufeff" + stream.getvalue())
 
@@ -108,7 +108,7 @@ def sampled_codes(path: Path) -> frozenset[str]:
         UsageError: there is no such file.
         DataError: it is no table with such codes.
     """
-    codes = frozenset(row.get(CODE, "") for _, row in rows_of(path)) - {""}
+    codes = frozenset(plain_code(row.get(CODE, "")) for _, row in rows_of(path)) - {""}
     if not codes:
         raise DataError(
             f"no column {CODE!r} that names answers", file=path, mend="See: judge sample"

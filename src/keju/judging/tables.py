@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,20 @@ from keju.errors import DataError, UsageError
 
 CODE = "answer_code"
 """The column of a sample's sheet that names an answer without saying whose it is."""
+
+_LETTER = "k"
+_HEX = re.compile("[0-9a-f]{16}")
+
+
+def sheet_code(code: str) -> str:
+    """A code for a cell: with a letter before it, a spreadsheet never takes it for a number."""
+    return _LETTER + code
+
+
+def plain_code(cell: str) -> str:
+    """The code in a cell, with or without the letter; sheets of earlier versions have none."""
+    plain = cell.removeprefix(_LETTER)
+    return plain if _HEX.fullmatch(plain) else cell
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:

@@ -30,7 +30,7 @@ from keju.items import Item
 Form = Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
-_WORKBOOKS = (".xlsx", ".xls", ".ods", ".numbers")
+_WORKBOOKS = (".xls", ".ods", ".numbers")
 
 
 def export_review(
@@ -115,7 +115,9 @@ def read_review(
     if src.suffix.casefold() in SUFFIXES:
         return read_sheet(src, items, person, scales)
     if src.suffix.casefold() in _WORKBOOKS:
-        raise DataError("a spreadsheet's own file", file=src, mend="Save it as CSV (UTF-8)")
+        raise DataError(
+            "a spreadsheet's own file", file=src, mend="Save it as .xlsx or CSV (UTF-8)"
+        )
     if src.is_dir() and (src / TASKS).is_file():
         return read_tasks(src / TASKS, items, person, scales)
     if src.is_file() and src.suffix.casefold() == ".json" and _is_list(src):

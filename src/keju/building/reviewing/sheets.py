@@ -10,14 +10,17 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import msgspec
 
 from keju.building.drafting.templates import known_of
 from keju.building.review_form import OTHER_FORM, ReviewForm, Scale
+from keju.building.reviewing.returned_cells import Returned, converted, sheet_seal
 from keju.building.reviewing.verdicts import Decision, Verdict, seal_of
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
@@ -27,7 +30,7 @@ from keju.errors import DataError
 from keju.files import FORMULA, write_atomic
 from keju.items import Item
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl")
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
 """What a sheet that comes back may be called; spreadsheets write "Unicode text" as .txt."""
 
 _SHOWN = ("item", "seal", "task", "query", "images", "question", "options", "answer",
@@ -63,7 +66,10 @@ def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: Revie
     """
     heads = [mark_head(scale) for scale in form.scale]
     root = os.path.relpath(dataset.path.resolve(), file.parent.resolve())
-    rows = [_shown(item, root) | dict.fromkeys((*_ASKED, *heads), "") for item in items]
+    rows = [
+        _shown(item, root) | {"seal": sheet_seal(item)} | dict.fromkeys((*_ASKED, *heads), "")
+        for item in items
+    ]
     if file.suffix == ".jsonl":
         write_atomic(file, (msgspec.json.encode(row) + b"\n" for row in rows))
         return
@@ -119,11 +125,17 @@ def read_sheet(
 def _verdicts(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> Iterator[Verdict]:
-    for place, cells in read_table(file) if file.suffix == ".jsonl" else _table(file):
+    returned, changed = Returned(items), list[_Changed]()
+    suffix = file.suffix.casefold()
+    for place, cells in read_table(file) if suffix in {".jsonl", ".xlsx"} else _table(file):
         if "task" not in cells and "decision" in cells and file.suffix == ".jsonl":
             found: Verdict | None = _converted(cells, place)
         else:
-            found = _from_row(cells, place, items, person, form)
+            text = _row_text(cells, place, returned)
+            if text["item"] in items:
+                shown = {name: text[name] for name in _SHOWN if name in cells}
+                changed += _changed(items[text["item"]], shown, place)
+            found = _from_row(text, cells, place, person, form)
         if found is None:
             continue
         if fault := form.fault(found.marks):
@@ -133,6 +145,8 @@ def _verdicts(
                 fault, file=file, item=f"{place.item}, {found.item}", mend="Review it again"
             )
         yield found
+    if changed:
+        raise _of_changed(file, changed)
 
 
 def _table(file: Path) -> list[Row]:
@@ -161,9 +175,12 @@ def _converted(cells: JsonObject, place: Place) -> Verdict:
         ) from None
 
 
-def _from_row(
-    cells: JsonObject, place: Place, items: Mapping[str, Item], person: str, form: ReviewForm
-) -> Verdict | None:
+def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, str]:
+    """The cells of a row as text, item and seal as they were exported.
+
+    Raises:
+        DataError: a column is missing, or a cell is not text.
+    """
     missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
         raise DataError(
@@ -174,9 +191,13 @@ def _from_row(
         )
     quoted = place.file.suffix != ".jsonl"
     text = {name: _text(cells, name, place, quoted=quoted) for name in COLUMNS}
-    if text["item"] in items:
-        _check_shown(items[text["item"]], {name: text[name] for name in _SHOWN if name in cells},
-                     place)  # fmt: skip
+    text["item"], text["seal"] = returned.names(text["item"], text["seal"])
+    return text
+
+
+def _from_row(
+    text: Mapping[str, str], cells: JsonObject, place: Place, person: str, form: ReviewForm
+) -> Verdict | None:
     said = text["decision"].strip()
     told = {
         name.removeprefix("new_"): value
@@ -219,8 +240,16 @@ def _from_row(
     return _converted(row, place)
 
 
-def _check_shown(item: Item, cells: Mapping[str, str], place: Place) -> None:
-    """Refuse what was written where the item is shown: as an edit it would be lost.
+class _Changed(NamedTuple):
+    """A cell of what was shown that a person, or a spreadsheet, has changed."""
+
+    place: Place
+    item: str
+    name: str
+
+
+def _changed(item: Item, cells: Mapping[str, str], place: Place) -> Iterator[_Changed]:
+    """What was written where the item is shown: as an edit it would be lost.
 
     An item that has itself changed since is left to the check of seals.
     """
@@ -229,27 +258,43 @@ def _check_shown(item: Item, cells: Mapping[str, str], place: Place) -> None:
         return
     for name, cell in cells.items():
         if name != "seal" and not _same(name, cell, shown[name]):
-            own = _ANSWERED_IN.get(name)
-            raise DataError(
-                f"{name} was changed",
-                file=place.file,
-                item=f"{place.item}, {item.id}",
-                mend=f"Write it in {own} and decide mend; leave {name} as it was"
-                if own
-                else f"Leave {name} as it was exported",
-            )
+            yield _Changed(place, item.id, name)
+
+
+_MOST_NAMED = 8
+
+
+def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
+    """One error for all changed cells of a sheet, row by row."""
+    first = changed[0]
+    own = _ANSWERED_IN.get(first.name)
+    if len(changed) == 1:
+        return DataError(
+            f"{first.name} was changed",
+            file=file,
+            item=f"{first.place.item}, {first.item}",
+            mend=f"Write it in {own} and decide mend; leave {first.name} as it was"
+            if own
+            else f"Leave {first.name} as it was exported",
+        )
+    rows: dict[str, list[str]] = defaultdict(list)
+    for each in changed:
+        rows[f"{each.place.item}, {each.item}"].append(each.name)
+    named = [f"{row}: {', '.join(names)}" for row, names in rows.items()]
+    more = f"; and {len(named) - _MOST_NAMED} more rows" if len(named) > _MOST_NAMED else ""
+    return DataError(
+        f"{len(changed)} cells were changed ({'; '.join(named[:_MOST_NAMED])}{more})",
+        file=file,
+        mend="Write changes in the columns new_… and decide mend; leave the others as exported",
+    )
 
 
 def _same(name: str, cell: str, shown: str) -> bool:
-    """Whether a cell is what went out, but for what spreadsheets do: spaces at ends, 1.0 for 1."""
+    """Whether a cell is what went out, but for what spreadsheets do to spaces and numbers."""
     ours, theirs = ([line.strip() for line in text.strip().split("\n")] for text in (shown, cell))
     if name == "images":  # the sheet may have moved; a picture's name is its hash
         ours, theirs = ([PurePosixPath(line).name for line in lines] for lines in (ours, theirs))
-    if ours == theirs:
-        return True
-    with suppress(ValueError):
-        return float(cell) == float(shown)
-    return False
+    return ours == theirs or converted(cell, shown)
 
 
 def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:

@@ -1,0 +1,95 @@
+"""`Returned`: the item of a sheet's row, and its cells, after a spreadsheet has changed them.
+
+Spreadsheets read ``001`` as 1, ``1/2`` as a date, ``50%`` as 0.5, and a seal such as
+``0e06696004031235`` as 0. A seal is therefore exported with a letter before it, and an item whose
+id was altered is found by its seal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
+from math import isclose
+
+from keju.building.reviewing.verdicts import seal_of
+from keju.items import Item
+
+LETTER = "k"
+"""What a seal in a sheet begins with. No hexadecimal digit, so that it is never a number."""
+
+_SEAL = re.compile("[0-9a-f]{16}")
+_NUMERIC = re.compile(r"(?:[0-9.,:/%+\-\s年月日時时分秒eETZ]|[AP]M){1,40}")
+_DIGITS = re.compile("[0-9]+")
+
+
+class Returned:
+    """Finds the items of rows that come back.
+
+    Args:
+        items: what went out, by id.
+    """
+
+    def __init__(self, items: Mapping[str, Item]) -> None:
+        self._items = items
+        seals = {name: seal_of(item) for name, item in items.items()}
+        counts = Counter(seals.values())
+        self._by_seal = {seal: name for name, seal in seals.items() if counts[seal] == 1}
+        self._seals = seals
+
+    def names(self, item: str, seal: str) -> tuple[str, str]:
+        """The id and the seal of a row as they were exported; what is not known stays as it is."""
+        seal = plain_seal(seal)
+        by_seal = self._by_seal.get(seal)
+        if by_seal is not None and by_seal != item:
+            known = item in self._items
+            if not known or (self._seals[item] != seal and converted(item, by_seal)):
+                return by_seal, seal
+        own = self._seals.get(item, "")
+        if seal and not _SEAL.fullmatch(seal) and own and _equal(seal, own):
+            return item, own  # Whether the item is the same is then seen from its cells.
+        return item, seal
+
+
+def sheet_seal(item: Item) -> str:
+    """The seal of an item for a cell: `LETTER` and sixteen hexadecimal digits."""
+    return LETTER + seal_of(item)
+
+
+def plain_seal(cell: str) -> str:
+    """The seal in a cell, with or without the letter before it."""
+    plain = cell.strip().removeprefix(LETTER)
+    return plain if _SEAL.fullmatch(plain) else cell.strip()
+
+
+def converted(cell: str, shown: str) -> bool:
+    """Whether a cell is what a spreadsheet makes of a number, date, time or percentage.
+
+    Of a date and a time, it must have all the numbers that were shown, beside others (the year).
+    """
+    cell, shown = cell.strip(), shown.strip()
+    if not (_NUMERIC.fullmatch(cell) and _NUMERIC.fullmatch(shown)):
+        return False
+    if _equal(cell, shown):
+        return True
+    if re.fullmatch(r"[0-9.]+", shown):
+        return False  # A plain number is never made a date.
+    ours, theirs = (Counter(map(int, _DIGITS.findall(text))) for text in (shown, cell))
+    return bool(ours) and ours <= theirs
+
+
+def _equal(cell: str, shown: str) -> bool:
+    """Whether two texts are the same number, to the fifteen digits that a spreadsheet keeps."""
+    numbers = [_number(cell), _number(shown)]
+    return None not in numbers and (
+        numbers[0] == numbers[1] or isclose(numbers[0] or 0, numbers[1] or 0, rel_tol=1e-14)
+    )
+
+
+def _number(text: str) -> float | None:
+    plain = text.strip()
+    share = plain.endswith("%")
+    with suppress(ValueError):
+        return float(plain.removesuffix("%")) / (100 if share else 1)
+    return None
