@@ -10,11 +10,13 @@ from threading import Thread
 
 import pytest
 from msgspec.structs import replace
-from tests.web.conftest import ask, come_in, hidden, session_in
+from tests.web.conftest import ask, come_in, hidden, session_in, small_items, write_dataset
 
 from keju.datasets.store import Dataset
+from keju.errors import UsageError
 from keju.reporting.words import Words
 from keju.running import Selection, run
+from keju.web import Hall
 from keju.web.bound import CHANGED, GONE, NO_NAME, OTHER_PERSON, TITLE, UNSIGNED
 from keju.web.pages import render
 from keju.web.server import OLD_FORM
@@ -312,6 +314,39 @@ def test_in_chromium_an_open_page_says_whose_it_was_and_keeps_what_was_written(
     anna.wait_for_url("**/review/2")
     assert anna.locator("header .who").inner_text() == "Bo"
     assert anna.locator("textarea[name=reason]").input_value() == "", "Anna's, not Bo's"
+
+
+def test_answers_given_before_a_run_began_are_not_taken_for_another_dataset(
+    dataset, tmp_path, serving
+):
+    items = small_items()
+    changed = [replace(item, answer=f"{item.answer}x") if item.task == "T2" else item
+               for item in items]  # fmt: skip
+    other = write_dataset(tmp_path / "other", changed)
+    Hall(other, tmp_path / "run").close()
+    served = serving(dataset, tmp_path / "run")
+    served.ask("POST", "/exam/5", person="Li", form={"act": "unknown"})
+    assert not (tmp_path / "run" / "run.json").exists(), "not collected yet"
+    with pytest.raises(UsageError, match="answers about another dataset"):
+        Hall(other, tmp_path / "run")
+    Hall(dataset, tmp_path / "run").close()
+
+
+def test_the_last_page_takes_back_an_act_of_its_person_alone(serving, answered):
+    served = serving(answered)
+    for person in ("Anna", "Bo"):
+        for number in range(1, 5):
+            served.ask("POST", f"/rating/{number}", person=person, form={"score": "5"})
+    form = page_of(served, "Anna", "/rating/done") | {"act": "undo"}
+    refused = served.ask("POST", "/rating/0", person="Bo", form=form)
+    assert refused.status == 409
+    assert 'href="/rating"' in refused.text
+    assert len(served.hall.acts.standing("rating")) == 8
+    taken = served.ask("POST", "/rating/0", person="Anna", form=form)
+    assert taken.headers["Location"].startswith("/rating/4?was=")
+    assert len(served.hall.acts.standing("rating", "Anna")) == 3
+    empty = served.ask("POST", "/rating/0", person="Anna", form=form | {"act": "answer"})
+    assert empty.status == 409
 
 
 def test_every_refusal_is_there_in_chinese():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import resource
 import signal
@@ -10,11 +11,14 @@ import subprocess
 import sys
 import time
 from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
+from aiohttp import web
 from tests.web.conftest import ask
 
 from keju.web.connections import Connections, _most_connections
+from keju.web.serving import open_doors
 
 HALF = b"GET / HTTP/1.1\r\nHost: localhost\r\nX-a: "
 
@@ -90,6 +94,64 @@ def test_beyond_the_limit_the_longest_waiting_makes_room(serving, dataset, tmp_p
         assert len(limits.open) <= 8
         assert all(ended(link, 5) for link in opened[:12])
         assert served.ask("POST", "/exam/1", person="Li", form={"act": "skip"}).status == 303
+
+
+def test_a_form_that_does_not_arrive_in_time_is_refused(serving, dataset, tmp_path, monkeypatch):
+    monkeypatch.setattr("keju.web.replies.BODY_SECONDS", 0.3)
+    served = serving(dataset, tmp_path / "run")
+    with socket.create_connection(("127.0.0.1", served.port), timeout=10) as link:
+        head = (
+            f"POST /exam/1 HTTP/1.1\r\nHost: localhost\r\nCookie: keju-0={served.cookie('Li')}\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 50\r\n\r\nact=skip"
+        )
+        link.sendall(head.encode())
+        assert link.recv(12) == b"HTTP/1.1 408"
+    assert served.hall.acts.count() == 0
+
+
+LONG = bytes(30_000_000)
+
+
+async def served_to(read) -> int:
+    """The length of what a client reads of a long response, from a server that hardly waits."""
+
+    async def long(request: web.Request) -> web.Response:
+        del request
+        return web.Response(body=LONG)
+
+    app = web.Application()
+    app.add_routes([web.get("/", long)])
+    limits = Connections(4, idle_seconds=0.5)
+    listening = socket.create_server(("127.0.0.1", 0))
+    runner, doors = await open_doors(SimpleNamespace(app=app), listening, limits)
+    reader, writer = await asyncio.open_connection(*listening.getsockname(), limit=1 << 16)
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    length = await read(reader)
+    writer.close()
+    doors.close()
+    await runner.cleanup()
+    assert not limits.open
+    return length
+
+
+def test_a_slow_reader_gets_all_and_one_that_does_not_read_is_closed():
+    async def slow(reader: asyncio.StreamReader) -> int:
+        begun, length = time.monotonic(), 0
+        while part := await reader.read(1 << 20):
+            length += len(part)
+            if time.monotonic() - begun < 2:
+                await asyncio.sleep(0.01)
+        return length
+
+    async def stopped(reader: asyncio.StreamReader) -> int:
+        await asyncio.sleep(2)
+        try:
+            return len(await reader.read())
+        except ConnectionResetError:
+            return 0
+
+    assert asyncio.run(served_to(slow)) > len(LONG)
+    assert asyncio.run(served_to(stopped)) < len(LONG)
 
 
 @pytest.fixture

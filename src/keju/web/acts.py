@@ -261,6 +261,19 @@ class Acts:
         """The key that signs pages and cookies; the same one after a restart."""
         return self._secret("key")
 
+    def dataset(self, hash_now: str) -> str:
+        """The hash of the dataset that the exam's answers are about: of now, if there are none."""
+        with self._turn:
+            self._file.execute(
+                "INSERT INTO house VALUES ('dataset', ?) ON CONFLICT (name) DO UPDATE "
+                "SET value = excluded.value WHERE NOT EXISTS "
+                "(SELECT 1 FROM acts WHERE desk = 'exam')",
+                (hash_now,),
+            )
+            found = self._file.execute("SELECT value FROM house WHERE name = 'dataset'")
+            (stored,) = found.fetchone()
+        return str(stored)
+
     def _secret(self, name: str, *, anew: bool = False) -> str:
         with self._turn:
             if anew:

@@ -79,6 +79,12 @@ class Hall:
         self.run, self.dataset = _opened(what, out)
         self.acts = Acts(self.people / "acts.sqlite")
         self.signer = Signer(self.acts.key())
+        if self.acts.dataset(self.dataset.manifest.hash) != self.dataset.manifest.hash:
+            self.acts.close()
+            raise UsageError(
+                f"{self.run.path}: contains people's answers about another dataset. "
+                "Choose another --out"
+            )
         self._everything = self.dataset.items()
         self.images = {ref.sha256: ref for item in self._everything for ref in item.images}
         self.closed: dict[str, str] = {}
