@@ -12,6 +12,7 @@ from rich.console import Console
 from typer.exceptions import TyperException
 
 from keju import __version__
+from keju.cli.addresses import refuse_addresses
 from keju.errors import KejuError, printable
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
@@ -50,8 +51,10 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):
             # What this terminal's encoding has no bytes for is shown as an escape.
             stream.reconfigure(errors="backslashreplace")
+    command = typer.main.get_command(app)
+    refuse_addresses(command)
     try:
-        status = app(standalone_mode=False)
+        status = command(standalone_mode=False)
     except KejuError as error:
         _fail(str(error))
     except TyperException as error:

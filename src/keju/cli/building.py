@@ -23,6 +23,7 @@ from msgspec import NODEFAULT, Meta
 from msgspec.structs import FieldInfo, fields
 from typer.core import TyperGroup
 
+from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.options import DatasetPath, NewDataset
 from keju.errors import UsageError
@@ -64,7 +65,9 @@ class BuildGroup(TyperGroup):
         step = STEPS[cmd_name]
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
         alone.command(name=step.name, help=step.summary)(_command(step))
-        return typer.main.get_command(alone)
+        command = typer.main.get_command(alone)
+        refuse_addresses(command)
+        return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
         """A TOML file stands for ``recipe`` with that file."""
