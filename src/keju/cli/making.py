@@ -130,7 +130,7 @@ def export(
         Path, typer.Option("-o", "--out", metavar="DIR", help="The folder to write, new or empty.")
     ],
 ) -> None:
-    """Write a dataset in a form that other programs read; what the form cannot hold is said."""
+    """Write a dataset in a format of other programs; a note counts what the format cannot hold."""
     from keju.datasets.writers import export_dataset
 
     for each in export_dataset(form, dataset, folder):
@@ -173,7 +173,7 @@ def formats(
 
 @data_app.command("validate")
 def validate_(dataset: DatasetPath) -> None:
-    """Check every item and image; each fault is a line that names the item and the mend."""
+    """Check every item and image; each problem is a line with the item and a hint."""
     from keju.datasets.validate import validate
 
     counts: Counter[str] = Counter()

@@ -25,11 +25,17 @@ def scaffold_(
         typer.Option(metavar="NAME=VALUE", help="An option of the import; may be repeated."),
     ] = None,
 ) -> None:
-    """Write the tables that an import can be given, filled in as far as the source tells.
+    """Write the tables that a person completes for an import, with what the source contains.
 
-    obi-deciphering and obi-recognition: descriptions; obi-classification and obi-retrieval: the
-    characters of classes, and which look alike; ancientdoc: dynasty and script of books. The tables
-    open in a spreadsheet (CSV in UTF-8 with a byte-order mark). SRC is not changed.
+    The tables are CSV files that a spreadsheet opens. They are:
+
+    obi-deciphering, obi-recognition: descriptions of images
+
+    obi-classification, obi-retrieval: characters of classes, and classes that look alike
+
+    ancientdoc: dynasty and script of books
+
+    SRC is not changed.
     """
     from keju.datasets.readers import FORMATS
     from keju.datasets.readers.detecting import best

@@ -135,7 +135,7 @@ def sources_in(src: Path, task_id: str, options: Options) -> list[Found]:
         DataError: no folder; folders of sources beside others; a source whose name is not UTF-8.
     """
     if not src.is_dir():
-        raise DataError("expected a folder", file=src, mend="See: keju data formats")
+        raise DataError("expected a folder", file=src, mend="See: keju data detect SRC")
     folders = [path for path in sorted(src.iterdir()) if path.is_dir() and not is_litter(path.name)]
     known = {path: source for path in folders if (source := source_called(path.name))}
     name = options.get("source", "") or ("" if known else src.resolve().name)
@@ -211,9 +211,9 @@ def pictures_in(found: Found) -> list[Path]:
     pictures = list(image_files(found.folder))
     if not pictures:
         raise DataError(
-            f"no pictures of {found.source.name} in it",
+            f"there are no images of {found.source.name} in the folder",
             file=found.folder,
-            mend="See what it must look like: keju data formats",
+            mend="See the layouts: keju data formats obi-recognition",
         )
     for path in pictures:
         for part in path.relative_to(found.folder).parts:

@@ -99,7 +99,7 @@ def read_tree(found: Found, names_file: str = "") -> Tree:
         raise DataError(
             f"there are no images of {found.source.name} in the folder",
             file=found.folder,
-            mend="See the layout: keju data formats",
+            mend="See the layouts: keju data formats obi-classification",
         )
     images, skipped = _without_beside(images, release)
     root = _root_of(release, images)
