@@ -1,41 +1,46 @@
-"""The demo goes the whole way, with the real OCR engine."""
+"""The demo runs from end to end with the real OCR engine, and contacts nobody."""
 
 from __future__ import annotations
 
-import io
-import socket
+import subprocess
+import sys
 
 import pytest
-from rich.console import Console
+from watched_network import namespaces_missing, need_namespaces, watched
 
 from keju.benchmarks import query_of, tasks
 from keju.datasets import mini
 from keju.datasets.store import Dataset
-from keju.demo import MODELS, demonstrate, table_rows
+from keju.demo import MODELS, table_rows
 from keju.runs import RunFolder
 from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run
 
 
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
+    """The run, its report and what was printed; and what it tried to reach, where watched."""
     folder = tmp_path_factory.mktemp("demo") / "run"
-    refused = []
+    command = (sys.executable, "-m", "keju", "demo", "--out", folder)
+    if namespaces_missing():
+        done, seen = subprocess.run(command, capture_output=True, text=True, check=False), None
+        status = done.returncode
+    else:
+        done = seen = watched(*command)
+        status = done.status
+    assert status == 0, done.stderr
+    return folder, folder / "report.html", done.stdout, seen
 
-    def refuse(self, address):
-        refused.append(address)
-        raise OSError("no network in this test")
 
-    shown = io.StringIO()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(socket.socket, "connect", refuse)
-        report = demonstrate(folder, Console(file=shown, width=100))
-    assert not refused
-    return folder, report, shown.getvalue()
+@pytest.mark.slow
+def test_the_demo_contacts_nobody(demo):
+    need_namespaces()
+    *_, seen = demo
+    assert (seen.names, seen.addresses) == ([], [])
 
 
 @pytest.mark.slow
 def test_every_item_has_an_answer_from_each_model_that_can_give_one(demo):
-    folder, _, _ = demo
+    folder, *_ = demo
     items = [item for item in Dataset.open(mini.path()).items() if item.split == "test"]
     answered: dict[str, set[str]] = {name: set() for name in MODELS}
     for each in RunFolder.open(folder).responses():
@@ -54,7 +59,7 @@ def test_every_item_has_an_answer_from_each_model_that_can_give_one(demo):
 
 @pytest.mark.slow
 def test_all_tasks_are_answered_and_scored_and_it_says_by_whom(demo):
-    folder, _, text = demo
+    folder, _, text, _ = demo
     rows = list(table_rows(aggregate(score_run(RunFolder.open(folder)))))
     assert {row.task for row in rows} == {task.id for task in tasks()}
     assert "55 of 55 tasks answered and scored" in text
@@ -104,7 +109,7 @@ def test_where_the_main_metric_is_not_to_be_had_the_next_one_is_shown():
 
 @pytest.mark.slow
 def test_the_engine_reads_clean_pages_and_struggles_with_worn_ones(demo):
-    folder, _, _ = demo
+    folder, *_ = demo
     rates = [
         score.value
         for score in score_run(RunFolder.open(folder))
@@ -116,7 +121,7 @@ def test_the_engine_reads_clean_pages_and_struggles_with_worn_ones(demo):
 
 @pytest.mark.slow
 def test_echoing_the_prompt_earns_everything_officially_and_nothing_strictly(demo):
-    folder, _, _ = demo
+    folder, *_ = demo
     scores = score_run(RunFolder.open(folder))
     found = {
         (result.protocol, each.task): each.main.value
@@ -130,7 +135,7 @@ def test_echoing_the_prompt_earns_everything_officially_and_nothing_strictly(dem
 
 @pytest.mark.slow
 def test_it_ends_with_the_report_and_a_summary(demo):
-    _, report, text = demo
+    _, report, text, _ = demo
     assert report.is_file()
     assert str(report) in text.replace("\n", "")
     assert "synthetic" in text

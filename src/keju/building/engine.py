@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 from msgspec import Struct
 
+from keju import telemetry
 from keju.building.columns import read_part, rows_of, schema_of, table_of, write_part
 from keju.errors import KejuError, PrerequisiteError, UsageError
 
@@ -33,13 +34,11 @@ _ROW = "row_of_chunk"
 _ROWS_A_CORE = 64
 _BATCHES_A_CORE = 8
 _QUIET = {
-    "DAFT_ANALYTICS_ENABLED": "0",
     "DAFT_PROGRESS_BAR": "0",
-    "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_TQDM": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-"""Neither Daft nor Ray reports anything home, or draws on the terminal."""
+"""Neither Daft nor Ray draws on the terminal. Their telemetry: `keju.telemetry`."""
 
 
 class Engine:
@@ -212,8 +211,13 @@ def _start_ray(address: str) -> None:
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
     _check_reachable(where)
-    # A local Ray makes what it needs; of one that runs already, processors cannot be asked.
-    options: dict[str, Any] = {"include_dashboard": False} if where == "local" else {}
+    # A local Ray makes what it needs; of one that runs already, processors cannot be asked. Its
+    # workers do not inherit this environment.
+    options: dict[str, Any] = (
+        {"include_dashboard": False}
+        if where == "local"
+        else {"runtime_env": {"env_vars": telemetry.DISABLED}}
+    )
     try:
         ray.init(address=where, log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
