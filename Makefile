@@ -3,6 +3,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# yes adds zhconv (GPL-2.0-or-later), which only `official` scores of MCS-Bench need.
+OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
 .PHONY: help install install-semantic demo test lint bench mini clean
@@ -16,8 +18,8 @@ help:
 	@echo "make install-semantic   adds torch and the encoders, Ray, Inspect and what tests need"
 	@echo "make mini               rebuilds the bundled set from its recipe (needs fonts)"
 
-install: $(VENV)/.base
-install-semantic: $(VENV)/.semantic
+install: $(VENV)/.base $(if $(filter yes,$(OFFICIAL)),$(VENV)/.official)
+install-semantic: install $(VENV)/.semantic
 
 $(VENV)/.base: requirements/base.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "keju needs Python 3.11 or newer; set PYTHON=")'
@@ -26,6 +28,11 @@ $(VENV)/.base: requirements/base.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/base.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
+	@touch $@
+
+$(VENV)/.official: $(VENV)/.base requirements/official.lock
+	@echo "adding zhconv (GPL-2.0-or-later) for official scores of MCS-Bench; without it: make install OFFICIAL=no"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/official.lock
 	@touch $@
 
 $(VENV)/.semantic: $(VENV)/.base requirements/extras.lock requirements/semantic.lock requirements/torch.lock

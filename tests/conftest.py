@@ -10,10 +10,17 @@ import pytest
 from serving import Chat
 
 from keju.encoders.folder import bundled_minilm, packages_missing
+from keju.text import conversion_missing
 
 # pytest-xdist tells its workers the width of its own terminal; what keju prints shall not depend
 # on that.
 os.environ.pop("COLUMNS", None)
+
+
+def pytest_configure() -> None:
+    """Refuse to start without zhconv: the tests compare `official` scores of MCS-Bench."""
+    if missing := conversion_missing():
+        raise pytest.UsageError(missing)
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -18,6 +18,7 @@ from keju.reporting.plain import plain_table
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, score_run
+from keju.text import conversion_missing
 
 ENGINE = "ppocr"
 CHANCE = "baseline:chance"
@@ -147,6 +148,8 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
             f"{len(set(later))} tasks show their second metric: the first needs the encoders "
             "(make install-semantic)"
         )
+    if missing := conversion_missing():
+        yield f"MCS-Bench has no official scores in this run. {missing}"
     yield "Under official, baseline:copy finds every right letter by repeating the options."
     for name in MODELS:
         yield f"{name} ({role_of(name)}): {kinds[name]}"

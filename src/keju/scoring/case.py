@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from keju.benchmarks import NO_REFERENCE, choices_of, options_of, query_of
+from keju.errors import PrerequisiteError
 from keju.items import AnswerForm, Item, Response
 from keju.metrics import (
     EditCounts,
@@ -85,7 +86,10 @@ class Case:
             UndefinedMetricError: there is none, where the script stops.
         """
         self.require_answer()
-        return official_answer(self.item)
+        try:
+            return official_answer(self.item)
+        except PrerequisiteError as error:
+            raise UndefinedMetricError(str(error)) from None
 
     def require_answer(self) -> None:
         """Stop where the script stops for want of an answer.
@@ -104,11 +108,13 @@ class Case:
             UndefinedMetricError: it is not text, and the script stops at it.
         """
         if not self.response.not_text:
-            return official_convert(self.text)
+            return _converted(self.text)
         try:
             return official_convert_value(json.loads(self.response.not_text))
         except (TypeError, KeyError) as error:
             raise self._stopped(type(error).__name__) from None
+        except PrerequisiteError as error:
+            raise UndefinedMetricError(str(error)) from None
 
     @cached_property
     def official_unspaced(self) -> str:
@@ -119,7 +125,7 @@ class Case:
         """
         if self.response.not_text:
             raise self._stopped("AttributeError")
-        return official_convert(self.text.replace(" ", ""))
+        return _converted(self.text.replace(" ", ""))
 
     def _stopped(self, how: str) -> UndefinedMetricError:
         what = kind_of(json.loads(self.response.not_text))
@@ -140,7 +146,7 @@ class Case:
         """
         if self.response.not_text:
             raise self._stopped("TypeError")
-        return official_convert(official_clean(self.text))
+        return _converted(official_clean(self.text))
 
     @cached_property
     def official_counts(self) -> EditCounts:
@@ -260,10 +266,25 @@ def official_answer(item: Item) -> str:
     """The answer that the script reads as ``Answer_Simplified``.
 
     Where an item has only the answer of its source, that is converted (our reading).
+
+    Raises:
+        PrerequisiteError: it must be converted, and zhconv is not installed.
     """
     if item.answer_simplified or not item.answer:
         return item.answer_simplified
     return official_convert(item.answer)
+
+
+def _converted(text: str) -> str:
+    """A text converted as the script does.
+
+    Raises:
+        UndefinedMetricError: zhconv, an extra, is not installed.
+    """
+    try:
+        return official_convert(text)
+    except PrerequisiteError as error:
+        raise UndefinedMetricError(str(error)) from None
 
 
 def kind_of(value: object) -> str:

@@ -13,7 +13,7 @@ from keju.items import Item
 from keju.synthesis.plates import Plate
 from keju.synthesis.questions import Choice, Questions
 from keju.synthesis.texts import count_signs, repunctuated
-from keju.text import official_convert
+from keju.text import simplified_reference
 
 Maker = Callable[[Plate, Questions], Iterator[Item]]
 """Makes a task's items about a plate."""
@@ -54,9 +54,9 @@ def _metadata(plate: Plate, benchmark: str) -> dict[str, str]:
 
 
 def _answered(item: Item, answer: str, **changes: object) -> Item:
-    """The item with its answer, also as the `official` MCS-Bench protocol reads it."""
+    """The item with its answer, also in simplified characters (compared by `official`)."""
     return msgspec.structs.replace(
-        item, answer=answer, answer_simplified=official_convert(answer), **changes
+        item, answer=answer, answer_simplified=simplified_reference(answer), **changes
     )
 
 
@@ -130,7 +130,7 @@ def _open(task_id: str, section: str) -> Maker:
 
 
 def _words(plate: Plate, questions: Questions) -> Iterator[Item]:
-    seen = official_convert(plate.text.replace("\n", ""))
+    seen = simplified_reference(plate.text.replace("\n", ""))
     asked = [choice for choice in questions.words if choice.passage == plate.passage.id]
     for number, choice in enumerate(asked, start=1):
         if choice.term not in seen:

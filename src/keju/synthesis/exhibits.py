@@ -13,7 +13,7 @@ from keju.benchmarks import task
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Line
 from keju.synthesis.recipe import Split
-from keju.text import official_convert
+from keju.text import simplified_reference
 
 
 class Exhibit(NamedTuple):
@@ -80,7 +80,7 @@ class Examiner:
             images=(exhibit.image,),
             question=kind.queries[0].template.partition("\n")[0],
             answer=answer,
-            answer_simplified=official_convert(answer),
+            answer_simplified=simplified_reference(answer),
             transcription=exhibit.transcription or None,
             group=exhibit.group,
             split=exhibit.split,

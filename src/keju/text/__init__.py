@@ -29,7 +29,12 @@ layer parts what an earlier one joined. OCR scoring (`counted`) goes by this pol
 """
 
 from keju.items import Script
-from keju.text.clean import official_clean, official_convert, official_convert_value
+from keju.text.clean import (
+    conversion_missing,
+    official_clean,
+    official_convert,
+    official_convert_value,
+)
 from keju.text.content import Content, content_of
 from keju.text.han import han_only, is_han
 from keju.text.normalise import (
@@ -44,7 +49,7 @@ from keju.text.normalise import (
 )
 from keju.text.reasoning import answer_part, with_reasoning
 from keju.text.repeats import said_once
-from keju.text.scripts import in_script
+from keju.text.scripts import in_script, simplified_reference
 from keju.text.widths import narrowed
 
 __all__ = [
@@ -55,6 +60,7 @@ __all__ = [
     "Script",
     "answer_part",
     "content_of",
+    "conversion_missing",
     "counted",
     "counted_alike",
     "counted_pair",
@@ -68,5 +74,6 @@ __all__ = [
     "official_convert",
     "official_convert_value",
     "said_once",
+    "simplified_reference",
     "with_reasoning",
 ]

@@ -1,13 +1,22 @@
-"""The two text steps of the MCS-Bench authors' script, as it behaves (quirks included)."""
+"""The two text steps of the MCS-Bench authors' script, as it behaves (quirks included).
+
+The conversion needs zhconv, which is licensed under GPL-2.0-or-later and therefore an extra.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
 from functools import cache
+from importlib.util import find_spec
 from operator import add
+from types import ModuleType
+
+from keju.errors import PrerequisiteError
 
 _LOCALE = "zh-cn"
+_FEATURE = "zhconv (GPL-2.0-or-later), with which official MCS-Bench scoring converts responses,"
+_INSTALL = "pip install 'keju[official]'"
 _NOT_KEPT = re.compile(r"[^\u4e00-\u9fff\w]")
 
 
@@ -20,11 +29,19 @@ def official_clean(text: str) -> str:
     return _NOT_KEPT.sub("", text)
 
 
+def conversion_missing() -> str:
+    """Why `official_convert` is not available; empty where it is."""
+    return "" if find_spec("zhconv") else str(PrerequisiteError(_FEATURE, _INSTALL))
+
+
 def official_convert(text: str) -> str:
     """Convert to mainland simplified with zhconv 1.4.3 ``zh-cn`` (MCS-Bench, on responses only).
 
     It maps phrases as well as characters (忌廉 becomes 奶油), so the order of cleaning and
     converting matters.
+
+    Raises:
+        PrerequisiteError: zhconv is not installed.
     """
     return _converter().convert(text)
 
@@ -38,14 +55,23 @@ def official_convert_value(value: object) -> str:
     Raises:
         TypeError: zhconv stops so at numbers, null, and lists of anything but text.
         KeyError: it stops so at an object that is not empty.
+        PrerequisiteError: zhconv is not installed.
     """
     # zhconv's own function: `_Converter` walks through characters, which a list does not have.
+    converted: str = _zhconv().convert(value, _LOCALE)
+    return converted
+
+
+def _zhconv() -> ModuleType:
+    # Importing zhconv takes 0.1 CPU s, most of it pkg_resources, which warns of its own age.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from zhconv import convert  # noqa: PLC0415
-
-    converted: str = convert(value, _LOCALE)
-    return converted
+        try:
+            from zhconv import zhconv  # noqa: PLC0415 - an extra
+        except ImportError:
+            raise PrerequisiteError(_FEATURE, _INSTALL) from None
+    module: ModuleType = zhconv
+    return module
 
 
 class _Converter:
@@ -56,11 +82,7 @@ class _Converter:
     """
 
     def __init__(self) -> None:
-        # Importing zhconv takes 0.1 CPU s, most of it pkg_resources, which warns of its own age.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from zhconv import zhconv  # noqa: PLC0415
-
+        zhconv = _zhconv()
         self._words: dict[str, str] = zhconv.getdict(_LOCALE)
         self._beginnings: frozenset[str] = zhconv.pfsdict[_LOCALE]
         self._single = {ord(word): new for word, new in self._words.items() if len(word) == 1}

@@ -1,6 +1,8 @@
-"""Whole texts in simplified or traditional characters, for prompts: phrases decide, as people do.
+"""Whole texts in simplified or traditional characters: phrases decide, as people do.
 
-Scoring never uses this; it compares character by character (`keju.text.normalise`).
+For prompts and for references that keju writes. Scoring never uses this: `strict` compares
+character by character (`keju.text.normalise`), `official` converts as the authors' script does
+(`keju.text.clean`).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from functools import cache
 
 from keju.items import Script
 
+_MAINLAND = str.maketrans("「」『』鴈鼈覩", "“”‘’雁鳖睹")
 _CONFIG: dict[Script, str] = {"simplified": "t2s", "traditional": "s2t"}
 
 
@@ -20,6 +23,14 @@ def in_script(text: str, script: Script) -> str:
     simplified character stands for several (发 is 發 or 髮). What is in that script already stays.
     """
     return _converter(script)(text)
+
+
+def simplified_reference(text: str) -> str:
+    """A reference as ``answer_simplified`` has it: in simplified characters and mainland quotes.
+
+    OpenCC leaves corner brackets and some variants that mainland orthography replaces.
+    """
+    return in_script(text, "simplified").translate(_MAINLAND).replace("衣著", "衣着")
 
 
 @cache

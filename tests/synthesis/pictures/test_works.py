@@ -16,7 +16,7 @@ from keju.synthesis.pictures.illustrations import load_prints
 from keju.synthesis.pictures.paintings import SCENES as PAINTED
 from keju.synthesis.pictures.paintings import load_paintings
 from keju.synthesis.pictures.works import Work
-from keju.text import official_convert
+from keju.text import simplified_reference
 
 RECIPES = Path(__file__).resolve().parents[3] / "src/keju/synthesis/recipes/mini"
 
@@ -29,7 +29,7 @@ WORKS = [(name, work) for name, (works, *_) in FAMILIES.items() for work in work
 
 def written(work: Work) -> str:
     """All that can be read in the picture, in simplified characters, without breaks."""
-    return official_convert("".join(w.text for w in work.writings)).replace("\n", "")
+    return simplified_reference("".join(w.text for w in work.writings)).replace("\n", "")
 
 
 def asked(work: Work) -> list[str]:
@@ -73,7 +73,7 @@ def test_open_answers_are_of_the_length_that_the_benchmark_has(family: str, work
     means = {"T17": 446, "T22": 228, "T25": 215, "T27": 196, "T38": 208, "T39": 283, "T44": 328}
     for name, text in work.texts.items():
         assert 0.75 * means[name] < len(text.strip()) < 1.3 * means[name], (work.id, name)
-        assert official_convert(text) == text or work.id == "molan", (work.id, name)
+        assert simplified_reference(text) == text or work.id == "molan", (work.id, name)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

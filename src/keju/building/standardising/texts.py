@@ -12,9 +12,8 @@ from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.step import Settings, Step
 from keju.items import AnswerForm, Item
-from keju.text.clean import official_convert
 from keju.text.punctuation import Quotes, chinese_punctuation
-from keju.text.scripts import in_script
+from keju.text.scripts import in_script, simplified_reference
 
 _AS_WRITTEN: frozenset[AnswerForm] = frozenset({"transcription"})
 """Answers that say what stands in a picture: every mark and character is part of it."""
@@ -100,7 +99,7 @@ def standard(item: Item, settings: TextSettings) -> Item:
     if form not in _CODES and form not in _AS_WRITTEN:
         simplified = marks(simplified)
     if settings.simplified_answers and answer and not simplified:
-        simplified = official_convert(answer)
+        simplified = simplified_reference(answer)
     return replace(
         item,
         question=item.question if item.verbatim else worded(item.question),

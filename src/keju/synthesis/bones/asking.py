@@ -14,7 +14,7 @@ from keju.synthesis.bones.pieces import PieceKind
 from keju.synthesis.bones.signs import Sign
 from keju.synthesis.exhibits import Examiner, Exhibit
 from keju.synthesis.recipe import Split
-from keju.text import official_convert
+from keju.text import simplified_reference
 
 BENCHMARK = "OBI-Bench"
 SOURCE = {"source": "synthetic"}
@@ -100,8 +100,8 @@ def sign_items(
         if name == "T28":
             yield examiner.reading(exhibit, name, ())
         elif name == "T29" and sign.explains:
-            char = official_convert(sign.char)
-            item = examiner.telling(exhibit, name, official_convert(sign.explains))
+            char = simplified_reference(sign.char)
+            item = examiner.telling(exhibit, name, simplified_reference(sign.explains))
             question = item.question.replace("{character}", char)
             yield structs.replace(item, question=question, fields={"character": char})
         elif name == "deciphering" and sign.shows:

@@ -1,0 +1,88 @@
+"""Licences of everything that is installed: the page is true, and none is of an unknown kind."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, distribution
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).parents[1] / "tools" / "make_licences_page.py"
+PERMITTED = {
+    "0bsd", "2-clause bsd license", "3-clause bsd license", "apache 2.0", "apache 2.0 license",
+    "apache license 2.0", "apache license", "version 2.0", "apache software license", "apache-2.0",
+    "bsd", "bsd 2-clause license", "bsd license", "bsd-2-clause", "bsd-3-clause", "bsl-1.0",
+    "cc0-1.0", "cnri-python", "isc", "isc license", "llvm-exception", "mit", "mit license",
+    "mit-cmu", "psf-2.0", "python software foundation license", "zlib",
+    "mpl-2.0", "mozilla public license 2.0 (mpl 2.0)",  # copyleft of single files
+}  # fmt: skip
+EXCEPTIONS = {
+    "zhconv": "GPL-2.0-or-later: an extra that only official MCS-Bench scores need",
+    "pypdfium2": "BSD-3-Clause, Apache-2.0, and those of PDFium's parts, all permissive",
+}
+
+
+def load():
+    spec = spec_from_file_location("make_licences_page", TOOL)
+    module = module_from_spec(spec)
+    sys.modules["make_licences_page"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def tool():
+    """The maker of the page, where everything of the lock files is installed."""
+    module = load()
+    for name in module.locked():
+        try:
+            distribution(name)
+        except PackageNotFoundError:
+            reason = f"{name} is not installed: make install-semantic"
+            if os.environ.get("CI") == "true":
+                pytest.fail(reason)
+            pytest.skip(reason)
+    return module
+
+
+def test_every_licence_is_a_permitted_one_or_a_named_exception(tool):
+    found = {
+        each.name
+        for each in tool.packages()
+        if set(re.split(r" and | or | with |, ", each.licence.lower())) - PERMITTED
+    }
+    assert found == set(EXCEPTIONS)
+
+
+def test_only_the_official_extra_needs_a_package_under_the_gpl(tool):
+    copyleft = [each for each in tool.packages() if "GPL" in each.licence.upper()]
+    assert [(each.name, each.needed_by) for each in copyleft] == [("zhconv", ("official",))]
+
+
+@pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="the page is of Python 3.11")
+def test_the_page_lists_what_is_installed(tool):
+    assert tool.PAGE.read_text("utf-8") == tool.page()
+
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+sys.modules["zhconv"] = None  # as if it were not installed
+import keju
+for module in pkgutil.walk_packages(keju.__path__, "keju."):
+    if module.name == "keju.__main__" or module.name in OPTIONAL:
+        continue
+    importlib.import_module(module.name)
+"""
+
+
+def test_every_module_is_imported_without_zhconv():
+    optional = "OPTIONAL = {'keju.interop.inspect_tasks'}\n"
+    done = subprocess.run(
+        [sys.executable, "-c", optional + IMPORT_ALL], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
