@@ -178,6 +178,19 @@ def test_the_key_is_sent_and_never_given_back(chat: Chat, monkeypatch: pytest.Mo
     assert KEY not in answer.text
 
 
+@pytest.mark.parametrize("key", [KEY, "k/3+y-89"])
+def test_a_key_that_is_escaped_or_short_is_hidden_everywhere(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch, key: str
+):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    chat.plan(modes=["echo-key-escaped"], times=-1)
+    answer = ask(chat.url)
+    assert (answer.text, answer.finish_reason) == ("says Bearer ***", "Bearer ***")
+    assert key not in repr(answer)
+    chat.plan(modes=["echo-key-401"], times=-1)
+    assert key not in str(failure(chat.url))
+
+
 def test_no_part_of_the_key_stays_where_a_long_message_is_cut(
     chat: Chat, monkeypatch: pytest.MonkeyPatch
 ):
@@ -195,6 +208,9 @@ def test_a_server_of_ones_own_needs_no_key(chat: Chat):
 def test_a_word_in_place_of_a_key_is_not_cut_out_of_answers(
     chat: Chat, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setenv("OPENAI_API_KEY", "lm-studio")
+    chat.plan(says="lm-studio")
+    assert ask(chat.url).text == "lm-studio"
     monkeypatch.setenv("OPENAI_API_KEY", "answer")
     chat.plan()
     assert ask(chat.url).text == "answer to x"

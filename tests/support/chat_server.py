@@ -245,6 +245,14 @@ class ChatServer:
         self.answered[item] += 1
         return web.json_response(completion(str(dict(request.headers))))
 
+    async def go_echo_key_escaped(self, request: web.Request, item: str, mode: str) -> web.Response:
+        """The key in the text, the finish reason and the usage, its characters as JSON escapes."""
+        del item, mode
+        key = request.headers.get("Authorization", "")
+        whole = json.dumps(completion("says KEY", "KEY", reasoning="KEY"))
+        escaped = "".join(f"\\u{ord(mark):04X}" for mark in key)
+        return web.Response(text=whole.replace("KEY", escaped), content_type="application/json")
+
     async def go_drop_before(self, request: web.Request, *_: object) -> web.Response:
         request.transport.close()
         return web.Response()

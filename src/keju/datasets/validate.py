@@ -16,6 +16,7 @@ from keju.datasets.manifest import UNKNOWN
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
+from keju.datasets.unseen import unseen_characters
 from keju.errors import DataError, printable
 from keju.files import sha256_bytes
 from keju.images import probe_image
@@ -123,6 +124,9 @@ def _items(items: list[Item]) -> Iterator[Finding]:
             problem = "another item has this id" if item.id else "the item has no id"
             yield Finding("error", name, problem, "Give every item an id of its own.")
         taken.add(item.id)
+        for field, codes in unseen_characters(item):
+            problem = f"its {field} contains characters that are not seen: {codes}"
+            yield Finding("warning", name, problem, "Remove them, and import again.")
         for flaw in check_item(item):
             yield Finding("error" if flaw.grave else "warning", name, flaw.problem, flaw.mend)
 

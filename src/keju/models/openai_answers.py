@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -12,6 +13,7 @@ from keju.models.base import Answer, AskError
 from keju.models.openai_errors import error_of_object, excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
 from keju.text import content_of
+from keju.text.content import Content
 
 _CUT_SHORT = frozenset({"length", "max_tokens", "max_length", "model_length"})
 _FILTERED = frozenset({"safety", "recitation", "prohibited_content", "refusal", "sensitive"})
@@ -56,7 +58,7 @@ def answer_of(body: bytes) -> Answer:
     reason = _text_of(completion.choices[0].finish_reason if completion.choices else None)
     if reason == "abort":
         raise AskError("server", "the server broke off the answer", retryable=True)
-    content, refusal = content_of(message.content), _text_of(message.refusal)
+    content, refusal = _content(message.content), _text_of(message.refusal)
     if refusal and not content.text:
         raise AskError("refused", excerpt(refusal))
     counts = _usage(completion.usage, content.text)
@@ -69,6 +71,17 @@ def answer_of(body: bytes) -> Answer:
         usage=counts.usage,
         ignored_usage=counts.ignored,
     )
+
+
+def _content(value: object) -> Content:
+    """A content; a number, a truth value or an object that is not empty is text in JSON too.
+
+    A server that parses a model's answer as JSON returns 12345 for the text "12345".
+    """
+    content = content_of(value)
+    if isinstance(value, int | float | dict) and value != {}:
+        return content._replace(text=json.dumps(value, ensure_ascii=False))
+    return content
 
 
 def _decode(body: bytes) -> _Completion:

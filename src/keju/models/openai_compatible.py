@@ -13,6 +13,7 @@ taken out of whatever a server sends back.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -37,7 +38,12 @@ from keju.models.wire import Wire
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # where a picture goes; JSON has no such byte of its own
 _HIDDEN = "***"
-_SECRET_LENGTH = 16  # shorter ones, such as EMPTY for a local server, are words of the language
+_SECRET_LENGTH = 8  # shorter ones, such as EMPTY for a local server, are words of the language
+_PLACEHOLDERS = frozenset({
+    "lm-studio", "not-needed", "not-required", "no-key-required", "no-api-key", "placeholder",
+    "dummy-key", "fake-key", "anything", "your-api-key", "undefined",
+})  # fmt: skip
+"""Keys that documents of local servers use, which hide nothing."""
 
 
 class OpenAICompatible:
@@ -62,7 +68,7 @@ class OpenAICompatible:
         self._options = replace(options, reference=(), shown=(), images_of=None)
         self._endpoint = _endpoint(options)
         self._key = _key(options)
-        self._secret = self._key if len(self._key) >= _SECRET_LENGTH else ""
+        self._secret = _secret(self._key)
         if options.asking and not self._key and self._endpoint == PUBLIC_ENDPOINT:
             raise UsageError(
                 f"openai:{model}: no key. Set the environment variable {options.api_key_env}, "
@@ -227,17 +233,25 @@ class OpenAICompatible:
         return replace(self._answer_of(body), decoding=sent, refused=parameters.refused)
 
     def _answer_of(self, body: bytes) -> Answer:
-        answer = answer_of(self._scrubbed(body))
-        if self._secret and self._secret in f"{answer.text}{answer.thinking}":
-            # Written with escapes in the JSON, it was not seen there.
-            text, thinking = self._hidden(answer.text), self._hidden(answer.thinking)
-            return replace(answer, text=text, thinking=thinking)
-        return answer
+        return answer_of(self._scrubbed(body))
 
     def _scrubbed(self, body: bytes) -> bytes:
-        """A reply without the key, should a server echo it."""
+        """A reply without the key, should a server echo it, however its JSON escapes it."""
         key = self._secret.encode()
-        return body.replace(key, _HIDDEN.encode()) if key and key in body else body
+        if key and key in body:
+            body = body.replace(key, _HIDDEN.encode())
+        if key and b"\\" in body:
+            body = self._escaped_secret.sub(_HIDDEN.encode(), body)
+        return body
+
+    @cached_property
+    def _escaped_secret(self) -> re.Pattern[bytes]:
+        """The key with any of its characters escaped, as a pattern of the bytes of JSON."""
+        forms = (
+            rf"(?:{re.escape(mark)}|\\u{ord(mark):04x}|\\{re.escape(mark)})"
+            for mark in self._secret
+        )
+        return re.compile("".join(forms).encode(), re.IGNORECASE)
 
     def _without_key(self, text: str) -> str:
         """A text that is to be stored, without the key, however short it is."""
@@ -245,6 +259,12 @@ class OpenAICompatible:
 
     def _hidden(self, text: str) -> str:
         return text.replace(self._secret, _HIDDEN) if self._secret else text
+
+
+def _secret(key: str) -> str:
+    """The key where it is one that must be hidden, else an empty string."""
+    is_word = len(key) < _SECRET_LENGTH or key.casefold() in _PLACEHOLDERS
+    return "" if is_word else key
 
 
 def _key(options: ModelOptions) -> str:

@@ -114,8 +114,11 @@ def _without_reference(case: Case, protocol: Protocol) -> str:
 
 
 def _unread(case: Case, protocol: Protocol) -> str:
-    """Why `strict` does not read a response that is not text; a list is read as its texts."""
-    if protocol == "official" or not case.response.not_text:
+    """Why `strict` does not read a response that is not text.
+
+    A list is read as its texts, and what has a text too (an answer of a server) as that.
+    """
+    if protocol == "official" or not case.response.not_text or case.response.text:
         return ""
     value = json.loads(case.response.not_text)
     return "" if isinstance(value, list) else f"Response is {kind_of(value)}"
