@@ -20,7 +20,7 @@ from PIL import Image
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
-from keju.building.sources.fetching import AGENT, Fetcher
+from keju.building.sources.fetching import AGENT, Fetcher, NotNowError
 from keju.building.sources.manifests import read_manifest
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
@@ -37,6 +37,7 @@ class Library:
         self.manifests: dict[str, object] = {}
         self.ills: dict[str, list[object]] = {}
         self.at_once = self.most_at_once = 0
+        self.endless = False
         library = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -71,11 +72,19 @@ class Library:
             handler.send_response(200 if body else 404)
             handler.send_header("Content-Length", str(len(body)))
             handler.end_headers()
+            if kind == "slow":
+                for place in range(len(body)):
+                    handler.wfile.write(body[place : place + 1])
+                    time.sleep(0.05)
+                return
             handler.wfile.write(body[: len(body) // 2] if kind == "cut" else body)
         finally:
             self.at_once -= 1
 
     def body(self, path: str) -> bytes:
+        if self.endless and path.startswith("/loop"):
+            inner = {"type": "Collection", "id": f"{self.url}/loop{len(self.seen)}"}
+            return json.dumps({"type": "Collection", "items": [inner]}).encode()
         if path in self.manifests:
             return json.dumps(self.manifests[path]).encode()
         if not path.startswith("/image/"):
@@ -320,6 +329,38 @@ def test_a_collection_leads_to_its_manifests(library, tmp_path):
     library.manifests["/top"] = {"type": "Collection", "items": circle}
     items = built(tmp_path, f'url = "{library.url}/top"')
     assert [item.id for item in items] == ["b1/0001", "b2/0001"]
+
+
+def test_dead_members_of_a_collection_are_listed_and_the_others_read(library, tmp_path):
+    library.manifests["/b1"] = version_3(library.url, 1, id=f"{library.url}/books/b1/manifest")
+    listed = [{"type": "Manifest", "id": f"{library.url}/{name}"} for name in ("gone", "b1")]
+    library.manifests["/top"] = {"type": "Collection", "items": listed}
+    assert [item.id for item in built(tmp_path, f'url = "{library.url}/top"')] == ["b1/0001"]
+    (row,) = left(tmp_path)
+    assert row["manifest"] == f"{library.url}/gone"
+    assert "HTTP 404" in row["why"]
+
+
+def test_a_collection_without_end_stops(library, tmp_path):
+    library.endless = True
+    library.manifests["/b1"] = version_3(library.url, 1, id=f"{library.url}/books/b1/manifest")
+    listed = [{"type": "Collection", "id": f"{library.url}/loop"}, {"id": f"{library.url}/b1"}]
+    library.manifests["/top"] = {"type": "Collection", "items": listed}
+    assert [item.id for item in built(tmp_path, f'url = "{library.url}/top"')] == ["b1/0001"]
+    (row,) = left(tmp_path)
+    assert "more than 10 collections in each other" in row["why"]
+    assert len(library.seen) < 20
+
+
+def test_a_server_that_sends_a_byte_at_a_time_is_given_up(library, tmp_path):
+    library.manifests["/b1"] = version_2(library.url)
+    library.ills["/b1"] = ["slow"]
+    fetcher = Fetcher(tmp_path, [library.host], pause=0.0, longest=0.3)
+    began = time.monotonic()
+    with pytest.raises(NotNowError, match="took more than"):
+        fetcher.get(f"{library.url}/b1")
+    assert time.monotonic() - began < 5
+    assert len(library.seen) == 1
 
 
 def test_a_server_that_asks_for_patience_gets_it(library, tmp_path):

@@ -754,3 +754,13 @@ def test_every_changed_cell_of_a_sheet_is_named_at_once(numbers, tmp_path):
 )  # fmt: skip
 def test_what_a_spreadsheet_makes_of_a_number_is_not_an_edit(cell, shown, same):
     assert converted(cell, shown) is same
+
+
+def test_an_exported_image_is_a_copy_that_a_tool_may_save_over(given, tmp_path):
+    export_review("label-studio", given, given.items(), tmp_path / "ls")
+    ref = items_of(given)["text"].images[0]
+    before = given.image_path(ref).read_bytes()
+    for copy in (tmp_path / "ls" / "images").iterdir():
+        assert not copy.samefile(given.image_path(ref))
+        copy.write_bytes(b"rotated")
+    assert given.image_path(ref).read_bytes() == before

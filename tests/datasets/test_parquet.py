@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
+import polars as pl
 import pytest
 from msgspec.structs import replace
 
@@ -12,7 +14,7 @@ from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset, read_items, write_items
 from keju.datasets.validate import validate
 from keju.errors import DataError
-from keju.items import Item
+from keju.items import Item, Line
 
 ABOUT = {"name": "n", "version": "2", "licence": "CC0", "source": "s"}
 PAGE = Item(id="p", benchmark="MCS-Bench", task="T1", answer="天")
@@ -58,3 +60,29 @@ def test_a_folder_without_items_is_named(tmp_path: Path) -> None:
     (tmp_path / "x").mkdir()
     with pytest.raises(DataError, match=r"expected a folder with items\.parquet"):
         read(tmp_path / "x")
+
+
+def test_a_table_that_pandas_wrote_is_the_same_dataset(make: Callable[..., Dataset]) -> None:
+    """pandas gives columns without values no type, and stores the index of filtered rows."""
+    line = Line(id="l1", text="天", polygon=((0, 0), (5, 0), (5, 5)))
+    dataset = make(
+        PAGE, replace(PAGE, id="q", lines=(line,), fields={"a": "b"}), replace(PAGE, id="r")
+    )
+    there = read_items(dataset.items_path)
+    frame = pd.read_parquet(dataset.items_path)
+    frame.to_parquet(dataset.items_path)
+    assert str(pl.read_parquet_schema(dataset.items_path)["lines"]).count("Null")
+    assert read_items(dataset.items_path) == there
+    assert read(dataset.path).manifest.hash == dataset.manifest.hash
+    frame.set_index(pd.Index([4, 9, 2])).to_parquet(dataset.items_path)
+    assert "__index_level_0__" in pl.read_parquet_schema(dataset.items_path)
+    assert read_items(dataset.items_path) == there
+
+
+def test_a_column_of_another_type_is_still_refused(make: Callable[..., Dataset]) -> None:
+    dataset = make(PAGE)
+    pl.read_parquet(dataset.items_path).with_columns(answer=pl.lit(3)).write_parquet(
+        dataset.items_path
+    )
+    with pytest.raises(DataError, match="column 'answer' must be String"):
+        read_items(dataset.items_path)

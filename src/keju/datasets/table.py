@@ -107,8 +107,7 @@ def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:
     Raises:
         DataError: the source is missing or damaged, or the target cannot be written.
     """
-    frame = frame_of(source)
-    _check_columns(source, frame.schema)
+    frame = _as_items(source, frame_of(source))
     buffer = io.BytesIO()
     chosen = frame.filter(pl.col("id").is_in(list(ids)))
     chosen.write_parquet(buffer, compression="zstd", statistics=False)
@@ -140,8 +139,7 @@ def iter_items(path: Path) -> Iterator[Item]:
     Raises:
         DataError: the file is missing, damaged, or is not a table of items.
     """
-    frame = frame_of(path)
-    _check_columns(path, frame.schema)
+    frame = _as_items(path, frame_of(path))
     yield from _items_of(frame.iter_rows(named=True, buffer_size=_FEW), path)
 
 
@@ -295,6 +293,43 @@ def frame_of(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
         raise DataError(
             f"not readable as parquet: {reason}", file=path, mend="Make the file again"
         ) from None
+
+
+def _as_items(path: Path, frame: pl.DataFrame) -> pl.DataFrame:
+    """A table with the columns of items, as pandas may have written it.
+
+    pandas gives a column, or a part of one, without values no type, and stores the index of rows
+    that it has filtered.
+
+    Raises:
+        DataError: it is not a table of items.
+    """
+    frame = frame.drop(_PANDAS_INDEX, strict=False)
+    untyped = [
+        pl.col(name).cast(SCHEMA[name])
+        for name, kind in frame.schema.items()
+        if name in SCHEMA and kind != SCHEMA[name] and _fits(kind, SCHEMA[name])
+    ]
+    frame = frame.with_columns(untyped)
+    _check_columns(path, frame.schema)
+    return frame
+
+
+_PANDAS_INDEX = "__index_level_0__"
+
+
+def _fits(kind: object, wanted: object) -> bool:
+    """Whether a type of a column is the wanted one, but for parts without any value."""
+    if kind in (wanted, pl.Null):
+        return True
+    if isinstance(kind, pl.List) and isinstance(wanted, pl.List):
+        return _fits(kind.inner, wanted.inner)
+    if isinstance(kind, pl.Struct) and isinstance(wanted, pl.Struct):
+        pairs = list(zip(kind.fields, wanted.fields, strict=False))
+        return len(kind.fields) == len(wanted.fields) and all(
+            one.name == other.name and _fits(one.dtype, other.dtype) for one, other in pairs
+        )
+    return False
 
 
 def _check_columns(path: Path, found: pl.Schema) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from keju.datasets.boxes import box_fault
@@ -55,10 +53,8 @@ def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
         names[ref.sha256] = picture_name(len(names) + 1, ref)
         target = out / IMAGES / names[ref.sha256]
         target.unlink(missing_ok=True)
-        with suppress(OSError):
-            os.link(source, target)
-        if not target.exists():
-            shutil.copyfile(source, target)
+        # A copy, not a hard link: a tool that saves in place would alter the dataset.
+        shutil.copyfile(source, target)
     return names
 
 

@@ -24,6 +24,7 @@ AGENT = f"keju/{__version__} (dataset building; one connection; respects Retry-A
 
 _ATTEMPTS = 5
 _LONGEST_WAIT = 600.0
+_PART = 1 << 16
 _LATER = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.REQUEST_TIMEOUT}
 _FEWEST_SERVER_ERROR = 500
 
@@ -41,15 +42,23 @@ class Fetcher:
             kept already needs none.
         pause: seconds between two requests.
         most: bytes of the largest answer that is taken.
+        longest: seconds that the body of one answer may take.
     """
 
     def __init__(
-        self, folder: Path, hosts: Collection[str], *, pause: float = 1.0, most: int = 100_000_000
+        self,
+        folder: Path,
+        hosts: Collection[str],
+        *,
+        pause: float = 1.0,
+        most: int = 100_000_000,
+        longest: float = 600.0,
     ) -> None:
         self._folder = folder
         self._hosts = frozenset(hosts)
         self._pause = pause
         self._most = most
+        self._longest = longest
         self._next = 0.0
         self._opener = urllib.request.build_opener(_SameHosts(self._hosts))
         self._opener.addheaders = [("User-Agent", AGENT)]
@@ -96,12 +105,32 @@ class Fetcher:
             declared = reply.headers.get("Content-Length", "")
             if declared.isdigit() and int(declared) > self._most:
                 raise self._too_large(url)
-            data: bytes = reply.read(self._most + 1)
+            data = self._body(url, reply)
         if len(data) > self._most:
             raise self._too_large(url)
         if declared.isdigit() and len(data) < int(declared):
             raise http.client.IncompleteRead(data, int(declared) - len(data))
         return data
+
+    def _body(self, url: str, reply: http.client.HTTPResponse) -> bytes:
+        """The body, as far as one byte over the limit.
+
+        Raises:
+            NotNowError: the server sends it so slowly that it would take longer than `longest`.
+        """
+        until = time.monotonic() + self._longest
+        parts: list[bytes] = []
+        size = 0
+        while size <= self._most and (part := reply.read1(_PART)):
+            parts.append(part)
+            size += len(part)
+            if time.monotonic() > until:
+                raise NotNowError(
+                    f"the server took more than {self._longest:g} s to send {size:,} bytes",
+                    file=url,
+                    mend="Build again later to go on",
+                )
+        return b"".join(parts)
 
     def _too_large(self, url: str) -> DataError:
         return DataError(f"larger than {self._most:,} bytes", file=url, mend="Raise 'most_bytes'")

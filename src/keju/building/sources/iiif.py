@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -223,7 +223,7 @@ class _Shelf:
 
 def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Iterator[_Book]:
     """The manifests whose rights are known and accepted; the others are listed."""
-    for place, content in _contents(settings, fetcher):
+    for place, content in _contents(settings, fetcher, left):
         try:
             manifest = read_manifest(content)
         except DataError as error:
@@ -242,23 +242,58 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Ite
             yield _Book(place, manifest, rights, manifest.id or within, folder)
 
 
-def _contents(settings: IiifSettings, fetcher: Fetcher) -> Iterator[tuple[str, object]]:
-    """Every manifest's JSON with its place; collections are gone through."""
+_DEEPEST = 10
+"""Collections within collections. A server can name a new one in each, without end."""
+
+_MOST_COLLECTIONS = 10_000
+
+
+class _Waiting(NamedTuple):
+    """A manifest or collection that is to be read, and in how many collections it is."""
+
+    place: str
+    file: Path | None
+    depth: int
+
+
+def _contents(
+    settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]
+) -> Iterator[tuple[str, object]]:
+    """Every manifest's JSON with its place; members of collections that cannot be had are listed.
+
+    Raises:
+        UsageError: a member is on a host that was not allowed.
+        DataError: the address of the recipe cannot be had, a file is damaged, or the server fails.
+    """
     if settings.path is not None:
         files = [settings.path]
         if settings.path.is_dir():
             files = list(files_under(settings.path, {"json"}))
-        waiting = [(str(file), file) for file in files]
+        waiting = deque(_Waiting(str(file), file, 0) for file in files)
     else:
-        waiting = [(settings.url, fetcher.get(settings.url))]
-    seen = {place for place, _ in waiting}
+        waiting = deque([_Waiting(settings.url, None, 0)])
+    seen = {each.place for each in waiting}
+    collections = 0
     while waiting:
-        place, file = waiting.pop(0)
-        content = read_json(file, object)
+        each = waiting.popleft()
+        try:
+            content = read_json(each.file or fetcher.get(each.place), object)
+        except NotNowError:
+            raise
+        except DataError as error:
+            if not each.depth:
+                raise
+            left.append(LeftOut(each.place, "", error.problem))
+            continue
         listed = manifests_in(content)
         if not listed:
-            yield place, content
-        for url in listed:
-            if url not in seen:
-                seen.add(url)
-                waiting.append((url, fetcher.get(url)))
+            yield each.place, content
+            continue
+        collections += 1
+        if each.depth >= _DEEPEST or collections > _MOST_COLLECTIONS:
+            why = f"more than {_DEEPEST} collections in each other, or {_MOST_COLLECTIONS:,} in all"
+            left.append(LeftOut(each.place, "", why))
+            continue
+        new = [url for url in dict.fromkeys(listed) if url not in seen]
+        seen.update(new)
+        waiting += (_Waiting(url, None, each.depth + 1) for url in new)
