@@ -227,7 +227,8 @@ class Response(Record, frozen=True, kw_only=True):
     was returned, reasoning inside it included (`keju.text.answer_part` takes the answer); a null
     content is empty text. `not_text` is the content in JSON where it was neither text nor null,
     and then `text` has the texts in it, joined, or a server's number or object as JSON.
-    `thinking` is reasoning that came in a field of its own, as it was returned. A failure is in `error`, never in `text`.
+    `thinking` is reasoning that came in a field of its own, as it was returned. A failure is in
+    `error`, never in `text`.
     `lines` are an OCR engine's lines in the order in which it reads them; `candidate` and
     `box_convention` are the request's; `refused` are decoding parameters that the server would not
     take, so that it answered without them. `uncounted` are tokens, as estimated, that may have been
