@@ -241,3 +241,15 @@ def test_the_command_comes_back_and_no_file_holds_the_key(server: Chat, dataset:
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
     server.post("work", {})
     assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "words"), [(404, "Not Found"), (500, "files_settings is not set")]
+)
+def test_a_server_without_batch_endpoints_is_explained(
+    server: Chat, dataset: Path, out: Path, status: int, words: str
+):
+    server.plan(refuse=status, words=words)
+    with pytest.raises(UsageError, match="Run the same command without --batch"):
+        go(dataset, out, server)
+    assert len(list(RunFolder.open(out).responses())) == 1

@@ -144,3 +144,17 @@ def test_a_wrong_key_is_seen_before_anything_is_submitted(
 def test_a_provider_without_batches_is_refused(server: Chat, dataset: Path, tmp_path: Path):
     with pytest.raises(UsageError, match="Inspect has batches of anthropic, google, grok"):
         run(dataset, ["inspect:mockllm/model"], tmp_path / "r", policy=Policy(batch=True))
+
+
+def test_a_server_without_batch_endpoints_is_named_and_not_waited_for(
+    dataset: Path, tmp_path: Path
+):
+    server = Chat()
+    try:
+        server.plan()
+        with pytest.raises(UsageError, match=r"no batch endpoints \(GET /batches: HTTP 404\)"):
+            go(dataset, tmp_path / "r", server)
+        assert server.stats()["requests"] == 1
+        assert len(list(RunFolder.open(tmp_path / "r").responses())) == 1
+    finally:
+        server.stop()

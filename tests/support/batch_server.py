@@ -24,7 +24,7 @@ class BatchServer(ChatServer):
         form = await request.post()
         if status := self.plan["refuse"]:
             self.plan["refuse"] = 0
-            return failure(status, "no file today")
+            return failure(status, self.plan["words"])
         assert form["purpose"] == "batch"
         name = f"file-{len(self.files)}"
         self.files[name] = form["file"].file.read()

@@ -36,6 +36,7 @@ DEFAULTS = {
     "images": False,  # look at the images and note their hashes
     "says": "",  # what it says to all, if anything
     "refuse": 0,  # the HTTP status by which the next file for a batch is refused
+    "words": "no file today",  # what it says then
     "lose": False,  # create a batch, and drop the connection before saying so
     "refusals": [],  # replies to requests that have certain fields: has, status, body
     "usage": None,  # in place of the usage of every answer

@@ -17,9 +17,12 @@ from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import aiohttp
+
 from keju.errors import UsageError
 from keju.models.base import AskError
 from keju.models.openai_errors import error_of_status, excerpt
+from keju.models.wire import Wire
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig
@@ -27,12 +30,17 @@ if TYPE_CHECKING:
 PROVIDERS = ("anthropic", "google", "grok", "openai", "together")
 """Those whose batches Inspect can use; it asks any other one directly, at the full price."""
 
+OPENAI_FORM = ("openai", "together", "grok")
+"""Those of them whose batches have the endpoints of the OpenAI form."""
+
 SIZE, MOST = 100, 1000
 """Requests in a batch, and in all batches together: their pictures are in memory till the end."""
 
 TICK = 15.0
 """Seconds between two looks at what is under way, and before a batch that is not full goes out."""
 
+_NO_ENDPOINT = frozenset({404, 405, 501})
+_PROBE_SECONDS = 30.0
 _LINES = "_parse_jsonl_line"
 
 
@@ -74,6 +82,34 @@ def check_provider(name: str, provider: str) -> None:
         raise UsageError(
             f"--batch: {name}: Inspect has batches of {', '.join(PROVIDERS)} only. "
             "Leave --batch out, or use openai: for a server with batch endpoints of its own"
+        )
+
+
+async def check_endpoints(name: str, address: str, key: str) -> None:
+    """Refuse a server of the user's own that has no batch endpoints: Inspect would wait for it.
+
+    Args:
+        name: the model.
+        address: the base URL; empty for the vendor's, which is not asked.
+        key: sent as the bearer token, if there is one.
+
+    Raises:
+        UsageError: ``GET /batches`` of the OpenAI form does not exist.
+    """
+    if not address:
+        return
+    wire = Wire(f"{address}/batches?limit=1", _PROBE_SECONDS)
+    try:
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        status = (await wire.exchange("GET", "", headers=headers)).status
+    except (AskError, aiohttp.ClientError, OSError):
+        return
+    finally:
+        await wire.close()
+    if status in _NO_ENDPOINT:
+        raise UsageError(
+            f"--batch: {name}: the server at {address} has no batch endpoints (GET /batches: HTTP "
+            f"{status}). Run the same command without --batch; what is stored is kept"
         )
 
 

@@ -7,6 +7,7 @@ Inspect's own retries, cache and logs are off, and what it notes of a call is le
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -20,7 +21,14 @@ from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
 from keju.models.inspect_answers import answer_of
-from keju.models.inspect_batches import Workers, batch_config, check_provider, work_in
+from keju.models.inspect_batches import (
+    OPENAI_FORM,
+    Workers,
+    batch_config,
+    check_endpoints,
+    check_provider,
+    work_in,
+)
 from keju.models.inspect_errors import error_of_provider
 from keju.models.inspect_opening import address_of, hidden, opened
 from keju.models.inspect_requests import check_config, config_of, passed_on
@@ -122,6 +130,16 @@ class InspectModel:
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
         )
+
+    async def check_batches(self) -> None:
+        """Refuse a server of the user's own without batch endpoints.
+
+        Raises:
+            UsageError: it has none.
+        """
+        if self.provider in OPENAI_FORM:
+            key = os.environ.get(self._options.api_key_env, "")
+            await check_endpoints(self.name, self._address, key)
 
     def in_batches(self) -> None:
         """Ask in batches from now on; an answer then takes up to a day.

@@ -9,6 +9,7 @@ model is asked directly, so that a wrong key or parameter is seen at once and no
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,11 @@ from keju.runs import RunFolder
 if TYPE_CHECKING:
     from keju.models import Model
 
+_NO_BATCHES = re.compile(r"HTTP (?:404|405|501)\b|files_settings")
+_WITHOUT = (
+    ". The server has no batch endpoints, or its gateway is not set up for them (LiteLLM needs "
+    "files_settings). Run the same command without --batch; what is stored is kept"
+)
 _MORE_THAN_A_DAY = 26 * 3600.0
 
 
@@ -118,7 +124,8 @@ class BatchLane:
         try:
             await self._run()
         except AskError as error:
-            raise UsageError(f"{self._model.name}: {error}") from None
+            hint = _WITHOUT if _NO_BATCHES.search(str(error)) else ""
+            raise UsageError(f"{self._model.name}: {error}{hint}") from None
         finally:
             await self._server.close()
 
@@ -292,6 +299,7 @@ class HeldLane:
             self.lane.note(response, self._policy.dead_after)
         if not there or there[0].status == "failed":
             return False
+        await self._model.check_batches()
         self._model.in_batches()
         return await go(Asker(self._dataset, [self.lane], self._keep, held(self._policy)))
 
