@@ -45,9 +45,10 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `mean` is over the answers that have a grade; an empty answer is worth 0, and there is no mean
     where the judge gave none of the others a grade. `with_failures` counts
-    a call of the model that failed as 0 too. `low` and `high` bound the mean (95 %, by group), None
-    for a single group. `unparsable` and `failed` count replies of the judge that gave no grade, in
-    either mean; `no_reply` answers that it has not been asked about.
+    a call of the model that failed as 0 too, and an answer to which the judge replied without a
+    grade. `low` and `high` bound the mean (95 %, by group), None for a single group.
+    `unparsable` and `failed` count replies of the judge that gave no grade, in either mean;
+    `no_reply` answers that it has not been asked about.
     """
 
     judge: str
@@ -212,7 +213,9 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
     no_answer = sum(each.unsent == NO_ANSWER for each in found)
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
-    total = len(values) + no_answer
+    # An answer that the judge refused to grade must not leave both means.
+    refused = sum(bool(each.missing) and not each.grades for each in found if _judge_replied(each))
+    total = len(values) + no_answer + refused
     judge, model, task, query, setting, script, wording = place
     return TaskGrade(
         judge=judge,
@@ -237,6 +240,11 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
         seen=tuple(dict.fromkeys(missing))[:3],
         signature=signature,
     )
+
+
+def _judge_replied(each: Judgement) -> bool:
+    """Whether the judge replied at least once, though without a grade."""
+    return any(not reason.startswith("failed") for reason in each.missing)
 
 
 def _of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:

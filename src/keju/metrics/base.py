@@ -9,6 +9,10 @@ class UndefinedMetricError(ValueError):
     """A metric has no value for this input; the text says why."""
 
 
+class TooLongError(UndefinedMetricError):
+    """An answer is too long to be scored. It counts as the worst value of the metric."""
+
+
 class PRF(NamedTuple):
     """Precision, recall and F1, as fractions."""
 

@@ -51,6 +51,14 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST = 12
+_UNITS = re.compile(r"(?<=[0-9])\s?(?:px|pixels?|像素)(?![a-z])", re.IGNORECASE)
+_QUOTED_NUMBER = re.compile(rf"[\"']({_NUMBER})[\"']")
+_CORNERS = re.compile(
+    rf"[(\[]\s{{0,3}}(?:[xX]1?\s?=\s?)?({_NUMBER})\s{{0,3}},\s{{0,3}}(?:[yY]1?\s?=\s?)?({_NUMBER})\s{{0,3}}[)\]]"
+    rf"[^0-9()\[\]\n;]{{0,30}}"
+    rf"[(\[]\s{{0,3}}({_NUMBER})\s{{0,3}},\s{{0,3}}({_NUMBER})\s{{0,3}}[)\]]"
+)
+_ROWS = re.compile(r"[;；。]\s*")
 
 
 class BoxList(NamedTuple):
@@ -88,6 +96,25 @@ def extract_boxes(text: str, axes: Axes) -> BoxList:
         if rows is not None:
             return _checked(rows, rule, body)
     return BoxList(None, Extracted(None, "no box found"))
+
+
+def extract_any_boxes(text: str, axes: Axes) -> BoxList:
+    """As `extract_boxes`, and where that finds none, boxes in further notations (`strict`).
+
+    Two corners, each in brackets ([[1, 2], [3, 4]]; (1,2)-(3,4); 左上角(1,2)，右下角(3,4)), where
+    the query declared corners; numbers with px, or as strings; rows parted by semicolons.
+    """
+    found = extract_boxes(text, axes)
+    if found.rows is not None or found.extracted.rule != "no box found":
+        return found
+    plain = _UNITS.sub("", narrowed(body_of(text)))
+    plain = _QUOTED_NUMBER.sub(r"\1", plain)
+    if axes in {"xyxy", "yxyx"}:
+        plain = _CORNERS.sub(r"[\1, \2, \3, \4]", plain)
+    again = extract_boxes(plain, axes)
+    if again.rows is None:
+        again = extract_boxes(_ROWS.sub("\n", plain), axes)
+    return again
 
 
 def extract_count_beside(text: str, axes: Axes) -> Extracted:

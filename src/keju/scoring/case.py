@@ -18,9 +18,16 @@ from keju.metrics import (
     official_edits,
     punctuation_counts,
 )
+from keju.metrics.base import TooLongError
 from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.answers import Extracted, body_of, transcription_of
-from keju.scoring.box_lists import BoxList, extract_boxes, extract_count_beside
+from keju.scoring.asked_counts import extract_asked_count
+from keju.scoring.box_lists import (
+    BoxList,
+    extract_any_boxes,
+    extract_boxes,
+    extract_count_beside,
+)
 from keju.scoring.letters import extract_letter
 from keju.scoring.short import entity_set, extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
@@ -219,9 +226,25 @@ class Case:
                 return self.transcription
             case "boxes":
                 return self.box_list.extracted
-            case "number" if self.response.box_convention:
-                return extract_count_beside(self.text, self.box_convention.axes)
+            case "number":
+                if self.response.box_convention:
+                    return self.official_count
+                return extract_asked_count(self.text, self.item.question)
+            case "short":
+                return extract_short(self.text)
         return _EXTRACT.get(self.form, _running_text)(self.text)
+
+    @cached_property
+    def official_count(self) -> Extracted:
+        """The count as `official` takes it."""
+        if self.response.box_convention:
+            return extract_count_beside(self.text, self.box_convention.axes)
+        return extract_count(self.text)
+
+    @cached_property
+    def official_box_list(self) -> BoxList:
+        """The boxes as `official` reads them."""
+        return extract_boxes(self.text, self.box_convention.axes)
 
     @cached_property
     def box_convention(self) -> BoxConvention:
@@ -231,7 +254,7 @@ class Case:
     @cached_property
     def box_list(self) -> BoxList:
         """The boxes in the response, in the convention that was asked for."""
-        return extract_boxes(self.text, self.box_convention.axes)
+        return extract_any_boxes(self.text, self.box_convention.axes)
 
     @cached_property
     def marks(self) -> MarkCounts:
@@ -312,7 +335,6 @@ _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
     "short": extract_short,
     "entities": extract_entities,
     "yes-no": extract_yes_no,
-    "number": extract_count,
     "probability": extract_probability,
 }
 
@@ -321,7 +343,8 @@ _folded = lru_cache(maxsize=1 << 16)(normalise)
 
 def _bounded(pair: Pair) -> Pair:
     if len(pair.reference) * len(pair.hypothesis) > MAX_CELLS:
-        raise UndefinedMetricError(
+        too_long = len(pair.hypothesis) > len(pair.reference)
+        raise (TooLongError if too_long else UndefinedMetricError)(
             f"too long to compare: {len(pair.reference):,} and {len(pair.hypothesis):,} characters"
         )
     return pair

@@ -20,6 +20,7 @@ from keju.metrics import (
     sentence_bleu,
     set_prf,
 )
+from keju.metrics.base import TooLongError
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean, ratio
 from keju.scoring.words import words
@@ -75,7 +76,8 @@ def bleu_of_words(case: Case) -> Measured:
     """BLEU over jieba's words, method-4 smoothing."""
     texts = (case.official_truth, case.official_text)
     if max(map(len, texts)) > _LONGEST_CUT:
-        raise UndefinedMetricError(f"longer than {_LONGEST_CUT:,} characters, too long for jieba")
+        error = UndefinedMetricError if len(texts[0]) > _LONGEST_CUT else TooLongError
+        raise error(f"longer than {_LONGEST_CUT:,} characters, too long for jieba")
     truth, text = map(words, texts)
     return mean(sentence_bleu(truth, text, smoothing="method4"))
 

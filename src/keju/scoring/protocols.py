@@ -83,9 +83,9 @@ _BINDINGS: dict[_Key, Binding] = {
     ("official", _ANCIENT, "text", "chrF++"): Binding(official.chrf_plus_plus, "raw+words"),
     ("official", _OBI, "yes-no", "Acc"): Binding(recognition.accuracy, "first-yes-no"),
     ("official", _OBI, "number", "MRE"): Binding(
-        recognition.count_error, "one-number", worst=1.0, higher_is_better=False
+        recognition.official_count_error, "one-number", worst=1.0, higher_is_better=False
     ),
-    ("official", _OBI, "boxes", "mIoU"): Binding(recognition.mean_overlap, "boxes"),
+    ("official", _OBI, "boxes", "mIoU"): Binding(recognition.official_mean_overlap, "boxes"),
     ("strict", "", "yes-no", "BalancedAcc"): Binding(recognition.balanced, "yes-no"),
     ("strict", "", "number", "CountAcc"): Binding(recognition.count_accuracy, "one-number"),
     ("strict", "", "number", "MedRE"): Binding(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from keju.metrics import UndefinedMetricError, parse_number, relative_error
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
+from keju.scoring.box_lists import BoxList
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean, ratio
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
@@ -35,19 +36,23 @@ def _true_polarity(case: Case) -> str:
     return found
 
 
+def official_count_error(case: Case) -> Measured:
+    """Relative error of the count as `official` takes it; no number is an error of 1."""
+    return mean(_relative_error(case, case.official_count.answer))
+
+
 def count_error(case: Case) -> Measured:
     """Relative error of the count stated; no number is an error of 1."""
-    return mean(_relative_error(case))
+    return mean(_relative_error(case, case.taken.answer))
 
 
 def count_accuracy(case: Case) -> Measured:
     """1 - min(1, relative error); no number earns 0."""
-    return mean(1 - min(1.0, _relative_error(case)))
+    return mean(1 - min(1.0, _relative_error(case, case.taken.answer)))
 
 
-def _relative_error(case: Case) -> float:
+def _relative_error(case: Case, stated: str | None) -> float:
     truth = _true_count(case)
-    stated = case.taken.answer
     return 1.0 if stated is None else relative_error(truth, float(stated))
 
 
@@ -61,21 +66,26 @@ def _true_count(case: Case) -> float:
     return number
 
 
+def official_mean_overlap(case: Case) -> Measured:
+    """`mean_overlap` of the boxes as `official` reads them."""
+    return mean(match_boxes(*_boxes(case, case.official_box_list)).mean)
+
+
 def mean_overlap(case: Case) -> Measured:
     """IoU of boxes matched one to one for the greatest sum, over max(true, predicted)."""
-    truth, predicted = _boxes(case)
+    truth, predicted = _boxes(case, case.box_list)
     return mean(match_boxes(truth, predicted).mean)
 
 
 def overlap_f1(case: Case) -> Measured:
     """F1 of boxes found, mean over the IoU thresholds .5 to .95; over all items together."""
-    truth, predicted = _boxes(case)
+    truth, predicted = _boxes(case, case.box_list)
     found = box_hits(truth, predicted)
     numerator = 2 * sum(found.hits) / len(found.hits)
     return ratio(numerator, found.truth + found.predicted, found.f1)
 
 
-def _boxes(case: Case) -> tuple[Boxes, Boxes]:
+def _boxes(case: Case, given: BoxList) -> tuple[Boxes, Boxes]:
     """True and predicted boxes in pixels; a response without a box gives none."""
     if not case.item.boxes:
         raise UndefinedMetricError("the item has no true boxes")
@@ -91,5 +101,5 @@ def _boxes(case: Case) -> tuple[Boxes, Boxes]:
         width=width,
         height=height,
     )
-    predicted = to_pixels(case.box_list.rows or (), convention, width=width, height=height)
+    predicted = to_pixels(given.rows or (), convention, width=width, height=height)
     return truth, predicted

@@ -12,8 +12,9 @@ from keju.encoders import Encoders
 from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
+from keju.metrics.base import TooLongError
 from keju.scoring.case import Case, kind_of
-from keju.scoring.measured import CUT, Measured
+from keju.scoring.measured import CUT, Measured, mean
 from keju.scoring.protocols import Binding, binding_of, signature, unavailable, wording_part
 from keju.scoring.rankings import Galleries
 from keju.scoring.semantic import Batch, semantic_binding
@@ -94,12 +95,31 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
         if binding is None:
             raise AssertionError(metric)
         measured = binding.measure(case)
+    except TooLongError as error:
+        # A model must not gain by babbling: without a value the answer would leave the mean.
+        return _too_long(case, protocol, metric, batch, str(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
         return _record(case, protocol, metric, reason=str(error))
     if case.response.status in _WITHOUT_ANSWER:
         measured = _failed(measured, binding)
     signed = signature(protocol, metric, binding.text)
     return _record(case, protocol, metric, signed, measured=measured)
+
+
+def _too_long(case: Case, protocol: Protocol, metric: str, batch: Batch, why: str) -> Score:
+    """The worst value: what an empty answer is worth, with the reason kept (our reading)."""
+    empty = Case(case.item, replace(case.response, text="", not_text=""), case.flaw)
+    benchmark, form = case.item.benchmark, case.form
+    binding = binding_of(protocol, benchmark, form, metric)
+    semantic = semantic_binding(protocol, benchmark, form, metric)
+    if semantic is not None:
+        measured, text, encoder = mean(0.0), semantic.text, batch.signature(semantic)
+    elif binding is not None:
+        measured, text, encoder = _failed(binding.measure(empty), binding), binding.text, ""
+    else:
+        raise AssertionError(metric)
+    signed = signature(protocol, metric, text, encoder)
+    return _record(case, protocol, metric, signed, measured=measured, reason=why)
 
 
 def _without_reference(case: Case, protocol: Protocol) -> str:

@@ -16,6 +16,7 @@ from keju.benchmarks import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.items import AnswerForm, Item, Protocol, Response
 from keju.metrics import UndefinedMetricError
+from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
 from keju.scoring import official
 from keju.scoring.case import Case
@@ -81,7 +82,7 @@ class Batch:
             raise UndefinedMetricError(reason)
         pair = binding.pair(case)
         if len(pair[0]) > LONGEST:
-            raise UndefinedMetricError(f"too long to encode: {len(pair[0]):,} characters")
+            raise TooLongError(f"too long to encode: {len(pair[0]):,} characters")
         beside = binding.beside(case).value if binding.beside else None
         failed = case.response.status in {"failed", "filtered"}
         item = case.item

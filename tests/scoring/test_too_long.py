@@ -1,0 +1,65 @@
+"""An answer that is too long to be scored counts as the worst value and stays in the mean."""
+
+from __future__ import annotations
+
+import pytest
+
+from keju.items import Item, Response
+from keju.scoring import aggregate, case, official, semantic
+from keju.scoring.case import Case
+from keju.scoring.score import score_cases
+
+
+def cases(task, answers, **fields):
+    for number, (truth, text) in enumerate(answers):
+        item = Item(id=str(number), benchmark="MCS-Bench", task=task, answer=truth, **fields)
+        yield Case(
+            item,
+            Response(
+                key=str(number), item=item.id, model="m", benchmark="MCS-Bench", task=task,
+                status="answered", text=text,
+            ),
+        )  # fmt: skip
+
+
+def values(found, protocol):
+    (result,) = [each for each in aggregate(found) if each.protocol == protocol]
+    return {metric.metric: metric for metric in result.tasks[0].metrics}
+
+
+@pytest.mark.parametrize("protocol", ["official", "strict"])
+def test_a_transcription_too_long_to_compare_is_worth_what_an_empty_one_is(protocol, monkeypatch):
+    monkeypatch.setattr(case, "MAX_CELLS", 1000)
+    long = list(cases("T1", [("天地玄黄", "天地玄黄"), ("宇宙洪荒", "宇" * 1000)]))
+    empty = list(cases("T1", [("天地玄黄", "天地玄黄"), ("宇宙洪荒", "")]))
+    left, right = (values(score_cases(each, (protocol,)), protocol) for each in (long, empty))
+    assert {name: each.value for name, each in left.items()} == {
+        name: each.value for name, each in right.items()
+    }
+    assert all(each.scored == 2 for each in left.values())
+
+
+def test_a_text_too_long_for_jieba_is_worth_nothing_and_keeps_the_reason(monkeypatch):
+    monkeypatch.setattr(official, "_LONGEST_CUT", 50)
+    found = score_cases(cases("T2", [("天地", "天地"), ("日月", "日" * 60)]), ("official",))
+    bleu = [each for each in found if each.metric == "BLEU"]
+    assert [each.value for each in bleu][1] == 0
+    assert "too long" in bleu[1].reason
+
+
+@pytest.mark.semantic
+def test_five_answers_too_long_to_encode_stay_in_the_mean(monkeypatch):
+    monkeypatch.setattr(semantic, "LONGEST", 500)
+    from degenerate import encoder_families, minilm
+
+    family = encoder_families()[0]
+    long = "x" * 501
+    made = [
+        Case(item, Response(key=item.id, item=item.id, model="m", benchmark=item.benchmark,
+                            task=item.task, query=item.query, status="answered",
+                            text=item.answer if number < 2 else long))
+        for number, item in enumerate(family.items[:7])
+    ]  # fmt: skip
+    found = values(score_cases(made, ("strict",), minilm()), "strict")["cosine_floor"]
+    assert found.scored == 7
+    assert found.value == pytest.approx(2 / 7, abs=0.001)
