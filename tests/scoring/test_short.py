@@ -31,7 +31,7 @@ def test_a_short_answer_stands_alone_or_after_a_phrase():
     assert extract_short("经观察，答案是：红色。").answer == "红色"
     assert extract_short('{"answer": "红色"}').answer == "红色"
     assert extract_short("<think>黄？</think>红色").answer == "红色"
-    assert extract_short("图中是红色").answer == "图中是红色"
+    assert extract_short("图中是红色").answer == "红色"
     assert extract_short("  ").answer is None
     assert extract_short("<think>黄").answer is None
 

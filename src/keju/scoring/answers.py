@@ -1,8 +1,11 @@
 """Where the answer stands in a response, before anything is read out of it."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -14,6 +17,34 @@ _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{
 _FENCE = "```"
 _END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
+_DEEPEST = 6
+_NAME_KEYS = (
+    "entity",
+    "name",
+    "text",
+    "word",
+    "mention",
+    "value",
+    "实体",
+    "名称",
+    "命名实体",
+    "词",
+    "内容",
+)
+_READ_KEYS = ("ocr", "ocr_text", "ocr_result", "result", "output", "answer", "response", "recognized_text",
+              "识别结果", "识别文本", "识别内容", "结果", "答案", "文字内容", "原文")  # fmt: skip
+_PREAMBLE = re.compile(
+    r"\A\s*(?:(?:好的|当然)[，,。!！]?)?\s*(?:(?:以下|下面)是|(?:该|这张?|此)?图(?:片|像)?中?的?(?:文字|文本|内容|古籍)|根据图|按(?:照)?(?:古代)?阅读顺序"
+    r"|识别(?:出|到)?的?(?:结果|文字|内容|文本)|(?:文字|文本)内容|转录|转写|\W{0,4}here (?:is|are)|\W{0,4}the (?:transcri|text|recogni)|\W{0,4}transcription|\W{0,4}sure)[^：:\n]{0,60}[：:]\**[ \t]*\n\s*",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(
+    r"\n\s*[（(【]?(?:注|备注|说明|附注|注释|以上|请注意|如需|如果|希望|note|please note|let me know)[^\n：:，,。]{0,20}[：:，,。][^\n]*(?:\n[^\n]*){0,6}\Z",
+    re.IGNORECASE,
+)
+_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
+_ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?```")
+_LONGEST_CHATTER = 300
 _TEXT_KEYS = ("text", "transcription", "content", "文本", "文字", "内容")
 
 
@@ -111,15 +142,60 @@ def json_text(body: str) -> Extracted | None:
     return Extracted("\n".join(texts), "JSON text", body)
 
 
+def json_names(body: str) -> Extracted | None:
+    """The names in JSON: a list of strings or of objects with a key for names, or lists by kind."""
+    names = list(_names_in(_json(body), 0))
+    return Extracted("、".join(names), "JSON list", body) if names else None
+
+
+def _names_in(value: object, depth: int) -> Iterator[str]:
+    if depth > _DEEPEST:
+        return
+    if isinstance(value, list):
+        for each in value:
+            if isinstance(each, str):
+                yield each
+            else:
+                yield from _names_in(each, depth + 1)
+    elif isinstance(value, dict):
+        found = [value[key] for key in value if str(key).lower() in _NAME_KEYS]
+        if found and isinstance(found[0], str):
+            yield found[0]
+            return
+        for each in value.values():
+            if isinstance(each, list | dict):
+                yield from _names_in(each, depth + 1)
+
+
 def transcription_of(text: str) -> Extracted:
     """A transcription: the body, out of its code fence or JSON if it is wrapped in either."""
     body = body_of(text)
     inside = unfenced(body)
-    found = json_text(inside)
+    if inside == body:
+        fences = list(_ONE_FENCE.finditer(body))
+        if len(fences) == 1 and len(body) - len(fences[0][0]) <= _LONGEST_CHATTER:
+            inside = fences[0]["inside"]
+    found = json_text(inside) or _json_read(inside)
     if found:
         return found
     rule = "whole answer" if body == text else "after the reasoning"
-    return Extracted(inside.strip(), rule if inside == body else "code fence")
+    box = _BOX.fullmatch(inside.strip())
+    read = _BREAK.sub("\n", box[1] if box else inside)
+    read = _CLOSING.sub("", _PREAMBLE.sub("", read, count=1))
+    return Extracted(read.strip() or inside.strip(), rule if inside == body else "code fence")
+
+
+def _json_read(body: str) -> Extracted | None:
+    """The text in a JSON object under a key for what was read."""
+    value = _json(body)
+    if not isinstance(value, dict):
+        return None
+    found = [value[key] for key in value if str(key).lower() in _READ_KEYS]
+    if len(found) != 1:
+        return None
+    lines = found[0] if isinstance(found[0], list) else [found[0]]
+    kept = [text for each in lines if (text := _text_in(each)) is not None]
+    return Extracted("\n".join(kept), "JSON text", body) if len(kept) == len(lines) else None
 
 
 def _json(body: str) -> object:

@@ -1,6 +1,5 @@
 """The count that a question asks for, where a response counts several things (`strict`)."""
 
-
 from __future__ import annotations
 
 import re
@@ -23,7 +22,7 @@ _OF_CHARACTERS = re.compile(
     rf"(?<![0-9.,第])(?:\b|(?<=[^A-Za-z0-9])){_N}(?:{_UNIT})", re.IGNORECASE
 )
 _CHARACTERS_OF = re.compile(
-    rf"(?:刻字|文字|字数|字)(?:共|有|约|为|是|计|总数|:|\s){{1,4}}{_N}(?![0-9年])"
+    rf"(?:刻字|文字|字数|字)(?:共|有|约|为|是|计|总数|:|\s){{0,4}}{_N}(?![0-9年])"
 )
 _TOTAL = re.compile(
     rf"(?:\btotal(?:\s(?:count|number))?|\bin\stotal|总计|總計|总数|總數|合计|合計|共计|共計|总共|總共|一共|共)"
@@ -55,22 +54,24 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     """
     body = body_of(text)
     plain = _ABOUT.sub("", re.sub(r"[*_`$]", "", body))
+    plain = _DENIED.sub(" ", narrowed(plain))
     stated = extract_count(plain if plain.strip() else body)
-    of_characters = not question or re.search(r"字|character|inscription|甲骨文", question, re.IGNORECASE)
+    of_characters = not question or re.search(
+        r"字|character|inscription|甲骨文", question, re.IGNORECASE
+    )
     if len(body) > LONGEST or not of_characters:
         return stated
     if stated.answer is not None and stated.rule in {"whole", "answer phrase"}:
         return stated
-    flat = _DENIED.sub(" ", narrowed(plain))
-    totals = [match for match in _TOTAL.finditer(flat) if _number(match["n"]) is not None]
-    found = _characters(flat)
+    totals = [match for match in _TOTAL.finditer(plain) if _number(match["n"]) is not None]
+    found = _characters(plain)
     values = {_number(match["n"]) for match in totals}
     if len(values) == 1 or (totals and re.search("total|总|合|共计", totals[-1][0], re.IGNORECASE)):
         return Extracted(f"{_number(totals[-1]['n']):.0f}", "total", totals[-1][0])
     if len({_number(match["n"]) for match in found}) == 1:
         return Extracted(f"{_number(found[-1]['n']):.0f}", "number of characters", found[-1][0])
-    if _NONE.match(flat) and stated.answer is None:
-        return Extracted("0", "none there", flat[:40])
+    if _NONE.match(plain) and stated.answer is None:
+        return Extracted("0", "none there", plain[:40])
     return stated
 
 

@@ -217,7 +217,7 @@ class Case:
         return options_of(self.item)
 
     @cached_property
-    def taken(self) -> Extracted:
+    def taken(self) -> Extracted:  # noqa: PLR0911
         """The answer as `strict` takes it, by the form that was asked for."""
         match self.form:
             case "letter":

@@ -72,10 +72,10 @@ _EN_BEFORE = re.compile(
 _DOUBLE_NEGATION = re.compile(r"(?:不得不|不能不|只能|无不)(?:选择|選擇|选|選|是)?\s{0,2}\Z")
 _NON_B = re.compile(r"\s{0,2}(?:莫属|莫屬|不可)")
 _IGNORED_BEFORE = re.compile(
-    r"(?:(?:如果|假如|假设|若|倘若|要是|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
+    r"(?:(?:如果|假如|假设|若|倘若|要是|否则|不然|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
     r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始|可能有人)[^。;\n!?]{0,16}"
     r"|也有?可能(?:是|为|选)?|或许也|另一(?:个|种)可能(?:是|为)?|可能会误|其次(?:是|为|考虑)?|次优(?:是|为)?"
-    r"|\b(?:if|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might|could|would|will|say|think|believe|choose|argue)\b[^.;\n]{0,24}"
+    r"|\b(?:if|otherwise|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might|could|would|will|say|think|believe|choose|argue)\b[^.;\n]{0,24}"
     r"|\b(?:tempt\w+|or maybe|or possibly|or perhaps|could also be|might also be|might be mistaken for|second choice(?: is)?|runner-up(?: is)?|at first(?: glance)?[^.;\n]{0,30}|initially[^.;\n]{0,30}|between|among|compared (?:with|to)|similar to|vs\.?|versus|than)"
     r"|(?:比起?|相比|相较于|较之|从|從|在|介于|类似于?|似)|\b(?:grade|vitamin|plan|type|figure|fig\.?|part|section|step|exhibit|table|image|level|group|class|category|point|appendix|side|panel)"
     r")[\s(\"“':]{0,3}(?:选项|選項|option\s)?\Z",

@@ -31,6 +31,9 @@ _RETRACTS = re.compile(
     r"|\b(?:no|wait|actually|sorry|correction|reconsider\w*|on second thought|oops|rethink\w*|hmm|instead|rather)\b",
     re.IGNORECASE,
 )
+_HEDGED = re.compile(
+    r"也有?可能|\b(?:could|might|may) also be|\bor (?:maybe|perhaps|possibly)\b", re.IGNORECASE
+)
 _UNFINISHED = re.compile(
     r"(?:[,、:(\-]|\.\.\.|…|因为|由于|而|和|与|但|\b(?:because|the|and|is|of))\s*\Z", re.IGNORECASE
 )
@@ -181,6 +184,8 @@ def _favoured(flat: str, favoured: Sequence[Claim]) -> Claim | None:
 
 
 def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extracted:
+    if _HEDGED.search(flat):
+        return Extracted(None, "several options named")
     denied = {
         letter for each in claims if each.rank == Rank.DENIED for letter in each.mention.letters
     }

@@ -1,5 +1,7 @@
 """Short answers, numbers and lists of names, as they are read out of a response."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -10,6 +12,7 @@ from keju.scoring.answers import (
     body_of,
     boxed_answer,
     json_answer,
+    json_names,
     json_text,
     unfenced,
 )
@@ -31,10 +34,48 @@ _KINDS = (
     "人名|人物|地名|地点|官职|官名|职官|书名|典籍|作品|朝代|时间|年号|国名|民族|组织|机构|器物|名物"
 )
 _NOTE = re.compile(rf"(?<=.)\s*(?:[(（][^()（）]*[)）]|[:：]\s*(?:{_KINDS}))\s*$")
-_PREAMBLE = re.compile(r"^[^：:、，,\n]{0,20}(?:实体|實體|如下|包括)[^：:、，,\n]{0,6}[：:]\s*")
+_PREAMBLE = re.compile(
+    r"^[^：:、，,\n]{0,20}(?:实体|實體|如下|包括)[^：:、，,\n]{0,6}[：:]\s*|^[^：:、，,\n]{0,12}实体(?:包括|有)\s*"
+)
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/]|\s{2,}")
+_BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
+_HEADING = re.compile(
+    r"\s*#{1,6}\s|[^：:\n]{0,40}(?:实体|如下|包括)[^：:、\n]{0,6}[：:]\s*$|\s*(?:[-*•]\s*)?[^：:、，,\n]{1,12}[：:]\s*$"
+)
+_HEADER = re.compile(
+    r"序号|编号|实体|名称|类型|类别|命名实体|entity|name|type|label|#|no\.?", re.IGNORECASE
+)
+_NUMBERS = re.compile(r"(?:^|(?<=[\s；;]))\d{1,2}[、.．)]\s?(?=[^\d\s])", re.MULTILINE)
+_CIRCLES = re.compile(r"[①-⑳]|(?<=\S)\s(?=\d{1,2}[.、．])")
+_KIND = re.compile(
+    rf"(?<=.)\s?[\[【<]\s?(?:{_KINDS}|[A-Z]{{2,6}})\s?[\]】>]|(?<=[\u4e00-\u9fff])/(?:{_KINDS})"
+)
+_AND = re.compile(r"以及|及其|(?<=[\u4e00-\u9fff》]{2})和(?=[《\u4e00-\u9fff]{2})|\s和\s|\band\b")
 _NUMBERING = re.compile(r"^\s*(?:[-*•·]\s*|[(（]?\d{1,3}[)）.．、]\s*|[①-⑳]\s*)")
 _FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
+_EDGE_OUTSIDE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”"
+_LONGEST_SENTENCE = 60
+_SEVERAL = re.compile(r"[、；;。！!?？]|或|还是|，.*[是为有]|\b(?:or|and)\b|可能|不确定|也许|无法")
+_NEGATED = re.compile(r"[不非没未无莫]|\bnot?\b|n['’]t\b", re.IGNORECASE)
+_FRAMES = (
+    re.compile(r"(?P<frame>[^：:，,\n0-9]{1,12}[：:])\s*(?P<answer>[^：:]+)"),
+    re.compile(r"(?P<frame>[^是为有]{1,24}(?:应该|应)?(?:是|为))(?P<answer>[^是为]{1,20}?)的?"),
+    re.compile(r"(?P<frame>(?:应该|应|这|那)?是)(?P<answer>[^是]{1,20}?)的?"),
+    re.compile(
+        r"(?P<frame>[^有共]{0,16}(?:一?共|总共)?(?:画|绘|刻)?有(?:着)?|[^有共]{0,16}(?:一共|总共|共))"
+        r"(?P<answer>[0-9一二三四五六七八九十百两]{1,6}[^，,0-9]{0,6})"
+    ),
+    re.compile(r"(?P<frame>[^在位]{1,16}(?:位于|在))(?P<answer>[^在]{1,12})"),
+    re.compile(
+        r"(?P<frame>(?:the|it|this|his|her|there|they)\b[\w\s]{0,40}?\b(?:is|are|was|were)(?: the| an?)?)"
+        r"\s(?P<answer>[\w\s-]{1,30})",
+        re.IGNORECASE,
+    ),
+)
+_NOTED = re.compile(r"(?P<said>[^()（）]+?)\s*[(（](?P<note>[^()（）]{1,20})[)）]")
+_ENGLISH_COUNTED = re.compile(
+    r"(?P<number>[a-z]+(?:-[a-z]+)?|\d{1,6})\s(?P<things>[a-z]+)", re.IGNORECASE
+)
 _LABEL = re.compile(r"^[^：:]{1,6}[：:]\s*")
 
 
@@ -54,8 +95,25 @@ def extract_short(text: str) -> Extracted:
     if phrases:
         said = phrases[-1]["answer"] or phrases[-1]["said"]
         return Extracted(said.strip(_EDGE), "answer phrase", phrases[-1][0])
-    core = unfenced(body).strip()
-    return Extracted(_FIRST_OF_ONE.sub("", core).strip(_EDGE), "whole answer", body)
+    core = re.sub(r"\*\*|__|`", "", unfenced(body).strip())
+    core = _FIRST_OF_ONE.sub("", core).strip(_EDGE_OUTSIDE)
+    framed = _framed(core)
+    if framed:
+        return Extracted(framed, "sentence", body)
+    return Extracted(
+        core.strip(_EDGE) if not _NOTED.fullmatch(core) else core, "whole answer", body
+    )
+
+
+def _framed(core: str) -> str:
+    """What one short sentence says (衣服是红色的, 颜色：红色, 图中有三个人), or nothing."""
+    if len(core) > _LONGEST_SENTENCE or "\n" in core or _SEVERAL.search(core):
+        return ""
+    for frame in _FRAMES:
+        found = frame.fullmatch(core)
+        if found and found["answer"] != "的" and not _NEGATED.search(found["frame"]):
+            return found["answer"].strip(_EDGE)
+    return ""
 
 
 def same_short(truth: str, answer: str) -> bool:
@@ -69,6 +127,9 @@ def same_short(truth: str, answer: str) -> bool:
     said = None if number is None else _value(answer, things=True)
     if said is not None:
         return number == said
+    if (noted := _NOTED.fullmatch(answer.strip(_EDGE_OUTSIDE))) and not _NOTED.search(truth):
+        # 3（三）, 红色（red）: the note says the same thing again, or explains it.
+        return same_short(truth, noted["said"])
     left, right = counted(truth).casefold(), counted(answer).casefold()
     if left == right and _digits(truth) == _digits(answer):
         return bool(left) or truth.strip() == answer.strip()
@@ -90,14 +151,35 @@ def extract_entities(text: str) -> Extracted:
     body = body_of(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    listed = json_text(body)
-    inside = listed.answer if listed and listed.answer else _PREAMBLE.sub("", unfenced(body))
+    listed = json_names(body) or json_text(body)
+    inside = listed.answer if listed and listed.answer else _plain_list(body)
     names = [_name(part) for part in _SEPARATORS.split(inside)]
     if len(names) == 1 and " " in inside.strip():
         names = [_name(part) for part in inside.split()]
     kept = [name for name in names if name]
     rule = "JSON list" if listed else "list"
     return Extracted("、".join(dict.fromkeys(kept)), rule, body)
+
+
+def _plain_list(body: str) -> str:
+    """A list of names without headings, table rules, kinds in brackets and other decoration."""
+    plain = _BOXED_LIST.sub(r"\1", unfenced(body))
+    plain = re.sub(r"\*\*|__|`", "", plain)
+    lines = [_cell(line) for line in plain.splitlines() if not _HEADING.match(line)]
+    plain = _PREAMBLE.sub("", "\n".join(line for line in lines if line).strip())
+    plain = _KIND.sub("", _CIRCLES.sub("\n", _NUMBERS.sub("\n", plain)))
+    plain = _AND.sub("、", plain)
+    return re.sub(r"(?<=\S\S)等(?=[。.\s]*$)", "", plain)
+
+
+def _cell(line: str) -> str:
+    """The name in a row of a Markdown table; any other line as it is."""
+    if not line.strip().startswith("|"):
+        return line
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    if set("".join(cells)) <= set("-: ") or any(_HEADER.fullmatch(cell) for cell in cells):
+        return ""
+    return next((cell for cell in cells if not re.fullmatch(r"[0-9.]*|[①-⑳]", cell)), "")
 
 
 def entity_set(joined: str) -> frozenset[str]:
@@ -118,4 +200,7 @@ def _value(text: str, *, things: bool = False) -> float | None:
         number = english_number(core)
     if number is None and (found := _COUNTED.fullmatch(core)) and (things or not found["things"]):
         return parse_number(found["number"])
+    if number is None and things and (found := _ENGLISH_COUNTED.fullmatch(core)):
+        said = found["number"]
+        return english_number(said) if said[0].isalpha() else parse_number(said)
     return number

@@ -1,5 +1,7 @@
 """Yes or no, as a response says it in English or Chinese."""
 
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import re
@@ -28,6 +30,45 @@ _PHRASE = re.compile(
     rf"(?:\s{{0,3}}(?:应该|应当|应)?(?:是(?![的，,。.\s]*$)|为|為|is|[：:])|[*_`\s\"'“「]){{1,4}}{_WORD}",
     re.IGNORECASE | re.MULTILINE,
 )
+_WORDS = {
+    **dict.fromkeys(
+        ["有", "有的", "存在", "包含", "可以", "能", "能够", "相同", "同一", "同一个字", "肯定", "确定", "一致", "同类", "可以缀合", "能缀合", "能够缀合", "y", "affirmative", "certainly", "absolutely"], "Yes"),
+    **dict.fromkeys(("it is", "they do", "they can", "it does", "of course", "they are"), "Yes"),
+    **dict.fromkeys(
+        ["没有", "没有的", "无", "無", "不存在", "不包含", "不可以", "不能", "不可", "不同", "不相同", "未见", "未发现", "不", "没", "非", "不是同一个字", "并不是", "不行", "不一致", "不能缀合", "无法缀合", "不可以缀合", "不能够", "n", "none", "negative"], "No"),
+    **dict.fromkeys(("not at all", "it is not", "it isn't", "they don't", "they do not",
+                     "they cannot", "it does not", "they are not"), "No"),
+}  # fmt: skip
+_BOTH = re.compile(
+    r"\b(?:yes and no|yes or no|not yes|not no|neither|maybe|perhaps|possibly|probably|unsure|unclear"
+    r"|uncertain|(?:cannot|can['’]t) (?:tell|determine|say|see|identify|be determined|judge)"
+    r"|hard to|difficult to|sorry|unable|doubt)\b"
+    r"|不确定|可能|也许|或许|难以|无法(?!缀|拼|连|合)|抱歉|不好说|不清楚|看不清|既.{0,12}又|是否|如果|若|吗|[?？]",
+    re.IGNORECASE,
+)
+_DENYING = re.compile(
+    r"没有|不存在|不包含|不含|不可以|不能(?!看|排)|不可(?!能)|不属于|不是|并非|未见|未发现|无法(?:缀合|拼合|拼接|连接|合)"
+    r"|不相同|不同|不一致|不匹配|不吻合|无(?:任何|甲骨|文字|刻)|非甲骨"
+    r"|\b(?:cannot|can['’]t|don['’]t|doesn['’]t|do not|does not|is not|isn['’]t|are not|aren['’]t"
+    r"|not the same|no (?:oracle|inscri|character|sign|evidence|match)\w*|different)\b",
+    re.IGNORECASE,
+)
+_AFFIRMING = re.compile(
+    r"(?:图中|图片中|图像中|上面|表面|其上|此图|该图|画面中?)[^，,。]{0,8}(?:有|存在|包含|刻有|可见|含)"
+    r"|可以(?:缀合|拼合|拼接|连接|看到|看出|合)|能够?(?:缀合|拼合|拼接|连接|合)"
+    r"|^(?:它们|两者|二者|这两个?字?)?(?:属于同|是同|同属)|为同一|是同一|字形(?:相同|一致)"
+    r"|^(?:这|此|该)[^，,。不]{0,8}是[^，,。不]{0,8}甲骨"
+    r"|^(?:这|此|该)?(?:两|二)?[^，,。不]{0,8}(?:存在|有甲骨|有文字|可以|能)"
+    r"|\b(?:can (?:indeed )?be (?:rejoined|joined)|(?:do |both )?belong to the same|are the same"
+    r"|(?:is|shows|contains|bears|has|have) (?:an? |some |visible )?(?:oracle|inscri)"
+    r"|there (?:are|is) (?:an? |some |visible )?(?:oracle|inscri))",
+    re.IGNORECASE,
+)
+_LONGEST_STATEMENT = 160
+_AFTER_PHRASE = re.compile(r"(?:答案|结论)(?:是|为|:)\s*|\banswer(?: is|:)\s*", re.IGNORECASE)
+_SENTENCE = re.compile(r"[。！!；;\n]|\.(?=\s|$)")
+_HEDGED = re.compile(r"\b(?:yes and no|not yes|not no)\b|既是又不是|是也不是", re.IGNORECASE)
+
 # In running text "no" is mostly a determiner (no doubt) and 是 a copula: only words that stand
 # apart are answers. Between commas 是 is one of many characters, but "yes" is a word.
 _APART = re.compile(
@@ -37,7 +78,7 @@ _APART = re.compile(
 )
 
 
-def extract_yes_no(text: str) -> Extracted:
+def extract_yes_no(text: str) -> Extracted:  # noqa: PLR0911
     """Yes or No, where a response says one of them.
 
     Rules, in order; the first that decides is named: the response is the word; JSON or a box; the
@@ -52,7 +93,12 @@ def extract_yes_no(text: str) -> Extracted:
         return Extracted(_SAID[core.lower()], "whole answer", body)
     listed = json_answer(body) or boxed_answer(body)
     if listed and listed.answer is not None:
-        return listed._replace(answer=_SAID.get(listed.answer.strip(_EDGE).lower()))
+        word = listed.answer.strip(_EDGE).lower()
+        return listed._replace(answer=_SAID.get(word) or _WORDS.get(word))
+    if core.lower() in _WORDS:
+        return Extracted(_WORDS[core.lower()], "whole answer", body)
+    if _HEDGED.search(body):
+        return Extracted(None, "both yes and no")
     plain = re.sub(_NEITHER, "\n", body, flags=re.IGNORECASE)
     leading = _LEADING.match(plain)
     rules = (
@@ -66,6 +112,22 @@ def extract_yes_no(text: str) -> Extracted:
             return Extracted(said.pop(), name, found[0][0])
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
+    return _of_statement(core)
+
+
+def _of_statement(core: str) -> Extracted:
+    """Yes or No from what the first sentence states (没有甲骨文, they can be rejoined)."""
+    after = _AFTER_PHRASE.split(core)[-1]
+    sentence = _SENTENCE.split(after.strip(_EDGE))[0].strip(_EDGE)
+    first = re.split(r"[，,]", sentence)[0].strip(_EDGE).lower()
+    if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence):
+        return Extracted(None, "neither yes nor no")
+    if first in _WORDS:
+        return Extracted(_WORDS[first], "first word", sentence)
+    if _DENYING.search(sentence):
+        return Extracted("No", "statement", sentence)
+    if _AFFIRMING.search(sentence):
+        return Extracted("Yes", "statement", sentence)
     return Extracted(None, "neither yes nor no")
 
 

@@ -1,0 +1,69 @@
+"""`strict` takes what a careful human takes, and gaming earns no more than knowing nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from answer_bank import agrees, bank, extracted, form_of, table
+from degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
+
+from keju.benchmarks import prompt_of
+
+ROOT = Path(__file__).parents[2]
+FAMILIES = {family.name: family for family in families()}
+FAMILY_OF = {
+    "letter": "multiple choice", "number": "How many", "yes-no": "Yes-or-No, with negatives",
+    "short": "image QA", "boxes": "Where (boxes)", "entities": "named entities",
+    "transcription": "OCR, MCS-Bench", "text": "open QA, MCS-Bench",
+}  # fmt: skip
+
+
+def test_the_banks_have_the_promised_size_and_distinct_ids():
+    for name, least in (("answers.jsonl", 200), ("gaming.jsonl", 100)):
+        rows = bank(name)
+        assert len(rows) >= least
+        assert len({row["id"] for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("row", bank("answers.jsonl"), ids=lambda row: row["id"])
+def test_the_answer_that_a_human_takes_is_taken(row):
+    assert agrees(row), extracted(row)
+
+
+def test_the_frozen_answers_agree_in_99_of_100_and_null_earns_nothing():
+    rows = bank("answers_frozen.jsonl")
+    if not rows:
+        pytest.skip("the frozen bank is not in this checkout")
+    assert [row["id"] for row in rows if row["expected"] is None and not agrees(row)] == []
+    assert sum(map(agrees, rows)) / len(rows) >= 0.99
+
+
+@pytest.mark.parametrize("row", bank("gaming.jsonl"), ids=lambda row: row["id"])
+def test_a_gaming_answer_earns_no_more_than_the_floor(row):
+    family = FAMILIES[FAMILY_OF[form_of(row)]]
+    text = row["response"] * row["repeat"]
+    texts = [text.replace("{prompt}", prompt_of(item)) for item in family.items]
+    found = earned(family, texts)["strict"]
+    floor = floors(family.name)["strict"]
+    above = {
+        metric: worth(metric, result.value)
+        for metric, result in found.items()
+        if metric not in BOUGHT_ALONE and worth(metric, result.value) > floor[metric] + MARGIN
+    }
+    assert above == {}
+
+
+def test_recall_and_precision_are_complete_on_our_own_bank():
+    for form, _, answers, taken, right, _ in table("answers.jsonl"):
+        assert (right, taken) == (answers, answers), form
+
+
+def test_the_page_is_the_one_that_the_tool_makes():
+    path = ROOT / "tools" / "make_extraction_page.py"
+    spec = importlib.util.spec_from_file_location("make_extraction_page", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    made = (ROOT / "docs" / "extraction.md").read_text("utf-8")
+    assert made == module.page(), "python tools/make_extraction_page.py > docs/extraction.md"

@@ -1,0 +1,110 @@
+"""The banks of answers, and how far an extracted answer is what a careful human takes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from keju.benchmarks import task
+from keju.items import Item, Response
+from keju.scoring import extract_probability
+from keju.scoring.case import Case
+from keju.scoring.short import entity_set, same_short
+from keju.text import counted
+
+BANKS = Path(__file__).parents[1] / "banks"
+_TASKS = {"letter": "T5", "short": "T21", "entities": "T4", "transcription": "T1", "text": "T6",
+          "punctuated": "T3", "translation": "T2"}  # fmt: skip
+_QUERIES = {"number": "How", "yes-no": "Yes-or-No", "boxes": "Where"}
+_NAMES = {"yes_no": "yes-no", "yesno": "yes-no", "count": "number", "ocr": "transcription",
+          "mcq": "letter", "choice": "letter", "box": "boxes", "entity": "entities",
+          "open": "text", "numeric": "number", "prob": "probability"}  # fmt: skip
+
+
+def bank(name: str) -> list[dict[str, Any]]:
+    """The lines of a bank; none where the file does not exist."""
+    path = BANKS / name
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def form_of(row: dict[str, Any]) -> str:
+    """The answer form of a line, under keju's name."""
+    form = str(row["form"]).strip().lower()
+    return _NAMES.get(form, form)
+
+
+def case_of(row: dict[str, Any]) -> Case:
+    """A line as an item with its response."""
+    form = form_of(row)
+    name, query = _TASKS.get(form, "recognition"), _QUERIES.get(form, "")
+    options = row.get("options") or ()
+    if isinstance(options, dict):
+        options = list(options.values())
+    item = Item(
+        id="1", benchmark=task(name).benchmark, task=name, query=query,
+        question=row.get("question") or "", answer="…", options=tuple(options),
+        fields={"term": "…"} if form == "letter" else {},
+    )  # fmt: skip
+    text = row["response"]
+    response = Response(
+        key="1", item="1", model="m", benchmark=item.benchmark, task=name, query=query,
+        status="answered" if text.strip() else "empty", text=text,
+    )  # fmt: skip
+    return Case(item, response)
+
+
+def extracted(row: dict[str, Any]) -> Any:
+    """What `strict` takes of a response, in the form of `expected`; None for no answer."""
+    form = form_of(row)
+    if form == "probability":
+        return extract_probability(row["response"]).answer
+    case = case_of(row)
+    if form == "boxes":
+        return case.box_list.rows
+    answer = case.taken.answer
+    return None if answer is not None and not answer.strip() else answer
+
+
+def agrees(row: dict[str, Any]) -> bool:  # noqa: PLR0911
+    """Whether `strict` takes what the human takes."""
+    expected, found = row["expected"], extracted(row)
+    if expected is None or found is None:
+        return expected is None and found is None
+    match form_of(row):
+        case "number" | "probability":
+            return abs(float(found) - float(expected)) < 1e-9
+        case "yes-no":
+            truth = {"true": "yes", "false": "no"}.get(str(expected).lower(), str(expected).lower())
+            return str(found).lower() == truth
+        case "short":
+            return same_short(str(expected), found)
+        case "entities":
+            joined = expected if isinstance(expected, str) else "、".join(expected)
+            return entity_set(found) == entity_set(joined)
+        case "boxes":
+            rows = [expected] if expected and not isinstance(expected[0], list) else expected
+            return [list(row) for row in found] == [list(map(float, row)) for row in rows]
+        case "letter":
+            return bool(found == expected)
+    return counted(str(expected)) == counted(found)
+
+
+def table(name: str) -> list[tuple[str, int, int, int, int, int]]:
+    """By form: lines, lines with an answer, extracted, extracted right, agreements."""
+    found: dict[str, Counter[str]] = {}
+    for row in bank(name):
+        count = found.setdefault(form_of(row), Counter())
+        right = agrees(row)
+        taken = extracted(row) is not None
+        count.update(
+            lines=1, answers=row["expected"] is not None, taken=taken,
+            right=right and row["expected"] is not None, agreed=right,
+        )  # fmt: skip
+    return [
+        (form, each["lines"], each["answers"], each["taken"], each["right"], each["agreed"])
+        for form, each in found.items()
+    ]

@@ -1,0 +1,91 @@
+"""Print docs/extraction.md: how often `strict` takes the answer that a careful human takes.
+
+python tools/make_extraction_page.py > docs/extraction.md
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from answer_bank import agrees, bank, case_of, form_of, table
+
+from keju.text import official_clean, official_convert
+
+_INTRODUCTION = """\
+# Extraction of answers
+
+Made by `tools/make_extraction_page.py`; the test suite holds this page to its output.
+
+The banks are lists of answers as chat models write them, each with the option or value that a
+careful human takes, or null for no answer. `strict` is compared with the human.
+
+- Lines: all answers of the form. Answers: those from which a human takes something.
+- Precision: of what `strict` takes, the share that the human takes. Recall: of what the human
+  takes, the share that `strict` takes. Agreement includes the answers of which both take nothing.
+- `official` scores letters and short answers by containment: it has no extraction. The last column
+  is the share of lines on which containment gives credit exactly where the human finds the value.
+
+Gaming attempts ([gaming.jsonl](../tests/banks/gaming.jsonl), {gaming} lines) are given to every
+item of the small sets of [degenerate.md](degenerate.md). A test requires that each earns at most
+the permutation floor or chance, plus 2 points.
+
+Decision: a response of several translations one after the other may earn more chrF than the best of
+them (on two pages of the mini set .205 and .186 become .251; .379 and .261 become .396), since chrF
+weighs recall twice. Golden values of chrF equal sacrebleu's, so the metric is not changed;
+`BLEU_char` beside it weighs precision and does not reward this.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    parts = [_INTRODUCTION.format(gaming=len(bank("gaming.jsonl")))]
+    for name, title in (
+        ("answers.jsonl", "Our own bank"),
+        ("answers_frozen.jsonl", "Frozen bank, written independently of the extractor"),
+    ):
+        if bank(name):
+            parts.append("\n".join(_section(name, title)))
+    return "\n".join(parts)
+
+
+def _section(name: str, title: str) -> Iterator[str]:
+    yield f"## {title}\n"
+    yield f"[{name}](../tests/banks/{name})\n"
+    yield "| form | lines | answers | precision | recall | agreement | `official` |"
+    yield "|---|---:|---:|---:|---:|---:|---:|"
+    for form, lines, answers, taken, right, agreed in table(name):
+        cells = (_share(right, taken), _share(right, answers), _share(agreed, lines))
+        yield f"| {form} | {lines} | {answers} | {' | '.join(cells)} | {_official(name, form)} |"
+    rows = bank(name)
+    yield f"| all | {len(rows)} | | | | {_share(sum(map(agrees, rows)), len(rows))} | |"
+    yield ""
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}" if whole else "–"
+
+
+def _official(name: str, form: str) -> str:
+    if form not in {"letter", "short"}:
+        return "–"
+    rows = [row for row in bank(name) if form_of(row) == form]
+    return _share(sum(map(_official_agrees, rows)), len(rows))
+
+
+def _official_agrees(row: dict[str, object]) -> bool:
+    """Whether containment credits the value of the human and, of letters, no other option."""
+    said = official_convert(official_clean(case_of(row).text))
+    options = row["options"]
+    letters = "ABCDEFGH"[: len(options)] if isinstance(options, list) else ""
+    credited = {letter for letter in letters if letter in said}
+    if letters:
+        return credited == ({row["expected"]} if row["expected"] else set())
+    return row["expected"] is None or str(row["expected"]) in said
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())
