@@ -1,4 +1,4 @@
-"""BLEU is nltk 3.9.1's, bit for bit."""
+"""BLEU is nltk 3.9.4's, bit for bit."""
 
 import warnings
 
