@@ -113,7 +113,7 @@ def _figures(
     """The page's figures; none, and what to install, where nothing draws them here."""
     try:
         from keju.reporting.figures import OfRun, report_figures  # noqa: PLC0415  altair: 0.3 s
-    except PrerequisiteError as error:
+    except (PrerequisiteError, UsageError) as error:
         return [], str(error)
     source = OfRun(gathered, view.boards, published=published, prices=prices)
     return list(report_figures(source, words)), ""

@@ -4,9 +4,13 @@ Importing this loads altair, which takes a third of a second: import it where fi
 
 Raises:
     PrerequisiteError: altair or its converter is not installed.
+    UsageError: the address space is limited, at which the converter would abort the process.
 """
 
 from keju.errors import PrerequisiteError
+from keju.reporting.figures.address_space import check_address_space
+
+check_address_space()
 
 try:
     from keju.reporting.figures.catalogue import of_dataset, of_papers, of_run

@@ -1,0 +1,28 @@
+"""A check of ``ulimit -v`` before V8, which reserves address space and aborts without it."""
+
+from __future__ import annotations
+
+import sys
+
+from keju.errors import UsageError
+
+_NEEDED = 128 * 2**30
+"""Bytes of address space. V8 in vl-convert-python 1.9 aborts with 64 GB and starts with 100 GB."""
+
+
+def check_address_space() -> None:
+    """Refuse a limit under which the converter of figures ends the process with SIGTRAP.
+
+    Raises:
+        UsageError: the limit of the address space is too low.
+    """
+    if sys.platform == "win32":
+        return
+    import resource  # noqa: PLC0415 - not on Windows
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < _NEEDED:
+        raise UsageError(
+            f"Figures cannot be drawn: the address space is limited to {limit / 2**30:,.0f} GiB. "
+            "Remove the limit: ulimit -v unlimited"
+        )
