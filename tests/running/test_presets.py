@@ -1,9 +1,12 @@
 """Presets say how a paper asked; what the user gives goes before them."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from making import make_dataset
 
 from keju.errors import UsageError
 from keju.models import Decoding, ModelOptions
@@ -49,3 +52,16 @@ def test_a_preset_claims_no_dtype_and_says_how_a_model_is_asked_otherwise() -> N
     assert list(paper.differences({"kind": "ppocr"})) == []
     assert preset_of("MCS-Bench") == paper
     assert preset_of("AncientDoc") is None
+
+
+@pytest.mark.parametrize("command", ["plan", "run"])
+def test_the_rounds_of_obi_bench_are_refused_for_a_dataset_without_its_items(
+    tmp_path: Path, command: str
+) -> None:
+    dataset = make_dataset(tmp_path / "d", pages=2)
+    words = [sys.executable, "-m", "keju", command, str(dataset), "--model", "baseline:chance",
+             "--preset", "obi-bench", "--out", str(tmp_path / "r")]  # fmt: skip
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "has no item of OBI-Bench" in done.stderr
+    assert not (tmp_path / "r").exists()

@@ -106,6 +106,7 @@ def plan(
     opened = Dataset.open(dataset)
     items = opened.items()
     as_in = asked_as(preset)
+    as_in.check(preset, opened.manifest.tasks)
     options = ModelOptions(
         base_url=base_url,
         decoding=as_in.decoding(
@@ -249,6 +250,7 @@ def run(
     Responses are stored as they come, in OUT/responses. The same command again asks only what has
     no response yet.
     """
+    from keju.datasets.store import Dataset
     from keju.models import Fit, ModelOptions
     from keju.models.request_fields import declared_dtype, read_system_prompt
     from keju.running import Budget, Limits, Policy
@@ -257,6 +259,8 @@ def run(
     from keju.running.prices import read_prices
 
     as_in = asked_as(preset)
+    if as_in.only:
+        as_in.check(preset, Dataset.open(dataset).manifest.tasks)
     selection = selection_of(
         task=task, limit=limit, sample=sample, seed=seed, setting=setting, script=script,
         wording=wording, boxes=boxes, item_list=item_list, pairs=pairs, shard=shard,

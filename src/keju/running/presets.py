@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
 import msgspec
 
+from keju.benchmarks import task
 from keju.errors import UsageError
 from keju.models import Decoding
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
@@ -20,11 +21,12 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Decoding and rounds of a published evaluation; None where the paper does not say.
 
     `dtype` is the number format that the paper states. It is never set: a server's is what the user
-    declares.
+    declares. `only` is the benchmark without whose items the preset would change nothing but costs.
     """
 
     what: str
     benchmark: str = ""
+    only: str = ""
     dtype: str = ""
     temperature: float | None = None
     top_p: float | None = None
@@ -41,6 +43,22 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             if value is not None
         }
         return Decoding(**{**ours, **theirs})
+
+    def check(self, name: str, tasks: Iterable[str]) -> None:
+        """Refuse a dataset without an item of the preset's benchmark.
+
+        Args:
+            name: of the preset.
+            tasks: the ids of the dataset's tasks.
+
+        Raises:
+            UsageError: it has none, so each item would be asked in rounds that no paper states.
+        """
+        if self.only and all(task(each).benchmark != self.only for each in tasks):
+            raise UsageError(
+                f"--preset {name}: the dataset has no item of {self.only}. Remove the option, or "
+                f"ask each item several times with --rounds {self.rounds or 1}"
+            )
 
     def differences(
         self, identity: Mapping[str, str], not_sent: Collection[str] = ()
