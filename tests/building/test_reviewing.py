@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 import polars as pl
@@ -284,7 +285,11 @@ def test_label_studio_takes_drafts_as_predictions_and_gives_them_back(given, tmp
     tasks = json.loads((out / "tasks.json").read_text())
     value = tasks[2]["predictions"][0]["result"][0]["value"]
     assert (value["x"], value["y"]) == (pytest.approx(5), pytest.approx(100 * 20 / 120))
-    assert (out / tasks[2]["data"]["image"].split("=")[1]).is_file()
+    # Label Studio refuses a task without an image; each is served from the folder above.
+    for task in tasks:
+        image = unquote(task["data"]["image"].removeprefix("/data/local-files/?d="))
+        assert (out.parent / image).is_file()
+    assert tasks[0]["data"]["image"].endswith("/no-image.png")
     assert "RectangleLabels" in (out / "interface.xml").read_text()
     items, _ = reviewed(given, tmp_path / "same", annotated(out, lambda task: None))
     before = items_of(given)
@@ -538,7 +543,7 @@ def test_label_studio_is_told_where_the_pictures_are(given, tmp_path):
     out = tmp_path / "a b"
     went = keju("build", "review", "export", given.path, "--out", out, "--form", "label-studio")
     assert "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED=true" in went.stdout
-    assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT='{out}'" in went.stdout
+    assert f"LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT={tmp_path} " in went.stdout
     assert f"add {out / 'images'} as local storage" in went.stdout
 
 
@@ -764,3 +769,26 @@ def test_an_exported_image_is_a_copy_that_a_tool_may_save_over(given, tmp_path):
         assert not copy.samefile(given.image_path(ref))
         copy.write_bytes(b"rotated")
     assert given.image_path(ref).read_bytes() == before
+
+
+def test_two_different_annotations_of_one_person_are_refused(given, tmp_path):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+
+    def twice(task):
+        again = json.loads(json.dumps(task["annotations"][0]))
+        choice = {"value": {"choices": ["reject"]}, "from_name": "decision", "type": "choices"}
+        again["result"] = [choice]
+        task["annotations"].append(again)
+
+    with pytest.raises(DataError, match=r"task 1, mcq: two different annotations of a@x\.org"):
+        read_review(annotated(out, twice), items_of(given), "")
+
+
+def test_other_exports_of_label_studio_are_named(given, tmp_path):
+    (tmp_path / "a.csv").write_text("annotation_id,item,seal,decision\n1,mcq,x,accept\n", "utf-8")
+    with pytest.raises(DataError, match=r"a CSV export of Label Studio.*Export as JSON"):
+        read_review(tmp_path / "a.csv", items_of(given), "")
+    (tmp_path / "coco.zip").write_bytes(b"PK")
+    with pytest.raises(DataError, match=r"coco\.zip: an archive.*export as JSON"):
+        read_review(tmp_path / "coco.zip", items_of(given), "")

@@ -90,7 +90,8 @@ def how_to_see(form: Form, dataset: Dataset, out: Path) -> list[str]:
     if form == "label-studio":
         lines += [
             "Start Label Studio so that it shows them: "
-            f"{SERVING}=true {DOCUMENT_ROOT}={shlex.quote(str(out.resolve()))} label-studio start",
+            f"{SERVING}=true {DOCUMENT_ROOT}={shlex.quote(str(out.resolve().parent))} "
+            "label-studio start. One server shows several exports if they are in the same folder",
             f"There: {INTERFACE} is the labelling interface; add {out.resolve() / IMAGES} as local "
             f"storage (without syncing it); import {TASKS}; afterwards export as JSON",
         ]
@@ -114,6 +115,8 @@ def read_review(
     scales = scales or review_form()
     if src.suffix.casefold() in SUFFIXES:
         return read_sheet(src, items, person, scales)
+    if src.suffix.casefold() == ".zip":
+        raise DataError("an archive", file=src, mend="Unpack it. From Label Studio, export as JSON")
     if src.suffix.casefold() in _WORKBOOKS:
         raise DataError(
             "a spreadsheet's own file", file=src, mend="Save it as .xlsx or CSV (UTF-8)"

@@ -6,13 +6,16 @@ them; the labelling interface lies beside the tasks and asks for the form's mark
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 from xml.sax.saxutils import quoteattr
 
 import msgspec
 from msgspec import Struct, field
+from PIL import Image
 
 from keju.building.review_form import MARK, OTHER_FORM, ReviewForm, Scale
 from keju.building.reviewing.pictures import IMAGES, drawn_anew, send_pictures
@@ -23,6 +26,9 @@ from keju.files import read_json, write_atomic, write_json
 from keju.items import Box, Item
 
 TASKS, INTERFACE = "tasks.json", "interface.xml"
+
+NO_IMAGE = "no-image.png"
+"""The blank image that is shown with items without one."""
 
 SERVING = "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED"
 DOCUMENT_ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
@@ -67,7 +73,11 @@ def write_tasks(dataset: Dataset, items: list[Item], out: Path, form: ReviewForm
     """Write ``tasks.json``, ``interface.xml`` and the pictures into a folder."""
     refs = (item.images[0] for item in items if item.images)
     names = send_pictures(dataset, refs, out)
-    write_json(out / TASKS, [_task(item, names) for item in items])
+    if any(not item.images for item in items):
+        picture = io.BytesIO()
+        Image.new("L", (64, 64), 255).save(picture, "PNG")
+        write_atomic(out / IMAGES / NO_IMAGE, picture.getvalue())
+    write_json(out / TASKS, [_task(item, names, out.resolve().name) for item in items])
     marks = "".join(map(_control, form.scale))
     write_atomic(out / INTERFACE, _XML.format(marks=marks))
 
@@ -81,16 +91,17 @@ def _control(scale: Scale) -> str:
     )
 
 
-def _task(item: Item, names: Mapping[str, str]) -> dict[str, Any]:
+def _task(item: Item, names: Mapping[str, str], folder: str) -> dict[str, Any]:
     data = {
         "item": item.id,
         "seal": seal_of(item),
         "task": f"{item.task} {item.query}".strip(),
         "shown": "\n".join([item.question, *item.options]).strip() or item.task,
     }
-    if item.images:
-        name = names[item.images[0].sha256]
-        data["image"] = f"/data/local-files/?d={IMAGES}/{name}"
+    # One interface shows all tasks, and Label Studio refuses a task without an image. The path
+    # begins with the folder of the export, so that one server can show several.
+    name = names[item.images[0].sha256] if item.images else NO_IMAGE
+    data["image"] = f"/data/local-files/?d={quote(folder)}/{IMAGES}/{name}"
     tool = item.provenance[-1].tool if item.provenance else ""
     results = [*_text_results(item), *_box_results(item)]
     return {"data": data, "predictions": [{"model_version": tool or "keju", "result": results}]}
@@ -191,11 +202,14 @@ def read_tasks(
                 mend="Review what was exported from this dataset",
             )
         seal = task.data.get("seal")
+        given: dict[str, Verdict] = {}
         for annotation in task.annotations:
             if annotation.was_cancelled:
                 continue
             try:
-                verdicts.append(_verdict(item, annotation, str(seal or ""), person, form))
+                verdict = _verdict(item, annotation, str(seal or ""), person, form)
+                _check_same(given.setdefault(verdict.person, verdict), verdict)
+                verdicts.append(verdict)
             except DataError as error:
                 raise DataError(
                     error.problem,
@@ -204,6 +218,14 @@ def read_tasks(
                     mend=error.mend or "Review it again",
                 ) from None
     return verdicts
+
+
+def _check_same(first: Verdict, verdict: Verdict) -> None:
+    if first != verdict:
+        raise DataError(
+            f"two different annotations of {verdict.person}",
+            mend="Delete one of them in Label Studio and export again",
+        )
 
 
 def _verdict(

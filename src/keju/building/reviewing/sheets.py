@@ -181,6 +181,12 @@ def _row_text(cells: JsonObject, place: Place, returned: Returned) -> dict[str, 
     Raises:
         DataError: a column is missing, or a cell is not text.
     """
+    if "annotation_id" in cells:
+        raise DataError(
+            "a CSV export of Label Studio, which lacks what was drawn and by whom",
+            file=place.file,
+            mend="Export as JSON",
+        )
     missing = [name for name in ("item", "decision", "seal") if name not in cells]
     if missing:
         raise DataError(
