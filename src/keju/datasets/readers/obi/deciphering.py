@@ -164,8 +164,8 @@ def _counts(found: Found, chosen: Sequence[Character]) -> Iterator[str]:
     if bare:
         yield (
             f"{name}: {len(bare)} of {len(described) + len(bare)} known characters have no "
-            f"description (asked, not scored): {listed(bare)}. Write descriptions into the table of: "
-            "keju data scaffold obi-deciphering SRC --out FOLDER"
+            f"description (asked, not scored): {listed(bare)}. Write descriptions into the table "
+            "of: keju data scaffold obi-deciphering SRC --out FOLDER"
         )
     if loose := [one.place for one in chosen if not one.metadata.get("subset")]:
         yield f"{name}: {len(loose)} characters are of no subset: {listed(loose)}"
