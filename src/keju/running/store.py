@@ -13,6 +13,7 @@ store is next opened or closed; readers take the later one (`RunFolder.responses
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -28,6 +29,8 @@ from keju.items import Failure, PromptScript, Record, Request, Response, Setting
 from keju.runs import RunFolder, superseded
 
 _MODE = 0o644
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
+"""Errors of file systems, such as some network mounts, on which files cannot be locked."""
 
 
 class Slot(NamedTuple):
@@ -97,6 +100,13 @@ class ResponseStore:
             raise UsageError(
                 f"{self.folder.path}: another keju is writing to this run. "
                 "Wait for it to end, or choose another --out"
+            ) from None
+        except OSError as error:
+            if error.errno not in _NO_LOCKS:
+                raise
+            raise UsageError(
+                f"{self.folder.lock_path}: the file system takes no locks ({error.strerror}). Use "
+                "an --out on a local disk, and copy the run from there"
             ) from None
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:
