@@ -53,7 +53,7 @@ keju data import FORMAT SRC --out DATASET  [--licence … --source …] [--optio
 keju data export FORMAT DATASET --out DIR
 ```
 
-What holds of every format:
+For every format:
 
 - **Images are stored byte for byte**, each once, under its SHA-256: models are sent the released
   bytes. Whether a file is an image is decided by its bytes. Folders are searched for the suffixes
@@ -70,7 +70,7 @@ What holds of every format:
   parquet or XLSX.
 - **Archives are not unpacked.** `keju data detect` prints the command that does it. It also
   recognises Git LFS pointer files and git-annex placeholders in place of the data.
-- **Files of desktops and archives are passed over**: hidden files, `Thumbs.db`, `desktop.ini`,
+- **Files of desktops and archives are skipped**: hidden files, `Thumbs.db`, `desktop.ini`,
   `__MACOSX`, `@eaDir`.
 - **Texts are UTF-8, UTF-16, GB18030 or Big5.** An encoding that is not UTF-8 is detected and
   reported; `--option encoding=NAME` sets it. Two that fit equally are an error, and so is a text in

@@ -154,7 +154,7 @@ def test_a_wrong_table_of_books_is_named(source: Source, table: str, says: str) 
 def test_missing_pages_can_be_left_out(source: Source) -> None:
     done = source.read(line("OCR"), line("OCR", image="Art/none.jpg"), skip_missing="yes")
     assert done.manifest.items == 1
-    assert done.notes[0] == "left out questions on 1 pages: Art/none.jpg"
+    assert done.notes[0] == "skipped questions on 1 pages: Art/none.jpg"
 
 
 def test_an_empty_file_and_an_empty_folder_are_named(source: Source, tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
     with pytest.raises(
         DataError,
         match=r"no field for the image \(expected Image or Images.*found the fields ID, Task_ID, "
-        r"Question, Answer, Answer_Simplified, scan\. Say its name: --option field\.image=NAME",
+        r"Question, Answer, Answer_Simplified, scan\. Give its name: --option field\.image=NAME",
     ):
         source.read(without(OCR, "Image") | {"scan": "p.jpg"})
     with pytest.raises(DataError, match=r"no field for the question \(expected Frage\)"):
@@ -229,7 +229,7 @@ def test_missing_images_are_listed_or_left_out(source: Source) -> None:
     with pytest.raises(DataError, match=r"2 images are missing: lost\.jpg \(of lost\), gone\.jpg"):
         source.read(OCR, lost, half)
     done = source.read(OCR, lost, half, options={"skip-missing": "yes"})
-    assert done.notes[0] == "left out 2 without image: lost, half"
+    assert done.notes[0] == "skipped 2 items without image: lost, half"
     assert [item.id for item in source.items()] == ["a1"]
 
 

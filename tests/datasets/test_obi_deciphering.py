@@ -48,7 +48,7 @@ def test_the_papers_numbers_are_drawn_where_asked_for(read, tmp_path: Path) -> N
     assert subsets == {"pictograph": 28, "ideogram": 22}
     assert done.manifest.made["drawn"] == "yes"
     table(src / "descriptions.csv", ("image", "description", "subset"), *rows[:50])
-    with pytest.raises(DataError, match=r"10 pictures of subset ideogram, but the paper has 22"):
+    with pytest.raises(DataError, match=r"10 images of subset ideogram, but the paper has 22"):
         read("obi-deciphering", src, as_paper="yes")
 
 

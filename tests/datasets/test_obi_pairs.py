@@ -263,8 +263,8 @@ def test_small_classes_and_repeated_images_are_passed_over(read, tmp_path: Path)
     done = read("obi-classification", tmp_path / "s")
     assert {item.metadata["class"] for item in done.items} == {"c0", "c3"}
     assert done.notes == (
-        "s: passed over 1 classes of less than 5 images: c1",
-        "s: passed over c2, which has only 4 images without copies",
+        "s: skipped 1 classes of fewer than 5 images: c1",
+        "s: skipped c2, which has only 4 images without copies",
     )
 
 

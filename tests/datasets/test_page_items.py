@@ -88,7 +88,7 @@ def test_a_page_without_a_wanted_line_is_left_out_and_said_so(tmp_path: Path) ->
     page_file(tmp_path / "src", region(line("獨")), name="book/p2.xml")
     _, items, notes = imported(tmp_path / "src", tmp_path / "out", text="notes")
     assert list(items) == ["book/p1"]
-    assert any("left out" in note and "book/p2.xml" in note for note in notes)
+    assert any("skipped, since" in note and "book/p2.xml" in note for note in notes)
     with pytest.raises(DataError, match="none has a line of the wanted kind"):
         imported(tmp_path / "src/book/p2.xml", tmp_path / "none", text="notes")
 
@@ -142,7 +142,7 @@ def test_two_pictures_of_one_name_are_not_guessed_between(tmp_path: Path) -> Non
     src = page_file(tmp_path / "src", region(line("l")))
     picture(tmp_path / "pictures/x/p1.png")
     picture(tmp_path / "pictures/y/p1.png")
-    with pytest.raises(DataError, match=r"2 pictures are called p1\.png"):
+    with pytest.raises(DataError, match=r"2 images are called p1\.png"):
         imported(src, tmp_path / "out", images=str(tmp_path / "pictures"))
 
 

@@ -65,7 +65,7 @@ def test_files_without_their_partner_are_listed_or_skipped(src: Path) -> None:
     ):
         read(src)
     done = read(src, skip_missing="yes")
-    assert done.notes == ("left out 2 files without their partner: alone.jpg, 論語/lost.txt",)
+    assert done.notes == ("skipped 2 files without their partner: alone.jpg, 論語/lost.txt",)
     assert done.manifest.items == 2
 
 

@@ -86,7 +86,7 @@ def test_pages_without_text_are_listed_or_skipped(src):
         read(src)
     items, done, _ = read(src, skip_missing="yes")
     assert [(item.id, item.answer) for item in items] == [("book/002", TEXTS[1])]
-    assert done.notes[0].startswith("left out 3 files")
+    assert done.notes[0].startswith("skipped 3 files")
 
 
 def test_images_without_any_text_are_imported_without_references(src):

@@ -31,11 +31,11 @@ from keju.items import Item
 
 LAYOUT = """\
 SRC/                                a folder, or one -images- file beside its labels
-  NAME-images-idx3-ubyte[.gz]       N pictures of 8-bit grey: magic 0x00000803, N, rows, columns
+  NAME-images-idx3-ubyte[.gz]       N images of 8-bit grey: magic 0x00000803, N, rows, columns
   NAME-labels-idx1-ubyte[.gz]       N class indices: magic 0x00000801, N
-Every set that has both files is imported; labels without pictures are passed over. Each crop is
+Every set that has both files is imported; labels without images are skipped. Each crop is
 stored as PNG, its pixels unchanged, and becomes a labelled example of the reference split, from
-which baselines learn and which nobody is asked."""
+which baselines learn and which no model is asked."""
 
 MAX_BYTES = 600 << 20
 """The most that an IDX file may hold once unpacked; MNIST's largest has 47 MB."""
@@ -68,7 +68,7 @@ def read_idx(src: Path, writer: DatasetWriter, options: Options) -> Iterator[str
         for number, (picture, label) in enumerate(zip(pictures, labels, strict=True)):
             _add(writer, pair, number, picture, _class_of(int(label), names, pair.labels, number))
     for path in without_images:
-        yield f"passed over {path.name}: labels without pictures"
+        yield f"skipped {path.name}: labels without images"
 
 
 def detect_idx(listing: Listing) -> Detection | None:

@@ -56,7 +56,7 @@ def objects_in(file: Path) -> list[JsonObject]:
 
 
 def lines_in(file: Path) -> list[JsonObject]:
-    """The objects of a JSON-lines file; blank lines are passed over.
+    """The objects of a JSON-lines file; blank lines are skipped.
 
     A file that is one list of objects is read too, although it is called JSON lines.
 

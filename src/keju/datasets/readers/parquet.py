@@ -29,7 +29,7 @@ SRC/                      a folder
   images/...              the images, by the paths that the items give; or
   images-*.parquet        tables of them: path, and image with its bytes, as keju exports them
   dataset.json            may be absent; language and script are taken from it
-Takes in a dataset whose items or images were changed by hand: sizes and hashes are made anew."""
+Reads a dataset whose items or images were changed by hand; sizes and hashes are computed again."""
 
 _ITEMS = "items.parquet"
 _MANIFEST = "dataset.json"

@@ -25,7 +25,7 @@ class Field(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a record stands, for errors and for paths inside it."""
+    """Where a record is, for errors and for paths inside it."""
 
     file: Path
     item: str
@@ -37,7 +37,7 @@ def map_fields(
     wanted: Mapping[str, Field],
     options: Options | None = None,
 ) -> dict[str, str]:
-    """The name that each wanted field bears in these records.
+    """The name of each wanted field in these records.
 
     A name given with ``field.ROLE=NAME`` must be there; else the first known name that is, small
     and capital letters, ``_`` and spaces aside. Without options no names can be given.
@@ -68,16 +68,16 @@ def map_fields(
                 file=file,
                 mend=f"Call it {field.names[0]}"
                 if options is None
-                else f"Say its name: --option {FIELD_OPTION}{role}=NAME",
+                else f"Give its name: --option {FIELD_OPTION}{role}=NAME",
             )
     return found
 
 
 def image_roots(src: Path, file: Path, options: Options) -> list[Path]:
-    """Where the images of a file of records may lie: where the user says, else beside it.
+    """The folders in which the images of a file of records may be: the option's, else beside it.
 
     Raises:
-        UsageError: what the user says is no folder.
+        UsageError: the option is not a folder.
     """
     if "images" in options:
         root = Path(options["images"])
@@ -114,10 +114,10 @@ def text_of(record: JsonObject, key: str | None, place: Place) -> str:
 
 
 def texts_of(record: JsonObject, key: str | None, place: Place) -> list[str]:
-    """A field that holds one text or a list of texts; empty if it is absent, null or blank.
+    """A field with one text or a list of texts; empty if it is absent, null or blank.
 
     Raises:
-        DataError: it holds anything else.
+        DataError: it is anything else.
     """
     value = None if key is None else record.get(key)
     if isinstance(value, list) and all(isinstance(part, str) for part in value):
@@ -148,7 +148,7 @@ class Pictures:
         self.missing: dict[str, str] = {}
 
     def store(self, value: object, place: Place, near: Collection[str] = ()) -> ImageRef | None:
-        """The image as the dataset holds it, or None if it is in no root.
+        """The image in the dataset, or None if it is in no root.
 
         Args:
             value: a path, file name or URL; base64 or a ``data:`` URL; bytes; or a parquet cell
@@ -207,7 +207,7 @@ class Pictures:
                 f"{len(self.missing)} images are missing: {names}; looked in "
                 f"{', '.join(map(str, self._index.roots))}",
                 file=src,
-                mend="Give their folder: --option images=FOLDER, or leave them out: "
+                mend="Give their folder: --option images=FOLDER, or skip them: "
                 "--option skip-missing=yes",
             )
 

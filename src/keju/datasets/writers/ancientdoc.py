@@ -19,7 +19,7 @@ OUT/
   data.jsonl              id, image, task, question (the whole prompt), answer; and where they are
                           known: category, book, dynasty, script
   CLASS/BOOK/PAGE.jpg     the images, where they came from; else <sha256>.<ext>
-Left out, with their number: other benchmarks' items, items without image, the reference split."""
+Skipped, with their number: other benchmarks' items, items without image, the reference split."""
 
 _BENCHMARK = "AncientDoc"
 _TOLD = ("category", "book", "dynasty", "script")

@@ -18,7 +18,7 @@ OUT/
                           Answer, Answer_Simplified, Options, Transcription, Group;
                           Question_Simplified and Question_Traditional where both were released
   images/<sha256>.<ext>   the images
-Left out, with their number: other benchmarks' items, items without image, the reference split."""
+Skipped, with their number: other benchmarks' items, items without image, the reference split."""
 
 _BENCHMARK = "MCS-Bench"
 SCRIPTS: tuple[Script, ...] = ("simplified", "traditional")

@@ -13,10 +13,10 @@ from keju.items import Item
 
 LAYOUT = """\
 OUT/
-  dataset.json            what the dataset says of itself: licence, source, hash, how it was made
+  dataset.json            about the dataset: licence, source, hash, how it was made
   items.parquet           the items, exactly
   images-00000.parquet    path, and image as the hub keeps it (bytes, path), each image once
-Nothing is left out, and the folder is itself a dataset: keju runs and validates it as it stands."""
+Nothing is skipped. The folder is itself a dataset, which keju runs and validates."""
 
 ITEM_ROWS = 32
 """Rows of a group of items: one item is read in a millisecond or two."""

@@ -22,7 +22,7 @@ OUT/
                           (base64; of several images a JSON list), question, A, B, …, answer,
                           category, l2-category, split, and keju, by which the same item comes back
 Of multiple choice, question is the stem: VLMEvalKit adds options and requirement in its own words.
-Left out, with their number: items of tasks of pairs, and items without an image."""
+Skipped, with their number: items of tasks of pairs, and items without an image."""
 
 
 def write_vlmevalkit(dataset: Dataset, items: list[Item], out: Path) -> Iterator[str]:
@@ -41,7 +41,7 @@ def write_vlmevalkit(dataset: Dataset, items: list[Item], out: Path) -> Iterator
     yield from holder.notes()
 
 
-WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, a table a task", LAYOUT, write_vlmevalkit)
+WRITER = Writer("vlmevalkit-tsv", "VLMEvalKit's TSV, one table per task", LAYOUT, write_vlmevalkit)
 
 
 def _objection(item: Item) -> str:

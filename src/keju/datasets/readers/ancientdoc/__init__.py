@@ -137,7 +137,7 @@ class _Reading:
         if not self._skip:
             pictures.raise_if_missing(table.file)
         if skipped := list(pictures.missing):
-            self._notes.append(f"left out questions on {len(skipped)} pages: {listed(skipped)}")
+            self._notes.append(f"skipped questions on {len(skipped)} pages: {listed(skipped)}")
 
     def _pages(self, wide: Sequence[Table], inside: Sequence[PageImage]) -> Iterator[Item]:
         """The items of wide tables without images, and of images that no table has answers for."""

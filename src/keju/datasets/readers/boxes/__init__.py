@@ -33,7 +33,7 @@ OPTIONS = {
     "form": f"the form of the boxes, where a folder has several: {', '.join(NAMES)}",
     "boxes": "of a table: xyxy: left, top, right, bottom; xywh: left, top, width, height (default "
     "by its columns; xyxy where it has no column names)",
-    "field.NAME": "the column of boxes.csv that holds the NAME: image, left, top, right, bottom",
+    "field.NAME": "the column of boxes.csv that has the NAME: image, left, top, right, bottom",
     "skip-faulty": "yes: skip boxes without area, or outside their image by more than a pixel "
     "(default no)",
 }

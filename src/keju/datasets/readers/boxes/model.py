@@ -112,7 +112,7 @@ def wrong(problem: str, place: Place, hint: str = "Correct it, or export it agai
 
 
 def decoded(file: Path, shape: type[T]) -> T:
-    """A JSON file as `shape`; fields that the shape lacks are passed over without being kept.
+    """A JSON file as `shape`; fields that the shape lacks are skipped.
 
     Raises:
         DataError: too large, not readable, or not of that shape.

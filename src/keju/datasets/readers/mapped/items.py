@@ -204,7 +204,7 @@ class ItemMaker:
             raise _wrong(
                 f"the split {text[:20]!r} is neither test nor reference",
                 place,
-                "Map it in [values.split], or leave out split",
+                "Map it in [values.split], or omit split",
             )
         return text or "test"
 

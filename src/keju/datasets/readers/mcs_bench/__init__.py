@@ -58,7 +58,7 @@ Only ID, Task_ID and Answer_Simplified are known from print. Give other names wi
 --option field.question=Question_Traditional --option field.image=img_path"""
 
 OPTIONS = {
-    "field.NAME": f"the field that holds the NAME, which is one of: {', '.join(FIELDS)}",
+    "field.NAME": f"the field that has the NAME, which is one of: {', '.join(FIELDS)}",
     "task": "the task of records that name none, neither in a field nor in a file's name, e.g. T7",
     "answers-from": "0 or 1: answers are numbers of options, counted from there (default: seen "
     "from the answers)",
@@ -130,7 +130,7 @@ def _has_image_field(key: str) -> bool:
 
 def _notes(items: Sequence[Item], skipped: Sequence[str]) -> Iterator[str]:
     if skipped:
-        yield f"left out {len(skipped)} without image: {listed(skipped)}"
+        yield f"skipped {len(skipped)} items without image: {listed(skipped)}"
     if bare := [item.id for item in items if not (item.answer or item.answer_simplified)]:
         yield (
             f"{len(bare)} of {len(items)} items have no answer: they can be run, and are not "

@@ -205,7 +205,7 @@ class _Reader:
                 "no field for the task (expected Task_ID or Task or Task_Name), and neither the "
                 "file's nor a folder's name says it"
             )
-            hint = "Say its name: --option field.task=NAME, or the task: --option task=T7"
+            hint = "Give its name: --option field.task=NAME, or the task: --option task=T7"
         raise DataError(problem, file=place.file, item=place.item, mend=hint)
 
 

@@ -320,7 +320,7 @@ def _as_printed(found: Found, every: list[Character], seed: str) -> list[Charact
             names = _of_whole_radicals(names, by_name, source.variants)
         if len(names) < count:
             raise DataError(
-                f"{len(names)} pictures of subset {subset}, but the paper has {count}",
+                f"{len(names)} images of subset {subset}, but the paper has {count}",
                 file=found.folder,
                 mend="Take them as they are: leave --option as-paper=yes out",
             )

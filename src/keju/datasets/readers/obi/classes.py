@@ -151,7 +151,7 @@ def _sources(trees: Sequence[Tree]) -> list[Found]:
 
 CLASSIFICATION = Reader(
     "obi-classification",
-    "OBI-Bench's classification: crops in a folder a class",
+    "OBI-Bench's classification: one folder of crops per class",
     CLASSIFICATION_LAYOUT,
     read_classification,
     CLASSIFICATION_OPTIONS,
@@ -159,7 +159,7 @@ CLASSIFICATION = Reader(
 )
 RETRIEVAL = Reader(
     "obi-retrieval",
-    "OBI-Bench's retrieval: crops in a folder a class",
+    "OBI-Bench's retrieval: one folder of crops per class",
     RETRIEVAL_LAYOUT,
     read_retrieval,
     RETRIEVAL_OPTIONS,

@@ -51,8 +51,7 @@ is asked What, and How, which the paper looks at by eye: it is not scored."""
 OPTIONS = {
     "source": SOURCE_OPTION,
     "descriptions": "the table, where it is not SRC/descriptions.csv; images are named from SRC on",
-    "field.NAME": "the column that holds the NAME: image, description, character, subset, "
-    "frequency",
+    "field.NAME": "the column that has the NAME: image, description, character, subset, frequency",
     "as-paper": "yes: draw as many of each subset as the paper has (default no: take all)",
     "seed": SEED_OPTION,
     "classes": "without a table: this many characters are drawn (default all)",
@@ -120,7 +119,7 @@ def read_deciphering(src: Path, writer: DatasetWriter, options: Options) -> Iter
 
 READER = Reader(
     "obi-deciphering",
-    "OBI-Bench's deciphering: characters, and a table of what they mean",
+    "OBI-Bench's deciphering: characters, and a table of their meanings",
     LAYOUT,
     read_deciphering,
     OPTIONS,

@@ -1,4 +1,4 @@
-"""Tables that say what pictures show: ``descriptions.csv`` and its like."""
+"""Tables of descriptions of images, such as ``descriptions.csv``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIELDS = {
 
 
 class Description(NamedTuple):
-    """One line: the picture, what it means, and what else is known of it."""
+    """One line: an image, its description, and what else the table has."""
 
     path: Path
     place: Place
@@ -80,16 +80,16 @@ def read_descriptions(
         path = image_below(roots, said["image"], file=place.file, item=place.item)
         if path is None:
             raise _wrong(
-                place, f"the image {said['image']!r} is missing", "Put it there, or take it out"
+                place, f"the image {said['image']!r} is missing", "Put it there, or remove the line"
             )
         if path in first:
-            raise _wrong(place, f"{said['image']} stands in {first[path]} too", "Keep one of them")
+            raise _wrong(place, f"{said['image']} is in {first[path]} too", "Keep one of them")
         first[path] = place.item
         if not (said["description"] or may_be_empty):
-            raise _wrong(place, "the description is empty", "Write it, or take the line out")
+            raise _wrong(place, "the description is empty", "Write it, or remove the line")
         frequency = said["frequency"]
         if frequency and not (frequency.isascii() and frequency.isdigit()):
-            raise _wrong(place, f"the frequency {frequency[:20]!r} is no count", "Write digits")
+            raise _wrong(place, f"the frequency {frequency[:20]!r} is not a number", "Write digits")
         yield Description(
             path=path,
             place=place,

@@ -149,7 +149,7 @@ class Draw:
             )
         if small:
             self.notes.append(
-                f"{source.name}: passed over {len(small)} classes of less than {needed} "
+                f"{source.name}: skipped {len(small)} classes of fewer than {needed} "
                 f"images: {listed(small)}"
             )
         return frozenset(wanted.difference(small))
@@ -172,7 +172,7 @@ class Draw:
                 taken[label] = Drawn(pool.tree, label, tuple(references), tuple(queries))
             else:
                 self.notes.append(
-                    f"{source.name}: passed over {label}, which has only {len(names)} images "
+                    f"{source.name}: skipped {label}, which has only {len(names)} images "
                     "without copies"
                 )
         if not taken:

@@ -58,7 +58,7 @@ def read_item_list(file: Path) -> list[Listed]:
     """The entries of a list: names of images, or pairs of names.
 
     A text has one name a line, or two that a tab, a comma or a space separates; empty lines and
-    lines that begin with ``#`` are passed over. JSON has a list of names or of pairs. A table has
+    lines that begin with ``#`` are skipped. JSON has a list of names or of pairs. A table has
     a column for the image, and perhaps one for the other image of a pair.
 
     Raises:

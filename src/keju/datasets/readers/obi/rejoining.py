@@ -51,7 +51,7 @@ OPTIONS = {
     "(default table)",
     "bones": "folder: a folder for each bone; name: fragments are named after their bone, as "
     "bone001_1.png (default name where all are in one folder, else folder)",
-    "field.NAME": "the column of the table that holds the NAME: fragment, adjoins, label",
+    "field.NAME": "the column of the table that has the NAME: fragment, adjoins, label",
     "items": "a list of the fragments to import, one name a line: no others are queries or "
     "candidates; or of the pairs to ask, two names a line: query and candidate; also as JSON, or "
     "as a table with the columns query and candidate",
@@ -218,7 +218,7 @@ def _bones(names: Sequence[str], joins: Adjacency) -> dict[str, str]:
 
 READER = Reader(
     "obi-rejoining",
-    "OBI-Bench's rejoining: fragments in a folder a bone",
+    "OBI-Bench's rejoining: one folder of fragments per bone",
     LAYOUT,
     read_rejoining,
     OPTIONS,

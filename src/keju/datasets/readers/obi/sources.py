@@ -203,7 +203,7 @@ def drawn(names: Iterable[str], *key: str) -> list[str]:
 
 
 def pictures_in(found: Found) -> list[Path]:
-    """The pictures of a source.
+    """The images of a source.
 
     Raises:
         DataError: there are none, or the name of one or of its folder is not UTF-8.

@@ -40,7 +40,7 @@ so keep one book in one folder."""
 
 OPTIONS = {
     "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
-    "skip-missing": "yes: leave out images without text and texts without image (default no)",
+    "skip-missing": "yes: skip images without text and texts without image (default no)",
     "texts": "no: import the images without references, to run models on them (default yes)",
     "dpi": "resolution at which PDF pages are rendered (default: that of the scan, else 300)",
 }
@@ -151,7 +151,7 @@ def _alone(alone: list[str], src: Path, options: Options, paired: bool) -> Itera
             "the images without references: --option texts=no",
         )
     if alone:
-        yield f"left out {len(alone)} files without their partner: {listed(alone)}"
+        yield f"skipped {len(alone)} files without their partner: {listed(alone)}"
 
 
 def _others(src: Path) -> Iterator[str]:

@@ -39,7 +39,7 @@ PAGE_OPTIONS = {
     "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
     "text": "all lines; body: main text and notes together; main; notes (default all)",
     "order": "auto: the file's ReadingOrder, else geometry; document; geometry (default auto)",
-    "images": "the folder of the page images, if they do not lie beside the files",
+    "images": "the folder of the page images, if they are not beside the files",
     "kinds": "what the files' own line types mean, e.g. Glose=note,Vers=main",
 }
 
@@ -55,7 +55,7 @@ SRC/                      a folder, with folders in it as deep as you like, or o
   book1/page001.jpg       its image, by the name that the file gives or by the file's own name;
                           a page whose image is missing is imported without it
 The folder of a page is its group (the unit of independence); a folder called page or alto is
-passed over for the one above it."""
+skipped for the one above it."""
 
 
 class Wish(Record, frozen=True, kw_only=True):
@@ -143,7 +143,7 @@ def import_pages(
         for what, names in (
             ("imported without image, since none was found", without_image),
             ("imported with empty lines alone, so nothing can be scored", without_text),
-            ("left out, since no line of the wanted kind", without_line),
+            ("skipped, since no line of the wanted kind", without_line),
         )
         if names
     ]
@@ -245,7 +245,7 @@ def _base_name(name: str) -> str:
 
 
 class _Pictures:
-    """Finds the picture of a page: beside its file, above an export folder, or under `images`."""
+    """Finds the image of a page: beside its file, above an export folder, or under `images`."""
 
     def __init__(self, images: Path | None) -> None:
         self._images = images
@@ -253,10 +253,10 @@ class _Pictures:
         self._under: dict[str, list[Path]] = _by_name(image_files(images)) if images else {}
 
     def find(self, file: Path, inside: Path, image_name: str) -> Path | None:
-        """The picture, or None.
+        """The image, or None.
 
         Raises:
-            DataError: several pictures under `images` bear the name.
+            DataError: several images under `images` have the name.
         """
         names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in EXTENSIONS)]
         folders = [file.parent]
@@ -270,7 +270,7 @@ class _Pictures:
         found = _named(names, self._under)
         if len(found) > 1:
             raise DataError(
-                f"{len(found)} pictures are called {found[0].name}",
+                f"{len(found)} images are called {found[0].name}",
                 file=self._images,
                 mend="Give a folder laid out as the pages are",
             )
