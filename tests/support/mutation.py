@@ -58,7 +58,7 @@ _ENVIRON = {**os.environ, "MALLOC_ARENA_MAX": "1", "POLARS_MAX_THREADS": "1"}
 _RESERVED = 1 << 30
 """Address space that allocators reserve and do not use; what is used is measured besides."""
 
-_STRUCTURED_SHARE = 0.6
+_STRUCTURED_SHARE = 0.75
 _TRIES = 40
 
 
