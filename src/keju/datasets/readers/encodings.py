@@ -1,10 +1,10 @@
 """`decoded`: texts in UTF-8, UTF-16, GB18030 and Big5, the encoding given or detected.
 
-A text that is not UTF-8 is read in each of the other encodings; the one in which most of its
-characters are common ones wins; if two fit equally, the user is asked. Of 9,632 pieces of real
-classical texts one was read wrongly (10 characters, GB18030) and 6 were refused (10 to 30
-characters). Of the pieces of 10 characters in GB18030 and Big5, charset-normalizer reads 29 % and
-41 % wrongly, chardet 16 % and 5 %.
+A text that is not UTF-8 is read in each of the other encodings. The one in which most of its
+characters are common ones wins; if two fit equally, the user is asked. Of 7,909 pieces of real
+classical texts, 2 were read wrongly and 9 were refused, all of them of 10 characters. Of the pieces
+of 10 characters in GB18030 and Big5, charset-normalizer reads 31 % and 47 % wrongly
+(benchmarks/encoding_detection.py).
 """
 
 from __future__ import annotations
