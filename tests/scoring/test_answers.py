@@ -94,3 +94,13 @@ def test_the_time_of_finding_the_body_grows_with_its_length(unit):
 )
 def test_the_last_answer_tag_that_encloses_something_is_the_body(text, body):
     assert body_of(text) == body
+
+
+@pytest.mark.parametrize("unit", [" ", "\n", "\n注", "(1,2", "```\n"])
+def test_the_time_of_reading_a_transcription_grows_with_its_length(unit):
+    def seconds(length):
+        start = time.process_time()
+        transcription_of(unit * (length // len(unit)))
+        return time.process_time() - start
+
+    assert seconds(40_000) < 8 * seconds(10_000) + 0.1

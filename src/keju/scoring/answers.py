@@ -45,6 +45,7 @@ _CLOSING = re.compile(
 _BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
 _ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?```")
 _LONGEST_CHATTER = 300
+_LONGEST_NOTE = 600
 _TEXT_KEYS = ("text", "transcription", "content", "文本", "文字", "内容")
 
 
@@ -181,7 +182,12 @@ def transcription_of(text: str) -> Extracted:
     rule = "whole answer" if body == text else "after the reasoning"
     box = _BOX.fullmatch(inside.strip())
     read = _BREAK.sub("\n", box[1] if box else inside)
-    read = _CLOSING.sub("", _PREAMBLE.sub("", read, count=1))
+    read = read.strip()
+    if preamble := _PREAMBLE.match(read[:_LONGEST_NOTE]):
+        read = read[preamble.end() :]
+    # A note stands at the end; searching a whole long response would be quadratic.
+    tail = max(0, len(read) - _LONGEST_NOTE)
+    read = read[:tail] + _CLOSING.sub("", read[tail:])
     return Extracted(read.strip() or inside.strip(), rule if inside == body else "code fence")
 
 
