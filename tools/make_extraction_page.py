@@ -20,8 +20,8 @@ _INTRODUCTION = """\
 
 Made by `tools/make_extraction_page.py`; the test suite holds this page to its output.
 
-The banks are lists of answers as chat models write them, each with the option or value that a
-careful human takes, or null for no answer. `strict` is compared with the human.
+The banks are lists of answers that were written by hand in the manner of chat models, each with the
+option or value that one careful annotator takes, or null for no answer. `strict` is compared with the human.
 
 - Lines: all answers of the form. Answers: those from which a human takes something.
 - Precision: of what `strict` takes, the share that the human takes. Recall: of what the human
@@ -79,7 +79,7 @@ def _official(name: str, form: str) -> str:
 def _official_agrees(row: dict[str, object]) -> bool:
     """Whether containment credits the value of the human and, of letters, no other option."""
     said = official_convert(official_clean(case_of(row).text))
-    options = row["options"]
+    options = row.get("options")
     letters = "ABCDEFGH"[: len(options)] if isinstance(options, list) else ""
     credited = {letter for letter in letters if letter in said}
     if letters:
