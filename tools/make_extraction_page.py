@@ -21,7 +21,8 @@ _INTRODUCTION = """\
 Made by `tools/make_extraction_page.py`; the test suite holds this page to its output.
 
 The banks are lists of answers that were written by hand in the manner of chat models, each with the
-option or value that one careful annotator takes, or null for no answer. `strict` is compared with the human.
+option or value that one careful annotator takes, or null for no answer. `strict` is compared with
+the human.
 
 - Lines: all answers of the form. Answers: those from which a human takes something.
 - Precision: of what `strict` takes, the share that the human takes. Recall: of what the human
