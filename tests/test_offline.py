@@ -25,8 +25,12 @@ LONGER_THAN_VENDOR_WAITS = 20
 
 
 def without_settings() -> dict[str, str]:
-    """The environment of somebody who has disabled nothing."""
-    return {key: value for key, value in os.environ.items() if key not in telemetry.DISABLED}
+    """The environment of somebody who has disabled nothing, on a machine that is not a CI server.
+
+    onnxruntime contacts nobody where CI is set.
+    """
+    disabling = {*telemetry.DISABLED, "CI"}
+    return {key: value for key, value in os.environ.items() if key not in disabling}
 
 
 def imported_and_held(module: str) -> str:
@@ -70,8 +74,6 @@ def test_without_keju_the_watch_sees_onnxruntime_contact_its_vendor():
     command = imported_and_held("sys")
     seen = watched(sys.executable, "-c", command, env=without_settings())
     assert seen.status == 0
-    if not seen.names:
-        pytest.skip("onnxruntime contacted nobody this time; when it does is its own decision")
     assert (seen.names, seen.addresses) == ([VENDOR], ["192.0.2.1 port 443"])
 
 
