@@ -1,0 +1,27 @@
+"""Claims of the papers' texts as data, each decided by the printed tables.
+
+`quantities` has what can be computed, `statements` what can be true of it, `claim` the format of
+data/claims/*.toml and the verdicts.
+"""
+
+from keju.published.claims.claim import (
+    MOST_QUOTED_WORDS,
+    Claim,
+    Decided,
+    Verdict,
+    decide,
+    declared_claims,
+    numbers_in,
+    unsupported_numbers,
+)
+
+__all__ = [
+    "MOST_QUOTED_WORDS",
+    "Claim",
+    "Decided",
+    "Verdict",
+    "decide",
+    "declared_claims",
+    "numbers_in",
+    "unsupported_numbers",
+]

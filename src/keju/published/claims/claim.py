@@ -1,0 +1,130 @@
+"""A claim of a paper's text, and the verdict that the printed tables give on it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Literal
+
+import msgspec
+
+from keju.errors import DataError
+from keju.items import Record
+from keju.published.book import Book
+from keju.published.claims.statements import AnyStatement
+
+Verdict = Literal["holds", "holds with a qualification", "does not hold", "cannot be checked"]
+
+MOST_QUOTED_WORDS = 12
+
+_NUMBER = re.compile(r"(?<![\w.\-–])[+\-−]?\d[\d,]*(?:\.\d+)?(?![\w]|\.\d)")
+_PLACE = re.compile(
+    r"(?:Sections?|Tables?|Figures?|Appendix|Appendices|equations?|表|图|第|附录|式)\s*"
+    r"[A-Z]?[\d.]+(?:(?:\s*(?:,|、|and|和|to|至|–|-)\s*)[A-Z]?[\d.]+)*",
+)
+
+
+class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One statement of a paper, in our own words.
+
+    `place` is section and paragraph; `quote` has the disputed words only, at most 12. `checks` are
+    what the claim says; `facts` are what the note says, each of which must be true; `text_fact` is
+    the place in the paper's text on which a note rests instead. `verdict` is what the author of the
+    entry declares; `decide` computes it.
+    """
+
+    id: str
+    place: str
+    states: str
+    states_zh: str
+    verdict: Verdict
+    quote: str = ""
+    note: str = ""
+    note_zh: str = ""
+    checks: tuple[AnyStatement, ...] = ()
+    facts: tuple[AnyStatement, ...] = ()
+    text_fact: str = ""
+
+
+class Decided(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """A claim with the verdict that its checks give, and the numbers that decided it."""
+
+    benchmark: str
+    claim: Claim
+    verdict: Verdict
+    checks: tuple[bool, ...]
+    facts: tuple[bool, ...]
+    values: tuple[float, ...]
+
+
+class _Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    claims: tuple[Claim, ...] = ()
+
+
+def decide(book: Book, claim: Claim) -> Decided:
+    """Compute the verdict of a claim from the printed cells.
+
+    Without checks it cannot be checked; with one that is false it does not hold; with all true it
+    holds, and with a qualification if there are facts or a place in the text against it.
+
+    Raises:
+        DataError: a check names a column or row that does not exist.
+    """
+    checks = [each.test(book) for each in claim.checks]
+    facts = [each.test(book) for each in claim.facts]
+    verdict: Verdict
+    if not checks:
+        verdict = "cannot be checked"
+    elif not all(each.is_true for each in checks):
+        verdict = "does not hold"
+    elif facts or claim.text_fact:
+        verdict = "holds with a qualification"
+    else:
+        verdict = "holds"
+    return Decided(
+        benchmark=book.benchmark,
+        claim=claim,
+        verdict=verdict,
+        checks=tuple(each.is_true for each in checks),
+        facts=tuple(each.is_true for each in facts),
+        values=tuple(value for each in (*checks, *facts) for value in each.values),
+    )
+
+
+@cache
+def declared_claims(benchmark: str) -> tuple[Claim, ...]:
+    """The claims that are stored of one paper, in the file's order.
+
+    Raises:
+        DataError: the file of claims is not in this format.
+    """
+    name = benchmark.lower().replace("-", "_")
+    source = files("keju.published").joinpath("data", "claims", f"{name}.toml")
+    try:
+        return msgspec.convert(tomllib.loads(source.read_text("utf-8")), _Claims).claims
+    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise DataError(f"not a file of claims: {error}", file=source.name) from None
+
+
+def numbers_in(text: str) -> list[str]:
+    """The numbers of a sentence, without those of tables, sections and names of models."""
+    return [
+        found.replace("−", "-").replace(",", "").removeprefix("+")
+        for found in _NUMBER.findall(_PLACE.sub(" ", text))
+    ]
+
+
+def unsupported_numbers(decided: Decided, text: str) -> list[str]:
+    """The decimal numbers of a sentence that none of the claim's checks and facts computes."""
+    return [
+        number
+        for number in numbers_in(text)
+        if "." in number and not any(_prints_as(value, number) for value in decided.values)
+    ]
+
+
+def _prints_as(value: float, number: str) -> bool:
+    digits = len(number.partition(".")[2])
+    return abs(abs(value) - abs(float(number))) <= 0.5 * 10.0**-digits + 1e-9

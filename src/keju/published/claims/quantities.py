@@ -1,0 +1,319 @@
+"""Quantities that a claim is about, each computed from printed cells or stated in the paper.
+
+A quantity is declared as ``{ take = "mean", of = "Table 3 | OverAll:mean", rows = ["@closed"] }``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from keju.errors import DataError
+from keju.published.book import Book
+from keju.published.checks.marks import places
+from keju.published.models import PublishedModel, published_model
+from keju.published.tables import Column
+from keju.statistics.correlation import kendall, pearson, spearman
+
+Sense = Literal["above", "at least", "below", "at most", "equal to"]
+COMPARE: dict[Sense, Callable[[float, float], bool]] = {
+    "above": operator.gt,
+    "at least": operator.ge,
+    "below": operator.lt,
+    "at most": operator.le,
+    "equal to": operator.eq,
+}
+
+_GROUPS: dict[str, Callable[[PublishedModel], bool]] = {
+    "@evaluated": lambda model: model.role == "evaluated",
+    "@closed": lambda model: model.role == "evaluated" and model.kind == "closed-mllm",
+    "@open": lambda model: model.role == "evaluated" and model.kind == "open-mllm",
+    "@engines": lambda model: model.kind == "ocr",
+}
+
+
+class Amount(NamedTuple):
+    """A computed number, and by how much rounding of the printed cells may have changed it."""
+
+    value: float
+    half: float = 0.0
+
+
+class Quantity(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="take"
+):
+    """A number that can be computed from a paper's tables."""
+
+    def amount(self, book: Book) -> Amount:
+        """Compute it.
+
+        Raises:
+            DataError: a column or a row does not exist, or nothing is selected.
+        """
+        raise NotImplementedError
+
+
+class Stated(Quantity, frozen=True, kw_only=True, tag="stated"):
+    """A number of the paper's text, or the mean of several, as printed (``["52.0", "65.9"]``).
+
+    `weights` are one a number, where the mean is not the plain one.
+    """
+
+    numbers: tuple[str, ...]
+    weights: tuple[float, ...] = ()
+
+    def amount(self, book: Book) -> Amount:  # noqa: ARG002
+        """The mean of the stated numbers."""
+        weights = self.weights or (1.0,) * len(self.numbers)
+        total = sum(
+            weight * float(number) for weight, number in zip(weights, self.numbers, strict=True)
+        )
+        return Amount(total / sum(weights), max(map(half_of, self.numbers)))
+
+
+class CellValue(Quantity, frozen=True, kw_only=True, tag="cell"):
+    """One printed cell: a column and a row."""
+
+    of: str
+    row: str
+
+    def amount(self, book: Book) -> Amount:
+        """The cell's number."""
+        column = book.column(self.of)
+        return Amount(_value(column, self.row), column.half)
+
+
+class Selection(Quantity, frozen=True, kw_only=True):
+    """Cells of the columns `of` (a reference, which may contain ``*``) in some rows.
+
+    `rows` are names, patterns (``InternVL2.5-*``) or groups: ``@evaluated`` (the default: the
+    models of the main tables), ``@closed``, ``@open``, ``@engines``, ``@size 7-8`` (billions of
+    parameters, inclusive). `without` removes rows by the same rules.
+    """
+
+    of: str
+    rows: tuple[str, ...] = ("@evaluated",)
+    without: tuple[str, ...] = ()
+
+    def cells(self, book: Book) -> list[tuple[Column, str, float]]:
+        """The selected cells as (column, row, number).
+
+        Raises:
+            DataError: no cell is selected.
+        """
+        found = [
+            (column, row, column.values[row])
+            for column in book.columns(self.of)
+            for row in select_rows(book, column, self.rows, self.without)
+        ]
+        if not found:
+            raise DataError("no cell is selected", file=book.benchmark, item=self.of)
+        return found
+
+    def amount(self, book: Book) -> Amount:
+        """The cells' numbers, reduced to one."""
+        found = self.cells(book)
+        return Amount(
+            self.reduce([value for _, _, value in found]),
+            max(column.half for column, _, _ in found),
+        )
+
+    def reduce(self, values: Sequence[float]) -> float:
+        """One number of many."""
+        raise NotImplementedError
+
+
+class MeanOf(Selection, frozen=True, kw_only=True, tag="mean"):
+    """The plain mean of the selected cells."""
+
+    def reduce(self, values: Sequence[float]) -> float:
+        """The mean."""
+        return sum(values) / len(values)
+
+
+class SumOf(Selection, frozen=True, kw_only=True, tag="sum"):
+    """The sum of the selected cells."""
+
+    def amount(self, book: Book) -> Amount:
+        """The sum; roundings add up."""
+        found = self.cells(book)
+        return Amount(sum(cell[2] for cell in found), sum(cell[0].half for cell in found))
+
+
+class Highest(Selection, frozen=True, kw_only=True, tag="highest"):
+    """The highest number of the selected cells."""
+
+    def reduce(self, values: Sequence[float]) -> float:
+        """The maximum."""
+        return max(values)
+
+
+class Lowest(Selection, frozen=True, kw_only=True, tag="lowest"):
+    """The lowest number of the selected cells."""
+
+    def reduce(self, values: Sequence[float]) -> float:
+        """The minimum."""
+        return min(values)
+
+
+class CountOf(Selection, frozen=True, kw_only=True, tag="count"):
+    """How many of the selected cells compare as `sense` with `than`.
+
+    `than` is a quantity. `than_of` is a column instead: each cell is compared with the cell of the
+    same row there. With `percent`, the share of the selected cells in percent.
+    """
+
+    sense: Sense
+    than: AnyQuantity | None = None
+    than_of: str = ""
+    percent: bool = False
+
+    def amount(self, book: Book) -> Amount:
+        """The count or share."""
+        cells = self.cells(book)
+        kept = [
+            value
+            for _, row, value in cells
+            if COMPARE[self.sense](value, limit(book, row, self.than, self.than_of))
+        ]
+        return Amount(100 * len(kept) / len(cells) if self.percent else float(len(kept)))
+
+
+class Size(Selection, frozen=True, kw_only=True, tag="size"):
+    """How many cells are selected."""
+
+    def amount(self, book: Book) -> Amount:
+        """The number of cells."""
+        return Amount(float(len(self.cells(book))))
+
+
+class Place(Quantity, frozen=True, kw_only=True, tag="place"):
+    """The place of `row` by column `of` among `rows`; 1 is the best, equal values share a place."""
+
+    of: str
+    row: str
+    rows: tuple[str, ...] = ("@evaluated",)
+
+    def amount(self, book: Book) -> Amount:
+        """One more than the number of rows that are better."""
+        column = book.column(self.of)
+        placed = places(column, {*select_rows(book, column, self.rows), self.row})
+        return Amount(1.0 + sum(other < placed[self.row] for other in placed.values()))
+
+
+class Difference(Quantity, frozen=True, kw_only=True, tag="difference"):
+    """`first` minus `second`."""
+
+    first: AnyQuantity
+    second: AnyQuantity
+
+    def amount(self, book: Book) -> Amount:
+        """The difference; roundings add up."""
+        first, second = self.first.amount(book), self.second.amount(book)
+        return Amount(first.value - second.value, first.half + second.half)
+
+
+class Ratio(Quantity, frozen=True, kw_only=True, tag="ratio"):
+    """`first` divided by `second`, times 100 if `percent`."""
+
+    first: AnyQuantity
+    second: AnyQuantity
+    percent: bool = False
+
+    def amount(self, book: Book) -> Amount:
+        """The ratio."""
+        first, second = self.first.amount(book), self.second.amount(book)
+        scale = 100.0 if self.percent else 1.0
+        value = scale * first.value / second.value
+        share = second.half / abs(second.value)
+        return Amount(value, scale * first.half / abs(second.value) + abs(value) * share)
+
+
+class Correlation(Quantity, frozen=True, kw_only=True, tag="correlation"):
+    """How two columns go together over the rows that both have."""
+
+    first: str
+    second: str
+    method: Literal["spearman", "pearson", "kendall"] = "spearman"
+    rows: tuple[str, ...] = ("@evaluated",)
+    without: tuple[str, ...] = ()
+
+    def amount(self, book: Book) -> Amount:
+        """The coefficient of the printed numbers, not turned round where less is better."""
+        first, second = book.column(self.first), book.column(self.second)
+        rows = [
+            row for row in select_rows(book, first, self.rows, self.without) if row in second.values
+        ]
+        found = {"spearman": spearman, "pearson": pearson, "kendall": kendall}[self.method]
+        return Amount(
+            found([first.values[row] for row in rows], [second.values[row] for row in rows])
+        )
+
+
+AnyQuantity = (
+    Stated | CellValue | MeanOf | SumOf | Highest | Lowest | CountOf | Size
+    | Place | Difference | Ratio | Correlation
+)  # fmt: skip
+
+
+def half_of(number: str) -> float:
+    """Half a unit of the last digit of a number as it is written."""
+    return 0.5 * 10.0 ** -len(number.partition(".")[2])
+
+
+def limit(book: Book, row: str, than: AnyQuantity | None, than_of: str) -> float:
+    """What a cell of `row` is compared with: a quantity, or the same row of another column.
+
+    Raises:
+        DataError: neither is given, or the other column lacks the row.
+    """
+    if than is not None:
+        return than.amount(book).value
+    if not than_of:
+        raise DataError("a comparison needs `than` or `than_of`", file=book.benchmark, item=row)
+    return _value(book.column(than_of), row)
+
+
+def select_rows(
+    book: Book, column: Column, wanted: Sequence[str], without: Sequence[str] = ()
+) -> list[str]:
+    """The rows of a column with a number that are meant by names, patterns or groups.
+
+    Raises:
+        DataError: a name that is no pattern is not in the column.
+    """
+    for name in (*wanted, *without):
+        if name[0] != "@" and not set("*?") & set(name) and name not in column.values:
+            raise DataError(
+                "no number in this row", file=book.benchmark, item=f"{column.place}, {name}"
+            )
+    return [
+        row
+        for row in column.values
+        if any(_is_meant(book, row, each) for each in wanted)
+        and not any(_is_meant(book, row, each) for each in without)
+    ]
+
+
+def _is_meant(book: Book, row: str, wanted: str) -> bool:
+    if not wanted.startswith("@"):
+        return fnmatchcase(row, wanted)
+    model = published_model(book.benchmark, row)
+    if wanted.startswith("@size "):
+        low, high = map(float, wanted.removeprefix("@size ").split("-"))
+        return model is not None and model.size_b is not None and low <= model.size_b <= high
+    if wanted not in _GROUPS:
+        raise DataError("no such group of rows", file=book.benchmark, item=wanted)
+    return model is not None and _GROUPS[wanted](model)
+
+
+def _value(column: Column, row: str) -> float:
+    if row not in column.values:
+        raise DataError(
+            "no number in this row", file=column.benchmark, item=f"{column.place}, {row}"
+        )
+    return column.values[row]

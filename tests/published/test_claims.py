@@ -1,0 +1,52 @@
+"""Each claim of the papers' texts: the declared verdict is the one that the printed cells give."""
+
+import pytest
+
+from keju.published import papers
+from keju.published.book import open_book
+from keju.published.claims import (
+    MOST_QUOTED_WORDS,
+    decide,
+    declared_claims,
+    numbers_in,
+    unsupported_numbers,
+)
+
+CLAIMS = [(name, claim) for name in papers() for claim in declared_claims(name)]
+EACH = pytest.mark.parametrize(
+    ("benchmark", "claim"), CLAIMS, ids=[f"{name}-{claim.id}" for name, claim in CLAIMS]
+)
+
+
+def decimals(text):
+    return sorted(number for number in numbers_in(text) if "." in number)
+
+
+@EACH
+def test_the_declared_verdict_is_the_computed_one(benchmark, claim):
+    decided = decide(open_book(benchmark), claim)
+    assert decided.verdict == claim.verdict, decided
+    assert all(decided.facts), decided
+
+
+@EACH
+def test_a_claim_is_complete_in_both_languages(benchmark, claim):
+    assert all((claim.place, claim.states, claim.states_zh))
+    assert len(claim.quote.split()) <= MOST_QUOTED_WORDS
+    assert bool(claim.note) == bool(claim.note_zh) == (claim.verdict != "holds")
+    assert decimals(claim.states) == decimals(claim.states_zh)
+    assert decimals(claim.note) == decimals(claim.note_zh)
+
+
+@EACH
+def test_every_decimal_number_of_a_claim_is_computed(benchmark, claim):
+    decided = decide(open_book(benchmark), claim)
+    if decided.values:
+        said = f"{claim.states} {claim.note}"
+        assert unsupported_numbers(decided, said) == []
+
+
+def test_ids_of_claims_are_unique_within_a_paper():
+    for name in papers():
+        ids = [claim.id for claim in declared_claims(name)]
+        assert len(ids) == len(set(ids))
