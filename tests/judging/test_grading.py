@@ -61,15 +61,54 @@ def test_means_are_those_worked_out_by_hand(graded):
     assert (good.mean, good.graded, good.groups) == (9, 4, 4)
     assert good.low < 9 < good.high
     assert found[GOOD, "T6"].mean == 8
-    # t0 is empty and worth 0 unsent, t1 has 2, t2 no grade, t3 has 1: a mean over three.
+    # t0 is empty and worth 0 unsent, t1 has 2, t2 no grade, t3 has 1.
     poor = found[POOR, "T2"]
-    assert (poor.mean, poor.graded, poor.empty, poor.unparsable) == (1, 3, 1, 1)
+    assert (poor.mean, poor.graded_mean, poor.missing) == (0.75, 1, 1)
+    assert (poor.graded, poor.empty, poor.unparsable) == (3, 1, 1)
     assert poor.seen == ("unparsable: the last line is '大約三四分吧'",)
-    # q3 failed in the run: left out of one mean, 0 in the other.
+    # q3 failed in the run: 0 in the mean, left out of the other.
     question = found[POOR, "T6"]
-    assert (question.mean, question.no_answer, question.with_failures) == (1, 1, 0.75)
+    assert (question.mean, question.no_answer, question.graded_mean) == (0.75, 1, 1)
     assert graded.tasks[0].signature.startswith(f"grade|judge:{JUDGE}@")
     assert read_rubrics().id in graded.tasks[0].signature
+
+
+@pytest.mark.parametrize("refusal", ["抱歉，我无法评价这份答卷。", "", "分数：11"])
+def test_answers_that_make_the_judge_refuse_do_not_raise_the_mean(bench, answers, refusal):
+    """Of the good model's four translations the two worst make the judge refuse."""
+    asked = list(grading_requests(answers.judged, bench.folder, 1))
+    bench.rule(asked, lambda request: {"t0": "分数：1", "t1": "分数：1"}.get(
+        json.loads(request.item)[1], "分数：9"))  # fmt: skip
+    bench.ask(asked)
+    honest = grades_of(judgements_of(answers.judged, bench.folder), bench.folder, {})
+    assert by_place(honest)[GOOD, "T2"].mean == 5
+    bench.rule(asked, lambda request: refusal if json.loads(request.item)[1] in {"t0", "t1"}
+               else "分数：9")  # fmt: skip
+    bench.ask(asked, "openai:other")
+    found = judgements_of(answers.judged, bench.folder, judges=["openai:other"])
+    gamed = by_place(grades_of(found, bench.folder, {}))[GOOD, "T2"]
+    assert (gamed.mean, gamed.graded_mean, gamed.missing) == (4.5, 9, 2)
+    assert gamed.low < 4.5 < gamed.high
+
+
+def test_an_answer_that_the_judges_filter_refuses_counts_as_0(bench, answers, chat):
+    asked = [
+        request
+        for request in grading_requests(answers.judged, bench.folder, 1)
+        if json.loads(request.item)[:3] == [GOOD, "t0", "T2"]
+    ]
+    rest = [
+        request
+        for request in grading_requests(answers.judged, bench.folder, 1)
+        if json.loads(request.item)[0] == GOOD and request not in asked
+    ]
+    bench.rule(rest, lambda _: "分数：8")
+    bench.ask(rest)
+    chat.plan(modes=["400:content_filter"], times=-1)
+    bench.ask(asked)
+    found = grades_of(judgements_of(answers.judged, bench.folder), bench.folder, {})
+    good = by_place(found)[GOOD, "T2"]
+    assert (good.mean, good.graded_mean, good.failed, good.missing) == (6, 8, 1, 1)
 
 
 def test_what_is_stored_is_not_asked_again_and_a_new_answer_is(bench, answers, graded, chat):

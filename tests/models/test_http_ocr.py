@@ -121,6 +121,11 @@ def test_a_page_without_writing_is_an_empty_answer():
     assert (answer.text, answer.status) == ("", "empty")
 
 
+def test_boxes_without_text_are_an_empty_answer():
+    answer = ask(always(success(column("", 150), column(" ", 100))))
+    assert (answer.status, len(answer.lines)) == ("empty", 2)
+
+
 OWN = """
 url = "{url}"
 image = "page"

@@ -123,6 +123,50 @@ def test_every_failure_has_its_kind_and_is_sent_once(chat: Chat, mode: str, kind
     assert KEY not in str(error)
 
 
+@pytest.mark.parametrize("key", [KEY, "k/3+y-89"])
+@pytest.mark.parametrize("spec", [OWN, OPENAI])
+def test_a_key_that_is_escaped_short_or_cut_is_hidden_everywhere(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch, key: str, spec: str
+):
+    set_api_keys(monkeypatch, key)
+    chat.plan(modes=["echo-key-escaped"], times=-1)
+    answer = ask(chat.url, spec=spec)
+    assert chat.stats()["keys"] == [f"Bearer {key}"]
+    assert "***" in answer.text
+    assert key not in repr(answer)
+    # The key is where the message is cut.
+    for mode in ("echo-key-401", "echo-key-late"):
+        chat.plan(modes=[mode], times=-1)
+        said = str(failure(chat.url, spec=spec))
+        assert said
+        assert not [n for n in range(4, len(key)) if key[:n] in said]
+
+
+def test_the_variable_that_is_named_is_hidden_however_it_is_called(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("CREDENTIAL", "abcd-1234")
+    chat.plan(modes=["echo-key"], times=-1)
+    assert "abcd-1234" not in repr(ask(chat.url, api_key_env="CREDENTIAL"))
+    assert chat.stats()["keys"] == ["Bearer abcd-1234"]
+
+
+def test_short_settings_of_the_environment_are_not_cut_out_of_answers(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("TOKEN_MODE", "disabled")
+    chat.plan(says="The lamp is disabled.")
+    assert ask(chat.url).text == "The lamp is disabled."
+
+
+def test_a_system_prompt_with_the_provider_s_short_key_is_refused(
+    chat: Chat, monkeypatch: pytest.MonkeyPatch
+):
+    set_api_keys(monkeypatch, "k/3+y-89")
+    with pytest.raises(UsageError, match="--system-prompt contains a key"):
+        ask(chat.url, system_prompt="use k/3+y-89")
+
+
 def test_retry_after_is_read_and_a_hang_is_a_timeout(chat: Chat):
     chat.plan(modes=["429-after"], times=-1, after="7")
     assert failure(chat.url).retry_after == 7.0

@@ -99,6 +99,16 @@ def test_an_image_without_writing_gives_an_empty_answer(monkeypatch: pytest.Monk
     assert (answer.text, answer.status, answer.lines) == ("", "empty", ())
 
 
+@pytest.mark.parametrize("reading_order", [True, False])
+def test_boxes_without_text_are_an_empty_answer(
+    monkeypatch: pytest.MonkeyPatch, reading_order: bool
+):
+    found = (("", 10.0, 10.0), (" ", 60.0, 10.0), ("", 110.0, 10.0))
+    answer = ask(with_engine(monkeypatch, StandIn(*found), reading_order=reading_order), png())
+    assert answer.status == "empty"
+    assert len(answer.lines) == 3
+
+
 def test_every_call_says_all_flags_since_the_engine_remembers_them(
     monkeypatch: pytest.MonkeyPatch,
 ):

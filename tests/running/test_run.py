@@ -156,6 +156,31 @@ def test_a_dead_server_is_given_up_and_the_rest_is_left(chat: Chat, dataset: Pat
     assert go(dataset, out, chat.url, policy=Policy(retry_failed=True)).complete
 
 
+@pytest.mark.parametrize("modes", [["401"], ["drop-before"]])
+def test_the_summary_of_a_retry_at_a_dead_server_is_what_is_stored(
+    chat: Chat, dataset: Path, out: Path, modes: list[str]
+):
+    """20 answered, some failed, the rest never asked: the retry is stopped before the end."""
+    chat.plan()
+    go(dataset, out, chat.url, selection=Selection(limit=20))
+    quick = Policy(concurrency=2, attempts=1, first_wait=0.01, dead_after=4)
+    chat.plan(modes=["drop-before"], times=-1)
+    go(dataset, out, chat.url, policy=quick)
+    stored = Counter(r.status for r in RunFolder.open(out).responses())
+    assert stored["answered"] == 20
+    assert 4 <= stored["failed"] < 20
+    chat.plan(modes=modes, times=-1)
+    summary = go(dataset, out, chat.url, policy=replace(quick, retry_failed=True, dead_after=2))
+    stored = Counter(r.status for r in RunFolder.open(out).responses())
+    kinds = Counter(r.error.kind for r in RunFolder.open(out).responses() if r.error)
+    model = summary.models[0]
+    assert model.halted
+    assert model.statuses == dict(stored)
+    assert model.failures == dict(kinds)
+    assert model.left == 40 - stored.total()
+    assert not summary.complete
+
+
 def test_several_models_and_declined_requests(chat: Chat, dataset: Path, out: Path):
     chat.plan()
     summary = go(

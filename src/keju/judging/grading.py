@@ -43,12 +43,14 @@ class Judgement(NamedTuple):
 class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What a judge gave a model on one query of a task, 0 to 10.
 
-    `mean` is over the answers that have a grade; an empty answer is worth 0, and there is no mean
-    where the judge gave none of the others a grade. `with_failures` counts
-    a call of the model that failed as 0 too, and an answer to which the judge replied without a
-    grade. `low` and `high` bound the mean (95 %, by group), None for a single group.
-    `unparsable` and `failed` count replies of the judge that gave no grade, in either mean;
-    `no_reply` answers that it has not been asked about.
+    `mean` counts every missing grade as 0: a call of the model that failed, a reply of the judge
+    without a grade, and a call of the judge that failed. So an answer that makes the judge refuse
+    never raises it. `graded_mean` is over the answers that have a grade. An empty answer is
+    worth 0 in both, and an answer about which the judge has not been asked is in neither. Both are
+    None where the judge has not replied at all. `low` and `high` bound `mean` (95 %, by group),
+    None for a single group. `missing` counts the missing grades in `mean`; `unparsable` and
+    `failed` count replies and calls of the judge (its repeats apart), `no_answer` failed calls of
+    the model, and `no_reply` the answers about which the judge has not been asked.
     """
 
     judge: str
@@ -60,9 +62,10 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     graded: int
     groups: int
     mean: float | None
-    with_failures: float | None
+    graded_mean: float | None
     low: float | None = None
     high: float | None = None
+    missing: int = 0
     empty: int = 0
     no_answer: int = 0
     unparsable: int = 0
@@ -203,19 +206,17 @@ def grades_of(
 
 
 def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: str) -> TaskGrade:
-    graded = [(each.grade, each.judged.group) for each in found if each.grade is not None]
-    sent = [each for each in found if not each.unsent]
-    if sent and not any(each.grades for each in sent):
-        graded = []
-    groups = [group for _, group in graded]
-    values = [value for value, _ in graded]
-    interval = group_bootstrap(values, [1.0] * len(values), groups)
-    no_answer = sum(each.unsent == NO_ANSWER for each in found)
     missing = [reason for each in found for reason in each.missing]
     failed = sum(reason.startswith("failed") for reason in missing)
-    # An answer that the judge refused to grade must not leave both means.
-    refused = sum(bool(each.missing) and not each.grades for each in found if _judge_replied(each))
-    total = len(values) + no_answer + refused
+    sent = [each for each in found if not each.unsent]
+    replied = not sent or any(each.grades for each in sent) or failed < len(missing)
+    # In neither mean: what the judge has not been asked about, and a judge that never replied.
+    counted = [each for each in found if each.grades or each.missing or each.unsent]
+    counted = counted if replied else []
+    graded = [each.grade for each in counted if each.grade is not None]
+    values = [LEAST if each.grade is None else each.grade for each in counted]
+    groups = [each.judged.group for each in counted]
+    interval = group_bootstrap(values, [1.0] * len(values), groups)
     judge, model, task, query, setting, script, wording = place
     return TaskGrade(
         judge=judge,
@@ -226,25 +227,21 @@ def _task_grade(place: tuple[str, ...], found: Sequence[Judgement], signature: s
         script=script,
         wording=wording,
         answers=len(found),
-        graded=len(values),
+        graded=len(graded),
         groups=len(set(groups)),
         mean=sum(values) / len(values) if values else None,
-        with_failures=sum(values) / total if values or total == len(found) else None,
+        graded_mean=sum(graded) / len(graded) if graded else None,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
+        missing=len(counted) - len(graded),
         empty=sum(each.unsent == EMPTY for each in found),
-        no_answer=no_answer,
+        no_answer=sum(each.unsent == NO_ANSWER for each in found),
         unparsable=len(missing) - failed,
         failed=failed,
         no_reply=sum(not (each.grades or each.missing or each.unsent) for each in found),
         seen=tuple(dict.fromkeys(missing))[:3],
         signature=signature,
     )
-
-
-def _judge_replied(each: Judgement) -> bool:
-    """Whether the judge replied at least once, though without a grade."""
-    return any(not reason.startswith("failed") for reason in each.missing)
 
 
 def _of_repeats(judgements: Sequence[Judgement]) -> Iterator[Agreement]:

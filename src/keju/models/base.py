@@ -33,6 +33,14 @@ class Answer(Record, frozen=True, kw_only=True):
     refused: tuple[str, ...] = ()
 
 
+def status_of(text: str) -> Status:
+    """The status of an answer that is whole: one without a visible character is empty.
+
+    An engine that finds boxes without text gives line breaks, which are no answer.
+    """
+    return "answered" if text.strip() else "empty"
+
+
 class AskError(KejuError):
     """A request that brought no answer.
 

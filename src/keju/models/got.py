@@ -15,7 +15,7 @@ from keju.encoders.folder import INSTALL, model_config, packages_missing, weight
 from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request, Status
-from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.pictures import no_page, picture
 
 MOST_TOKENS = 4096
@@ -105,7 +105,7 @@ class Got:
             texts.append(text)
             whole = whole and ended
         text = "\n".join(filter(None, texts))
-        status: Status = "truncated" if not whole else "answered" if text else "empty"
+        status: Status = status_of(text) if whole else "truncated"
         return Answer(text=text, status=status, finish_reason="stop" if whole else "length")
 
     async def close(self) -> None:

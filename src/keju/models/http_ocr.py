@@ -15,15 +15,13 @@ from msgspec.structs import replace
 from keju.files import sha256_bytes
 from keju.items import ImageRef, Line, Request
 from keju.layout import order_lines, page_text
-from keju.models.base import Answer, ModelOptions
+from keju.models.base import Answer, ModelOptions, status_of
 from keju.models.ocr_replies import bad_reply, lines_of
 from keju.models.ocr_services import Service, Value, service_of
 from keju.models.openai_errors import error_of_exception, error_of_reply, excerpt
 from keju.models.pictures import no_page
+from keju.models.secrets import Secrets
 from keju.models.wire import Wire
-
-_HIDDEN = b"***"
-_SECRET_LENGTH = 8  # shorter ones are words of the language
 
 
 class HttpOcr:
@@ -44,7 +42,8 @@ class HttpOcr:
         self._service: Service = service_of(spec)
         self._fit = options.fit
         self._ordering = options.reading_order and not self._service.ordered
-        self._secrets = self._service.secrets() if options.asking else {}
+        self._filling = self._service.secrets() if options.asking else {}
+        self._secrets = Secrets(self._filling.values())
         self._wire = Wire(self._service.url, options.timeout)
 
     @property
@@ -93,7 +92,7 @@ class HttpOcr:
                 texts.append("\n".join(line.text for line in read))
             lines += read
         text = "\n".join(filter(None, texts))
-        return Answer(text=text, status="answered" if text else "empty", lines=tuple(lines))
+        return Answer(text=text, status=status_of(text), lines=tuple(lines))
 
     async def close(self) -> None:
         """Close the connections."""
@@ -119,9 +118,10 @@ class HttpOcr:
             reply = await self._wire.post(form, headers)
         except (aiohttp.ClientError, OSError) as error:
             raise error_of_exception(error) from None
-        body = self._scrubbed(reply.body)
+        body = self._secrets.hide_bytes(reply.body)
         if reply.status != HTTPStatus.OK:
-            raise error_of_reply(reply.status, body, reply.headers)
+            headers = self._secrets.hide_headers(reply.headers)
+            raise error_of_reply(reply.status, body, headers)
         try:
             return msgspec.json.decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -129,13 +129,7 @@ class HttpOcr:
 
     def _filled(self, value: Value) -> Value:
         """A declared value with the environment's in place of its variables."""
-        return Template(value).safe_substitute(self._secrets) if isinstance(value, str) else value
-
-    def _scrubbed(self, body: bytes) -> bytes:
-        for secret in self._secrets.values():
-            if len(secret) >= _SECRET_LENGTH:
-                body = body.replace(secret.encode(), _HIDDEN)
-        return body
+        return Template(value).safe_substitute(self._filling) if isinstance(value, str) else value
 
 
 def _enlarged(line: Line, times: tuple[float, float]) -> Line:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from keju.items import Status, Usage
-from keju.models.base import Answer, AskError
+from keju.models.base import Answer, AskError, status_of
 from keju.models.openai_errors import excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
 
@@ -18,8 +19,12 @@ STATUS_OF_STOP: dict[str, Status] = {
 """What Inspect's reasons to stop mean beside an answer."""
 
 
-def answer_of(output: ModelOutput) -> Answer:
+def answer_of(output: ModelOutput, hide: Callable[[str], str] = str) -> Answer:
     """Read an output; content and reasoning parts are kept as Inspect gives them.
+
+    Args:
+        output: what the provider returned.
+        hide: returns a text without any key; used before a long error is cut.
 
     Raises:
         AskError: it holds no answer: no choice (``bad-response``), a refusal (``refused``), or an
@@ -35,16 +40,16 @@ def answer_of(output: ModelOutput) -> Answer:
     if output.usage is None and reason in {"content_filter", "model_length"}:
         # No model spoke: the text is the server's error, as which Inspect passes it off.
         kind = "refused" if reason == "content_filter" else "bad-request"
-        raise AskError(kind, excerpt(said) or reason)
+        raise AskError(kind, excerpt(hide(said)) or reason)
     if any(part.type == "text" and part.refusal for part in parts):
-        raise AskError("refused", excerpt(said))
+        raise AskError("refused", excerpt(hide(said)))
     thoughts = [part.reasoning or "" for part in parts if part.type == "reasoning"]
-    empty: Status = "answered" if said.strip() else "empty"
+    usual = status_of(said)
     counts = _usage(output.usage, said)
     return Answer(
         text=said,
         thinking="\n".join(filter(None, thoughts)),
-        status=STATUS_OF_STOP.get(reason, empty),
+        status=STATUS_OF_STOP.get(reason, usual),
         finish_reason=reason,
         usage=counts.usage,
         ignored_usage=counts.ignored,

@@ -7,7 +7,7 @@ body and headers (OpenAI, Anthropic, Groq, Mistral), botocore's reply, Google's 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 from keju.models.base import AskError
@@ -28,16 +28,21 @@ class _Reply(NamedTuple):
     headers: Mapping[str, str]
 
 
-def error_of_provider(error: BaseException) -> AskError:
-    """The class of whatever a provider raised, Inspect's wrappers around it taken off."""
+def error_of_provider(error: BaseException, hide: Callable[[str], str] = str) -> AskError:
+    """The class of whatever a provider raised, Inspect's wrappers around it taken off.
+
+    Args:
+        error: what was raised.
+        hide: returns a text without any key; used before a long text is cut.
+    """
     chain = list(_causes(error))
     for each in chain:
         if reply := _reply(each):
             if isinstance(reply.body, str):
-                return error_of_reply(reply.status, reply.body.encode(), reply.headers)
-            return error_of_status(reply.status, reply.body, reply.headers)
+                return error_of_reply(reply.status, hide(reply.body).encode(), reply.headers)
+            return error_of_status(reply.status, _without(reply.body, hide), reply.headers)
     names = [each.__name__ for cause in chain for each in type(cause).__mro__]
-    words = excerpt(next((str(each) for each in reversed(chain) if str(each)), names[0]))
+    words = excerpt(hide(next((str(each) for each in reversed(chain) if str(each)), names[0])))
     if any("Timeout" in name for name in names):
         return AskError("timeout", f"the server did not answer in time: {words}", retryable=True)
     if any(map(_OF_THE_WIRE.search, names)) or any(isinstance(each, OSError) for each in chain):
@@ -47,9 +52,18 @@ def error_of_provider(error: BaseException) -> AskError:
     return AskError("engine", f"{type(chain[0]).__name__}: {words}")
 
 
-def plain_words(error: BaseException) -> str:
-    """What an error says, in one line and without the markup of Inspect's terminal."""
-    return excerpt(_MARKUP.sub("", str(getattr(error, "message", "") or error)), 400)
+def plain_words(error: BaseException, hide: Callable[[str], str] = str) -> str:
+    """What an error says, in one line, without keys and the markup of Inspect's terminal."""
+    return excerpt(hide(_MARKUP.sub("", str(getattr(error, "message", "") or error))), 400)
+
+
+def _without(value: object, hide: Callable[[str], str]) -> object:
+    """The body of a reply with its texts hidden as `hide` does."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {name: _without(each, hide) for name, each in value.items()}
+    return [_without(each, hide) for each in value] if isinstance(value, list) else value
 
 
 def _reply(error: BaseException) -> _Reply | None:

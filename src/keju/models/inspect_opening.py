@@ -12,6 +12,7 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.models.base import ModelOptions
 from keju.models.endpoints import checked_url
 from keju.models.inspect_errors import plain_words
+from keju.models.secrets import Secrets, others_in
 
 if TYPE_CHECKING:
     from inspect_ai.model import GenerateConfig, Model
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 _DEFAULT_KEY = ModelOptions().api_key_env
 _IN_FLIGHT = 100_000  # never the limit: the run has its own
 _INSTALLS = re.compile(r"pip install [^\]]*")
-_SECRETS = re.compile("KEY|TOKEN|SECRET|PASSWORD")
-_SECRET_LENGTH, _HIDDEN = 16, "***"
 
 
 def address_of(spec: str, options: ModelOptions) -> str:
@@ -64,7 +63,7 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
             **extra,
         )
     except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
-        words = hidden(plain_words(error))
+        words = plain_words(error, secrets_of(options).hide)
         if install := _INSTALLS.search(words):
             raise PrerequisiteError(f"the model inspect:{spec}", install[0]) from None
         raise UsageError(f"inspect:{spec}: {words}") from None
@@ -76,12 +75,22 @@ def opened(spec: str, address: str, options: ModelOptions) -> Model:
     return model
 
 
-def hidden(text: str) -> str:
-    """Without any key that the environment holds: which one was used, only the provider knows."""
-    for name, secret in os.environ.items():
-        if len(secret) >= _SECRET_LENGTH and _SECRETS.search(name):
-            text = text.replace(secret, _HIDDEN)
-    return text
+def secrets_of(options: ModelOptions, model: Model | None = None) -> Secrets:
+    """The keys that a provider may send: its own, the named variable's, and all long ones.
+
+    Which variables an SDK reads, only the provider knows; those that it names are in
+    ``api_key_vars``.
+    """
+    keys = others_in(os.environ)
+    if options.api_key_env != _DEFAULT_KEY:
+        keys.append(os.environ.get(options.api_key_env, ""))
+    if model is not None:
+        api = model.api
+        keys += [os.environ.get(name, "") for name in api.api_key_vars or ()]
+        keys += [key for key in (api.api_key, api.initial_api_key) if isinstance(key, str)]
+        client = getattr(api, "client", None)
+        keys += [key for key in (getattr(client, "api_key", None),) if isinstance(key, str)]
+    return Secrets(keys)
 
 
 def _config(options: ModelOptions) -> GenerateConfig:

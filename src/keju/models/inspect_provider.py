@@ -30,7 +30,7 @@ from keju.models.inspect_batches import (
     work_in,
 )
 from keju.models.inspect_errors import error_of_provider
-from keju.models.inspect_opening import address_of, hidden, opened
+from keju.models.inspect_opening import address_of, opened, secrets_of
 from keju.models.inspect_requests import check_config, config_of, passed_on
 from keju.models.request_fields import check_no_secret, fields_of
 
@@ -67,13 +67,16 @@ class InspectModel:
         self._model: Model | None = None
         self._batches: GenerateConfig | None = None
         self._workers = Workers()
-        check_no_secret(self.name, options, hidden)
+        self._secrets = secrets_of(options)
+        check_no_secret(self.name, options, self._secrets.hide_stored)
         provider = "" if self._address else self.provider
         fields = fields_of(options.decoding, self._address, provider)
         self._parameters = Parameters(given=fields)
         check_config(self.name, self._parameters)
         if options.asking:
             self._model = opened(spec, self._address, self._options)
+            self._secrets = secrets_of(options, self._model)
+            check_no_secret(self.name, options, self._secrets.hide_stored)
 
     @property
     def name(self) -> str:
@@ -116,15 +119,15 @@ class InspectModel:
         except AskError as error:
             failure = error
         except Exception as error:  # noqa: BLE001  every SDK has its own exceptions
-            failure = error_of_provider(error)
+            failure = error_of_provider(error, self._secrets.hide)
         else:
-            return replace(answer, text=hidden(answer.text), thinking=hidden(answer.thinking))
+            return self._secrets.hide_in(answer)
         if failure.kind in MAY_REFUSE and (changed := self._parameters.after(failure.said, tried)):
             self._parameters = changed
             return await self.answer(request, images)
         raise AskError(
             failure.kind,
-            hidden(str(failure)),
+            self._secrets.hide(str(failure)),
             # What a batch brought back is asked again by the user: it may have been paid for.
             retryable=failure.retryable and self._batches is None,
             retry_after=failure.retry_after,
@@ -170,7 +173,7 @@ class InspectModel:
         if self._batches is not None:
             work_in(self._workers)
             config = self._batches.merge(config)
-        answer = answer_of(await self._model.generate(messages, config=config))
+        answer = answer_of(await self._model.generate(messages, config=config), self._secrets.hide)
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:

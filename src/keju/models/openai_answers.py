@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.items import Status, Usage
-from keju.models.base import Answer, AskError
+from keju.models.base import Answer, AskError, status_of
 from keju.models.openai_errors import error_of_object, excerpt
 from keju.models.token_counts import CheckedUsage, checked_usage
 from keju.text import content_of
@@ -112,7 +112,7 @@ def _status(reason: str, text: str) -> Status:
         return "truncated"
     if word.startswith("content_filter") or word in _FILTERED:
         return "filtered"
-    return "answered" if text.strip() else "empty"
+    return status_of(text)
 
 
 def _usage(value: object, text: str) -> CheckedUsage:

@@ -13,7 +13,6 @@ taken out of whatever a server sends back.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from functools import cached_property, partial
 from http import HTTPStatus
@@ -32,18 +31,12 @@ from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
 from keju.models.openai_errors import error_of_exception, error_of_reply
 from keju.models.request_fields import check_no_secret, fields_of
+from keju.models.secrets import Secrets
 from keju.models.served_models import diagnosis_of
 from keju.models.wire import Wire
 
 PUBLIC_ENDPOINT = "https://api.openai.com/v1"
 _A_URL = msgspec.Raw(b"\0")  # where a picture goes; JSON has no such byte of its own
-_HIDDEN = "***"
-_SECRET_LENGTH = 8  # shorter ones, such as EMPTY for a local server, are words of the language
-_PLACEHOLDERS = frozenset({
-    "lm-studio", "not-needed", "not-required", "no-key-required", "no-api-key", "placeholder",
-    "dummy-key", "fake-key", "anything", "your-api-key", "undefined",
-})  # fmt: skip
-"""Keys that documents of local servers use, which hide nothing."""
 
 
 class OpenAICompatible:
@@ -68,13 +61,13 @@ class OpenAICompatible:
         self._options = replace(options, reference=(), shown=(), images_of=None)
         self._endpoint = _endpoint(options)
         self._key = _key(options)
-        self._secret = _secret(self._key)
+        self._secrets = Secrets([self._key])
         if options.asking and not self._key and self._endpoint == PUBLIC_ENDPOINT:
             raise UsageError(
                 f"openai:{model}: no key. Set the environment variable {options.api_key_env}, "
                 "or name a server of your own with --base-url"
             )
-        check_no_secret(self.name, options, self._without_key)
+        check_no_secret(self.name, options, self._secrets.hide_stored)
         self._parameters = Parameters(given=fields_of(options.decoding, self._endpoint))
         self._headers = {"Content-Type": "application/json"}
         if self._key:
@@ -129,7 +122,7 @@ class OpenAICompatible:
             return await self.answer(request, images)
         raise AskError(
             failure.kind,
-            self._hidden(str(failure)),
+            self._secrets.hide(str(failure)),
             retryable=failure.retryable,
             retry_after=failure.retry_after,
             overloaded=failure.overloaded,
@@ -138,7 +131,7 @@ class OpenAICompatible:
     async def diagnosis(self) -> str:
         """What the server says about its models where none answered; empty if nothing."""
         said = await diagnosis_of(self._endpoint, self._model, self._headers)
-        return self._hidden(said)
+        return self._secrets.hide(said)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -150,7 +143,8 @@ class OpenAICompatible:
         body = await self._pieces(request, images, parameters)
         reply = await self._wire.post(body, self._headers)
         if reply.status != HTTPStatus.OK:
-            raise error_of_reply(reply.status, self._scrubbed(reply.body), reply.headers)
+            said, headers = self._secrets.hide_bytes(reply.body), reply.headers
+            raise error_of_reply(reply.status, said, self._secrets.hide_headers(headers))
         return reply.body
 
     @property
@@ -164,7 +158,7 @@ class OpenAICompatible:
 
     def batches(self) -> Batches:
         """The server's batch endpoints."""
-        return Batches(self._endpoint, self._headers, self._options.timeout, self._hidden)
+        return Batches(self._endpoint, self._headers, self._options.timeout, self._secrets.hide)
 
     async def batch_line(self, name: str, request: Request, images: Sequence[bytes]) -> bytes:
         """A request as a line of a batch's file, by a name of the caller's.
@@ -190,8 +184,8 @@ class OpenAICompatible:
         """
         if result.response is None:
             said = result.error.message if result.error else ""
-            raise AskError("server", self._hidden(said or "the batch gave no reply"))
-        body = self._scrubbed(bytes(result.response.body))
+            raise AskError("server", self._secrets.hide(said or "the batch gave no reply"))
+        body = self._secrets.hide_bytes(bytes(result.response.body))
         if result.response.status_code != HTTPStatus.OK:
             raise error_of_reply(result.response.status_code, body, {})
         if sent is None:
@@ -233,38 +227,7 @@ class OpenAICompatible:
         return replace(self._answer_of(body), decoding=sent, refused=parameters.refused)
 
     def _answer_of(self, body: bytes) -> Answer:
-        return answer_of(self._scrubbed(body))
-
-    def _scrubbed(self, body: bytes) -> bytes:
-        """A reply without the key, should a server echo it, however its JSON escapes it."""
-        key = self._secret.encode()
-        if key and key in body:
-            body = body.replace(key, _HIDDEN.encode())
-        if key and b"\\" in body:
-            body = self._escaped_secret.sub(_HIDDEN.encode(), body)
-        return body
-
-    @cached_property
-    def _escaped_secret(self) -> re.Pattern[bytes]:
-        """The key with any of its characters escaped, as a pattern of the bytes of JSON."""
-        forms = (
-            rf"(?:{re.escape(mark)}|\\u{ord(mark):04x}|\\{re.escape(mark)})"
-            for mark in self._secret
-        )
-        return re.compile("".join(forms).encode(), re.IGNORECASE)
-
-    def _without_key(self, text: str) -> str:
-        """A text that is to be stored, without the key, however short it is."""
-        return "" if self._key and text == self._key else self._hidden(text)
-
-    def _hidden(self, text: str) -> str:
-        return text.replace(self._secret, _HIDDEN) if self._secret else text
-
-
-def _secret(key: str) -> str:
-    """The key where it is one that must be hidden, else an empty string."""
-    is_word = len(key) < _SECRET_LENGTH or key.casefold() in _PLACEHOLDERS
-    return "" if is_word else key
+        return answer_of(self._secrets.hide_bytes(body))
 
 
 def _key(options: ModelOptions) -> str:

@@ -18,7 +18,7 @@ from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
-from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.pictures import no_page, picture
 
 _INSTALL = "pip install 'keju[ocr]'"
@@ -112,7 +112,7 @@ class PPOCR:
             texts.append(text)
             lines += read
         text = "\n".join(filter(None, texts))
-        return Answer(text=text, status="answered" if text else "empty", lines=tuple(lines))
+        return Answer(text=text, status=status_of(text), lines=tuple(lines))
 
     async def close(self) -> None:
         """Let the models go."""

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Request
-from keju.models.base import Answer, AskError, ItemPrompt, ModelOptions
+from keju.models.base import Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import Told
 from keju.models.replay_entries import Entry, entries_in, entry_of
@@ -103,7 +103,7 @@ class Replay:
         # keju's own responses and the authors' rows may begin with "Error: " by their own right.
         if is_error_text(text, certain=entry.authors or bool(entry.key)):
             raise AskError("failed-elsewhere", " ".join(text.split())[:300])
-        status = entry.status or ("answered" if text.strip() else "empty")
+        status = entry.status or status_of(text)
         return Answer(
             text=text,
             not_text=entry.not_text,

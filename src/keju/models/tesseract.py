@@ -17,7 +17,7 @@ from typing import NamedTuple
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Line, Request
-from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.pictures import no_page, picture
 
 _LANGUAGE = "chi_tra_vert"
@@ -81,7 +81,7 @@ class Tesseract:
             table = await self._run(picture)
             lines += _lines(table, f"{number}-" if len(images) > 1 else "")
         text = "\n".join(line.text for line in lines)
-        return Answer(text=text, status="answered" if text else "empty", lines=tuple(lines))
+        return Answer(text=text, status=status_of(text), lines=tuple(lines))
 
     async def close(self) -> None:
         """Nothing to give back."""

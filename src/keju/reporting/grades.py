@@ -106,7 +106,7 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
     by_place: dict[tuple[str, str, str], dict[str, TaskGrade]] = {}
     for each in grades:
         who = _name(gathered, run, each)
-        if each.graded and who:
+        if each.mean is not None and who:
             by_place.setdefault((each.task, each.query, each.judge), {})[who] = each
     for (name, query, judge), found in by_place.items():
         real = {
@@ -142,6 +142,8 @@ def _cell(grade: TaskGrade, strict: str | None) -> Cell:
     if grade.low is not None and grade.high is not None:
         notes.append(f"{grade.low:.2f} to {grade.high:.2f}")
     notes.append(f"{grade.graded} of {grade.answers} graded")
+    if grade.missing and grade.graded_mean is not None:
+        notes.append(f"graded only {grade.graded_mean:.2f}")
     if strict is not None:
         notes.append(f"strict {strict}")
     return Cell(f"{grade.mean:.2f}", note="\n".join(notes), title=grade.signature)

@@ -19,7 +19,7 @@ from keju.running.failures import Hint
 def grades_table(graded: Graded) -> Table:
     """A row for each judge, model and task: the mean grade, its interval, and what has none."""
     table = plain_table(
-        "judge", "model", "task", "graded", "mean", "95 % interval", "failures as 0", "no grade",
+        "judge", "model", "task", "graded", "mean", "95 % interval", "graded only", "no grade",
         right=[3, 4, 5, 6],
     )  # fmt: skip
     table.columns[0].no_wrap = False
@@ -37,7 +37,7 @@ def grades_table(graded: Graded) -> Table:
             f"{each.graded:,} of {each.answers:,}",
             _number(each.mean),
             _interval(each.low, each.high),
-            _number(each.with_failures),
+            _number(each.graded_mean),
             ", ".join(f"{count} {what}" for count, what in counts if count),
         )
     return table
@@ -65,8 +65,8 @@ def agreement_table(found: tuple[Agreement, ...], title: str) -> Table:
 def grade_lines(graded: Graded) -> Iterator[str]:
     """What the table's columns mean, and what was left out."""
     yield (
-        f"Grades of 0 to 10 by the rubrics {graded.rubrics}; an empty answer is 0. Replies that "
-        "state no grade in the declared form are left out of both means"
+        f"Grades of 0 to 10 by the rubrics {graded.rubrics}; an empty answer is 0. The "
+        "mean counts each missing grade as 0; 'graded only' is the mean without them"
     )
     for why, count in graded.left_out.items():
         yield f"Left out: {count} {why}"

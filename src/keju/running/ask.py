@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import NamedTuple, Self, overload
@@ -23,6 +23,7 @@ from keju.models import Answer, AskError, Model
 from keju.models.decoding import not_sent
 from keju.running.budget import Budget, Meter, Purse, both
 from keju.running.failures import FailureWatch
+from keju.running.store import Slot, Stored
 from keju.running.throttle import Limits, Throttle
 
 _NONE = Usage()
@@ -78,6 +79,8 @@ class Lane:
         doing: what it does, where that is not answering: a word for the progress.
         policy: what limits and prices it has.
         succeeded: whether the run has an answer of this model already.
+        failed_before: the stored failures among the jobs, which stay stored until the job has
+            another response.
     """
 
     def __init__(
@@ -90,6 +93,7 @@ class Lane:
         doing: str = "",
         policy: Policy | None = None,
         succeeded: bool = False,
+        failed_before: Mapping[Slot, Stored] | None = None,
     ) -> None:
         policy = policy or Policy()
         self.model = model
@@ -111,6 +115,7 @@ class Lane:
         self.closed_by = ""
         self.trouble: dict[str, str] = {}
         self.ignored_usage: list[str] = []
+        self.failed_before = dict(failed_before or {})
         self._watch = FailureWatch(succeeded=succeeded)
 
     @property
@@ -167,6 +172,7 @@ class Lane:
     def note(self, response: Response, dead_after: int) -> None:
         """Count a response; stop asking the model where its failures say so."""
         self.statuses[response.status] += 1
+        self.failed_before.pop(Slot.of(response), None)
         self.attempts += response.attempts
         self.refused.update(response.refused)
         self.not_sent.update(not_sent(self.model.identity, response.decoding))

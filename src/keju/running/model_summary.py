@@ -61,6 +61,8 @@ def summary_of(
         planned: how many requests there are in all.
         not_asked: what was declined, by reason.
     """
+    # What was to be sent again and was not, because the model was stopped, is still stored.
+    standing = [*standing, *lane.failed_before.values()]
     answered = lane.answered or any(stored.status != "failed" for stored in standing)
     hint = hint_of(lane.halted_by, answered=answered) if lane.halted_by else Hint()
     statuses = Counter(stored.status for stored in standing)
@@ -71,7 +73,7 @@ def summary_of(
         asked=lane.done,
         attempts=lane.attempts,
         waited=round(lane.waited, 3),
-        left=lane.left,
+        left=lane.left - len(lane.failed_before),
         statuses=dict(sorted((statuses + lane.statuses).items())),
         failures=dict(sorted((kinds + lane.failures).items())),
         not_asked=dict(not_asked or {}),

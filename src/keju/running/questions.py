@@ -71,17 +71,24 @@ def ask_questions(
     standing: list[list[Stored]] = []
     for model in models:
         known = store.known(model.name)
-        found = [stored for _, stored in jobs_of(model, questions(model), known, policy)]
-        there = [stored for stored in found if stored is not None]
+        total, there, failed_before = 0, list[Stored](), dict[Slot, Stored]()
+        for job, stored in jobs_of(model, questions(model), known, policy):
+            total += stored is None
+            slot = Slot.of(job.request)
+            if stored is not None:
+                there.append(stored)
+            elif slot in known and known[slot].key == job.key:
+                failed_before[slot] = known[slot]
         standing.append(there)
         lanes.append(
             Lane(
                 model,
                 _missing(model, questions(model), known, policy),
-                total=found.count(None),
+                total=total,
                 ceiling=policy.concurrency or model.concurrency,
                 policy=policy,
                 succeeded=any(not stored.kind for stored in there),
+                failed_before=failed_before,
             )
         )
     paid = identities or {model.name: model.identity for model in models}

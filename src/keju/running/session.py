@@ -136,6 +136,7 @@ class Session:
         shown = dict.fromkeys(way.setting for way in self.selection.ways)
         readings = {setting: self._readings(model, setting) for setting in shown}
         todo: list[_Place] = []
+        failed_before: dict[Slot, Stored] = {}
         planned = unread = 0
         for item, way in self._turns(model):
             if why := refusal(item, way):
@@ -154,10 +155,12 @@ class Session:
                     continue
                 stored = known.get(Slot.of(request))
                 self._check_prompt(stored, request, model)
-                if stored is None or (policy.retry_failed and stored.status == "failed"):
-                    todo.append(_Place(item, way, request.candidate))
-                else:
+                if stored is not None and not (policy.retry_failed and stored.status == "failed"):
                     standing.append(stored)
+                    continue
+                todo.append(_Place(item, way, request.candidate))
+                if stored is not None:
+                    failed_before[Slot.of(request)] = stored
         self.planned[model.name] = planned
         return Lane(
             model,
@@ -166,6 +169,7 @@ class Session:
             ceiling=policy.concurrency or model.concurrency,
             policy=policy,
             succeeded=any(not stored.kind for stored in standing),
+            failed_before=failed_before,
         )
 
     def purse(self, budget: Budget) -> Purse:

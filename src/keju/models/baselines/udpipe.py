@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Request
-from keju.models.base import Answer, AskError, ModelOptions
+from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.baselines.base import Baseline
 from keju.models.baselines.question import NO_TEXT, has_text
 
@@ -70,7 +70,7 @@ class UDPipe(Baseline):
             said = "、".join(dict.fromkeys(name for clause in clauses for name in names(clause)))
         else:
             said = punctuated(["".join(word.form for word in clause) for clause in clauses])
-        return Answer(text=said, status="answered" if said else "empty")
+        return Answer(text=said, status=status_of(said))
 
     def _clauses(self, text: str, *, tag: bool) -> list[list[Word]]:
         from ufal import udpipe  # noqa: PLC0415 - an extra
