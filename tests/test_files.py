@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from keju.errors import DataError
-from keju.files import read_json, read_jsonl, write_atomic
+from keju.files import MOST_TOML, read_json, read_jsonl, read_toml, write_atomic
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path):
@@ -61,3 +61,55 @@ def test_a_place_that_takes_no_file_is_named_as_the_user_knows_it(tmp_path: Path
     with pytest.raises(DataError, match="cannot be written: File name too long"):
         write_atomic(tmp_path / ("x" * 300), b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (".".join(["a"] * 50_000) + " = 1", "a key of more than 40 parts"),
+        (".".join(['"a"'] * 50_000) + " = 1", "a key of more than 40 parts"),
+        ("[" + " . ".join(["a"] * 50_000) + "]", "a key of more than 40 parts"),
+        ("x = [" + "[" * 50_000, "recursion"),
+        ("x = " + "{a = " * 50_000, "recursion"),
+        ("x = " + "9" * 5000, "limit"),
+        ("x = 1\nx = 2", "Cannot overwrite"),
+        ('x = "a\\q"', "Write / in paths"),
+    ],
+)
+def test_toml_that_would_stop_the_parser_is_refused(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(text)
+    with pytest.raises(DataError, match=rf"x\.toml: not readable as TOML: .*{why}"):
+        read_toml(path, dict[str, object])
+
+
+def test_dots_in_texts_comments_and_numbers_are_no_key(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    dots = "a." * 200
+    path.write_text(
+        f'# {dots}\na = "{dots}"\nb = \'{dots}\'\nc = """\n{dots}"x\\""{dots}"""\n'
+        f"d = '''{dots}'''\n{'k.' * 39}k = 1.5\n"
+    )
+    found = read_toml(path, dict[str, object])
+    assert [str(found[key]).count("a.") for key in "abcd"] == [200, 200, 400, 200]
+
+
+def test_toml_of_another_shape_or_no_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text("a = 1")
+    with pytest.raises(DataError, match=r"x\.toml: not a list of words: .*str.*\. Write it"):
+        read_toml(path, dict[str, str], what="a list of words", mend="Write it")
+    path.write_bytes(b"a = '\xff'")
+    with pytest.raises(DataError, match="not UTF-8"):
+        read_toml(path, dict[str, str])
+    path.write_bytes(b"#" * (MOST_TOML + 1))
+    with pytest.raises(DataError, match="larger than 4,000,000 bytes"):
+        read_toml(path, dict[str, str])
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(DataError, match="not a file"):
+        read_toml(path, dict[str, str])
+    path.unlink()
+    path.symlink_to(path.name)
+    with pytest.raises(DataError, match="not readable: Too many levels"):
+        read_toml(path, dict[str, str])

@@ -6,13 +6,23 @@ import io
 import struct
 import zlib
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
+from image_bombs import framed_gif, paged_tiff, scanned_jpeg, scans_of
 from PIL import Image
 
 from keju.errors import DataError
-from keju.images import MAX_PIXELS, open_image, probe_image, thumbnail
+from keju.images import (
+    MAX_PIXELS,
+    MOST_FRAMES,
+    decoding,
+    open_header,
+    open_image,
+    probe_image,
+    thumbnail,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:PIL", "ignore::RuntimeWarning:PIL")
 
@@ -228,3 +238,52 @@ def test_one_changed_byte_anywhere_gives_a_picture_or_a_data_error() -> None:
             with suppress(DataError):
                 outcomes.append(probe_image(bytes(spoiled), name="x").width)
     assert 24 in outcomes
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (scanned_jpeg(8, 500), "more than 500 scans"),
+        (scanned_jpeg(6000, 120), "more than 111 scans of 36 megapixels"),
+        (framed_gif(MOST_FRAMES + 1), "more than 10,000 frames"),
+        (framed_gif(MOST_FRAMES + 1, side=19_000), "more than 10,000 frames"),
+        (paged_tiff(MOST_FRAMES + 1), "more than 10,000 frames"),
+    ],
+)
+def test_an_image_that_takes_minutes_to_decode_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(DataError, match=f"i: {why}"):
+        probe_image(data, name="i")
+
+
+@pytest.mark.parametrize(
+    "open_it", [open_image, lambda data, name: thumbnail(data, name=name, max_side=9)]
+)
+def test_scans_are_counted_wherever_an_image_is_opened(open_it, tmp_path: Path) -> None:
+    data = scanned_jpeg(8, 500)
+    with pytest.raises(DataError, match="scans"):
+        open_it(data, name="i")
+    path = tmp_path / "i.jpg"
+    path.write_bytes(data)
+    with pytest.raises(DataError, match="scans"), decoding(path, "i"):
+        open_header(path, name="i")
+
+
+def test_a_progressive_image_of_an_encoder_is_sound() -> None:
+    data = noise("JPEG", progressive=True)
+    assert 5 < scans_of(data) <= 20
+    assert probe_image(data, name="i").format == "jpg"
+    many = scanned_jpeg(8, 400)
+    assert 400 < scans_of(many) < 420
+    assert probe_image(many, name="i").width == 8
+
+
+def test_markers_within_a_comment_or_after_the_end_are_no_scans() -> None:
+    data = noise("JPEG", progressive=True)
+    comment = b"\xff\xda" * 1000
+    held = data[:2] + b"\xff\xfe" + struct.pack(">H", len(comment) + 2) + comment + data[2:]
+    assert probe_image(held + b"\xff\xda" * 1000, name="i").width == 160
+
+
+def test_frames_are_counted_up_to_the_limit() -> None:
+    assert probe_image(framed_gif(MOST_FRAMES), name="i").frames == MOST_FRAMES
+    assert probe_image(paged_tiff(300), name="i").frames == 300

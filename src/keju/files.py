@@ -1,4 +1,4 @@
-"""Files on disk: atomic writes, hashes, JSON and JSON-lines that survive a crash."""
+"""Files on disk: atomic writes, hashes, JSON and JSON lines that survive a crash, TOML."""
 
 from __future__ import annotations
 
@@ -8,13 +8,18 @@ import hashlib
 import os
 import re
 import tempfile
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
+from filelock import FileLock, Timeout
 
-from keju.errors import DataError
+from keju.errors import DataError, UsageError
+
+_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
+"""Errors of file systems, such as some network mounts, on which files cannot be locked."""
 
 T = TypeVar("T")
 
@@ -86,6 +91,31 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def locked_file(path: Path, *, busy: str) -> FileLock:
+    """Lock a file, so that one process at a time writes into its folder; the caller releases it.
+
+    Args:
+        path: the file, which is created.
+        busy: what an error says if another process has locked it.
+
+    Raises:
+        UsageError: another process has locked it, or the file system has no locks.
+    """
+    lock = FileLock(path, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise UsageError(busy) from None
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        raise UsageError(
+            f"{path}: the file system takes no locks ({error.strerror}). Use an --out on a local "
+            "disk, and copy it from there"
+        ) from None
+    return lock
 
 
 MOST_JSON = 512 << 20
@@ -191,3 +221,76 @@ def mend_torn_line(path: Path) -> int:
         if end < size:
             stream.truncate(end)
         return size - end
+
+
+MOST_TOML = 4_000_000
+"""Bytes of the largest TOML file that is read."""
+
+MOST_KEY_PARTS = 40
+"""Parts of the longest dotted key. The time to parse one grows with the square of its parts."""
+
+_TOML_TEXT = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+(?:"""|\Z)|\'\'\'.*?(?:\'\'\'|\Z)'''
+    r"""|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*\'?|\#[^\n]*""",
+    re.DOTALL,
+)
+"""A string, which may be part of a key, or a comment."""
+
+_LONG_KEY = re.compile(rf"(?<![\w-])(?:[\w-]++[ \t]*+\.[ \t]*+){{{MOST_KEY_PARTS}}}")
+
+
+def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = None) -> T:
+    """Read a TOML file as `shape`.
+
+    Args:
+        path: the file.
+        shape: what its table must be.
+        what: what an error says that the file is not, such as "a price file".
+        mend: what an error advises.
+
+    Raises:
+        DataError: the file is missing, not a file, larger than `MOST_TOML`, not UTF-8, not TOML,
+            has a key of more than `MOST_KEY_PARTS` parts, or does not fit the shape.
+    """
+    table = _toml_table(path, f"not {what}" if what else "not readable as TOML", mend)
+    try:
+        return msgspec.convert(table, type=shape)
+    except (msgspec.ValidationError, RecursionError) as error:
+        problem = f"not {what}" if what else "not readable"
+        raise DataError(f"{problem}: {error}", file=path, mend=mend) from None
+
+
+def _toml_table(path: Path, problem: str, mend: str | None) -> dict[str, Any]:
+    try:
+        text = _toml_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{problem}: not UTF-8", file=path, mend="Save it as UTF-8") from None
+    bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
+    if _LONG_KEY.search(bare):
+        raise DataError(
+            f"{problem}: a key of more than {MOST_KEY_PARTS} parts", file=path, mend="Shorten it"
+        )
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else mend
+        words = (
+            f"{problem}: {error}"
+            if problem.startswith("not a")
+            else f"not readable as TOML: {error}"
+        )
+        raise DataError(words, file=path, mend=slash) from None
+
+
+def _toml_bytes(path: Path) -> bytes:
+    # A device or a pipe may never end.
+    if path.exists() and not path.is_file():
+        raise DataError("not a file", file=path, mend="Name a TOML file")
+    try:
+        if path.stat().st_size > MOST_TOML:
+            raise DataError(f"larger than {MOST_TOML:,} bytes", file=path, mend="Name a TOML file")
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise DataError("no such file", file=path) from None
+    except OSError as error:
+        raise DataError(f"not readable: {error.strerror or error}", file=path) from None

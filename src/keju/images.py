@@ -7,20 +7,35 @@ files alike. Whatever goes wrong inside it becomes one `DataError` that names th
 from __future__ import annotations
 
 import io
+import mmap
+import re
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import GifImagePlugin, Image, ImageOps, UnidentifiedImageError
 
 from keju.errors import DataError
 
 MAX_PIXELS = 400_000_000
 """Largest image that is opened, in pixels. Painted scrolls of 120 MP are real; 400 MP leaves room
 for them and takes 1.6 GB as RGB. Above, a file is taken for a decompression bomb."""
+
+MOST_FRAMES = 10_000
+"""Most frames of a file. Pillow's time to find them grows with the square of their number."""
+
+FREE_SCANS, MOST_SCANS, MOST_SCANNED = 20, 500, 4_000_000_000
+"""Scans of a progressive JPEG. So many are always allowed (encoders write 20 at most), so many at
+most, and between them so many pixels times scans: a scan of few bytes costs as much time as all
+pixels of the image."""
+
+_MOST_SEGMENTS = 100_000
+_MARKER = re.compile(rb"\xff[^\x00\xff\xd0-\xd8]")
+"""A JPEG's next segment. FF 00 within a scan is data, FF D0 to D7 restarts it."""
+_START_OF_SCAN, _END_OF_IMAGE = 0xDA, 0xD9
 
 _EXTENSIONS = {
     "JPEG": "jpg", "MPO": "jpg", "PNG": "png", "TIFF": "tif", "WEBP": "webp",
@@ -63,14 +78,13 @@ def probe_image(data: bytes, *, name: str) -> ImageFacts:
         name: what an error calls it.
 
     Raises:
-        DataError: empty, not an image, a format that keju does not read, truncated, damaged, or
-            larger than `MAX_PIXELS`.
+        DataError: empty, not an image, a format that keju does not read, truncated, damaged,
+            larger than `MAX_PIXELS`, or of too many frames or scans.
     """
     with decoding(data, name):
         image = open_header(data, name=name)
         check_sums(data, image, name=name)
-        frames = int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
-        image.seek(0)
+        frames = frames_of(image, name=name)
         image.load()
         turned = orientation_of(image) != 1
         width, height = image.size
@@ -150,7 +164,7 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
     Use it within `decoding`.
 
     Raises:
-        DataError: empty, or larger than `MAX_PIXELS`.
+        DataError: empty, larger than `MAX_PIXELS`, or a JPEG of too many scans.
     """
     if not (source if isinstance(source, bytes) else source.stat().st_size):
         raise DataError("the file is empty", file=name, mend="Fetch it again")
@@ -161,7 +175,74 @@ def open_header(source: bytes | Path, *, name: str) -> Image.Image:
         raise _too_large(name, f"{width}x{height} pixels, ")
     if width < 1 or height < 1:
         raise DataError(f"an image without area: {width}x{height}", file=name)
+    if image.format in {"JPEG", "MPO"} and image.info.get("progressive"):
+        _check_scans(source, width * height, name)
     return image
+
+
+def frames_of(image: Image.Image, *, name: str) -> int:
+    """The number of an image's frames or pages; 1 for the views of a camera's MPO.
+
+    Use it within `decoding`. The image is at its first frame afterwards.
+
+    Raises:
+        DataError: more than `MOST_FRAMES`.
+    """
+    if image.format == "MPO" or not getattr(image, "is_animated", False):
+        return 1
+    walked = image.format in {"TIFF", "GIF"}
+    number = _sought(image) if walked else int(getattr(image, "n_frames", 1))
+    image.seek(0)
+    if number > MOST_FRAMES:
+        raise DataError(f"more than {MOST_FRAMES:,} frames", file=name, mend="Split the file")
+    return number
+
+
+def _sought(image: Image.Image) -> int:
+    """Frames found one after the other, none of them decoded, as far as one more than the limit."""
+    number = 1
+    with suppress(EOFError):
+        while number <= MOST_FRAMES:
+            if isinstance(image, GifImagePlugin.GifImageFile):
+                image._seek(number, update_image=False)  # As its `n_frames` does; `seek` decodes.
+            else:
+                image.seek(number)
+            number += 1
+    return number
+
+
+def _check_scans(source: bytes | Path, pixels: int, name: str) -> None:
+    """Refuse a JPEG that has so many scans that decoding it takes minutes."""
+    most = max(FREE_SCANS, min(MOST_SCANS, MOST_SCANNED // pixels))
+    if isinstance(source, bytes):
+        scans = _scans(source, most)
+    else:
+        with (
+            source.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            scans = _scans(data, most)
+    if scans > most:
+        raise DataError(
+            f"more than {most} scans of {pixels / 1e6:,.0f} megapixels",
+            file=name,
+            mend="Save it as a baseline JPEG",
+        )
+
+
+def _scans(data: bytes | mmap.mmap, most: int) -> int:
+    """The scans of a JPEG, as far as one more than `most`; of absurdly many segments, as many."""
+    scans, at = 0, 2
+    for _ in range(_MOST_SEGMENTS):
+        found = _MARKER.search(data, at)
+        if found is None:
+            return scans
+        at, marker = found.end(), data[found.end() - 1]
+        scans += marker == _START_OF_SCAN
+        if scans > most or marker == _END_OF_IMAGE:
+            return scans
+        at += int.from_bytes(data[at : at + 2], "big")
+    return most + 1
 
 
 def _too_large(name: str, size: str) -> DataError:

@@ -581,7 +581,7 @@ def test_templates_of_the_users_are_checked(tmp_path: Path) -> None:
     assert kind is not None
     assert read_templates(path).signature(kind).startswith("translation mine ")
     path.write_text("version = 1")
-    with pytest.raises(UsageError, match=r"own\.toml: no templates"):
+    with pytest.raises(DataError, match=r"own\.toml: not a file of templates"):
         read_templates(path)
 
 

@@ -137,7 +137,7 @@ def test_listed_words_are_reported_in_either_script_and_through_punctuation(
     text = said_by(page_item("i", answer="長安一片月，車裂"))
     assert measure_texts(text, read_words(own)).listed == "place: 长安"
     own.write_text('[[kind]]\nname = "place"\n')
-    with pytest.raises(UsageError, match=r"words\.toml: no list of words"):
+    with pytest.raises(DataError, match=r"words\.toml: not a list of words"):
         read_words(own)
 
 

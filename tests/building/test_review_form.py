@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from keju.building.review_form import review_form
-from keju.errors import UsageError
+from keju.errors import KejuError
 
 
 def test_keju_s_form_has_three_scales_in_two_languages() -> None:
@@ -49,5 +49,5 @@ def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: 
     wrong = (scale + scale, "scale = []\n", alike, unlike, keys, swapped, lines)
     for text in (*(head + each for each in wrong), "x", "version=1"):
         path.write_text(text)
-        with pytest.raises(UsageError, match=r"form\.toml: .*form"):
+        with pytest.raises(KejuError, match=r"form\.toml: .*form"):
             review_form(path)

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 from showing import stored
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, KejuError, UsageError
 from keju.items import Request
 from keju.models import Answer, AskError, Fit, ModelOptions, open_model
 from keju.models.ocr_replies import polygon_of
@@ -279,12 +279,12 @@ def test_what_is_no_service_is_wrong_use(tmp_path: Path):
         ("", "needs an address"),
         ("baidu", "needs an address"),
         ("http://user:pass@host/x", "holds no user"),
-        ("nowhere.toml", "No such file"),
+        ("nowhere.toml", "no such file"),
     ):
-        with pytest.raises(UsageError, match=why):
+        with pytest.raises(KejuError, match=why):
             open_model(f"http-ocr:{spec}", ModelOptions())
     broken = own_service(tmp_path, "http://h/x", OWN.replace('image = "page"', ""))
-    with pytest.raises(DataError, match=r"declares no OCR service.*image"):
+    with pytest.raises(DataError, match=r"not a declaration of an OCR service.*image"):
         service_of(broken)
 
 

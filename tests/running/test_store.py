@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import subprocess
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.files import read_jsonl
 from keju.items import Failure, Response
 from keju.running import ResponseStore
@@ -233,15 +232,3 @@ def test_no_name_leaves_the_run_folder(folder: RunFolder, name: str):
 def test_different_hostile_names_stay_apart():
     assert len({file_name(name) for name in HOSTILE}) == len(HOSTILE)
     assert file_name("a/b") != file_name("a_b")
-
-
-@pytest.mark.parametrize("code", [errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL])
-def test_a_file_system_without_locks_is_named_with_a_hint(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
-):
-    def refuse(*_: object) -> None:
-        raise OSError(code, os.strerror(code))
-
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(UsageError, match=r"run\.lock: the file system takes no locks"):
-        ResponseStore(RunFolder(tmp_path / "r")).__enter__()

@@ -19,7 +19,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from filelock import FileLock, Timeout
 from msgspec import field
 
 from keju import __version__
@@ -45,7 +44,7 @@ from keju.datasets.manifest import UNFINISHED
 from keju.datasets.store import Dataset, DatasetManifest
 from keju.datasets.table import frame_of
 from keju.errors import DataError, UsageError
-from keju.files import read_json, write_json
+from keju.files import locked_file, read_json, write_json
 from keju.items import Record
 
 FORMAT = "keju-build-1"
@@ -385,11 +384,9 @@ def _locked(out: Path) -> Iterator[None]:
     if out.is_dir() and not (out / _LOCK).exists() and any(out.iterdir()):
         raise UsageError(f"{out}: the folder is not empty and no build. Choose another --out")
     out.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(out / _LOCK, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise UsageError(f"{out}: another build is writing there. Wait for it to end") from None
+    lock = locked_file(
+        out / _LOCK, busy=f"{out}: another build is writing there. Wait for it to end"
+    )
     try:
         yield
     finally:

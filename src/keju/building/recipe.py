@@ -14,7 +14,7 @@ from keju.building.sources import SOURCES, SourceForm, source_form
 from keju.building.step import Step
 from keju.building.steps import STEPS, step_named
 from keju.errors import UsageError
-from keju.synthesis.recipe import read_toml
+from keju.files import read_toml
 
 
 class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Struct
 
 from keju.errors import UsageError
+from keju.files import read_toml
 
 MARK = "mark-"
 """What the names of a form's controls begin with."""
@@ -83,17 +84,13 @@ def review_form(path: Path | None = None) -> ReviewForm:
     """The user's form, or keju's own: three dimensions, as MCS-Bench reviewed (our reading).
 
     Raises:
-        UsageError: the file cannot be read as a form, two scales have one name, or the words of a
-            scale do not tell two marks or more apart.
+        DataError: the file cannot be read as a form.
+        UsageError: two scales have one name, or the words of a scale do not tell two marks or more
+            apart.
     """
     if path is None:
         return _own()
-    try:
-        form = msgspec.convert(tomllib.loads(path.read_text("utf-8")), ReviewForm)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{path}: no review form: {error}") from None
+    form = read_toml(path, ReviewForm, what="a review form")
     keys = [scale.key for scale in form.scale]
     if len(set(keys)) < len(keys) or not keys or not all(map(_sound, form.scale)):
         raise UsageError(

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from keju.datasets.import_progress import count
 from keju.datasets.manifest import (
@@ -24,7 +24,7 @@ from keju.datasets.manifest import (
 )
 from keju.datasets.table import write_items
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes, write_json
+from keju.files import locked_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
 
@@ -236,12 +236,7 @@ def _take_folder(path: Path) -> FileLock:
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
         raise UsageError(f"{path}: the folder is not empty. Choose another --out")
     path.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(marker, timeout=0)
-    try:
-        lock.acquire()
-    except Timeout:
-        raise UsageError(f"{path}: another import is writing there. Wait for it to end") from None
-    return lock
+    return locked_file(marker, busy=f"{path}: another import is writing there. Wait for it to end")
 
 
 def _store(path: Path, data: bytes) -> None:

@@ -11,7 +11,7 @@ import msgspec
 
 from keju.benchmarks import tasks
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes
+from keju.files import read_toml, sha256_bytes
 
 _SHIPPED = "rubrics.toml"
 _BLANKS = ("rubric", "question", "source", "reference", "author", "answer", "opening", "closing")
@@ -84,16 +84,13 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
     """
     if path is not None and not path.is_file():
         raise UsageError(f"{path}: no such file of rubrics")
-    source = path or files("keju.judging").joinpath(_SHIPPED)
     name = str(path or _SHIPPED)
-    try:
-        found = msgspec.convert(tomllib.loads(source.read_text("utf-8")), Rubrics)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise DataError(
-            f"not a file of rubrics: {error}",
-            file=name,
-            mend=f"Its form is that of keju/judging/{_SHIPPED}",
-        ) from None
+    if path is not None:
+        form = f"Its form is that of keju/judging/{_SHIPPED}"
+        found = read_toml(path, Rubrics, what="a file of rubrics", mend=form)
+    else:
+        text = files("keju.judging").joinpath(_SHIPPED).read_text("utf-8")
+        found = msgspec.convert(tomllib.loads(text), Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
         raise DataError(f"the template lacks the blank {{{lacking[0]}}}", file=name)
     asked = {

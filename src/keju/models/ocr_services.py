@@ -12,7 +12,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from keju.errors import DataError, UsageError
+from keju.errors import UsageError
+from keju.files import read_toml
 from keju.models.endpoints import checked_url
 
 _PUBLISHED = "kandianguji"
@@ -116,11 +117,6 @@ def _bundled(name: str) -> Service:
 
 
 def _declared(path: Path) -> Service:
-    try:
-        service = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Service)
-        _ = service.variables
-    except OSError as error:
-        raise UsageError(f"http-ocr:{path}: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"declares no OCR service: {error}", file=path) from None
+    service = read_toml(path, Service, what="a declaration of an OCR service")
+    _ = service.variables
     return service

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from keju.errors import DataError, UsageError
+from keju.files import read_toml
 
 EXAMPLE = "example"
 """Given in place of a file, it means the one that ships, which says when it was last compared."""
@@ -60,15 +61,12 @@ def read_prices(path: Path) -> Prices:
     shipped = str(path) == EXAMPLE
     if not shipped and not path.is_file():
         raise UsageError(f"{path}: no such price file. See an example with: --prices {EXAMPLE}")
-    source = files("keju.running").joinpath(_SHIPPED) if shipped else path
-    try:
-        found = msgspec.convert(tomllib.loads(source.read_text("utf-8")), Prices)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise DataError(
-            f"not a price file: {error}",
-            file=path,
-            mend=f"Its form is that of keju/running/{_SHIPPED}",
-        ) from None
+    if shipped:
+        text = files("keju.running").joinpath(_SHIPPED).read_text("utf-8")
+        found = msgspec.convert(tomllib.loads(text), Prices)
+    else:
+        form = f"Its form is that of keju/running/{_SHIPPED}"
+        found = read_toml(path, Prices, what="a price file", mend=form)
     for price in found.models:
         if not (0 <= price.input < _MILLION and 0 <= price.output < _MILLION):
             raise DataError(

@@ -13,7 +13,6 @@ store is next opened or closed; readers take the later one (`RunFolder.responses
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,16 +20,14 @@ from types import TracebackType
 from typing import NamedTuple
 
 import msgspec
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
-from keju.errors import DataError, UsageError
-from keju.files import mend_torn_line, read_jsonl, write_atomic
+from keju.errors import DataError
+from keju.files import locked_file, mend_torn_line, read_jsonl, write_atomic
 from keju.items import Failure, PromptScript, Record, Request, Response, Setting, Status
 from keju.runs import RunFolder, superseded
 
 _MODE = 0o644
-_NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
-"""Errors of file systems, such as some network mounts, on which files cannot be locked."""
 
 
 class Slot(NamedTuple):
@@ -89,31 +86,22 @@ class ResponseStore:
     def __init__(self, folder: RunFolder) -> None:
         self.folder = folder
         self._files: dict[Path, int] = {}
-        self._lock = FileLock(folder.lock_path, timeout=0)
+        self._lock: FileLock | None = None
 
     def __enter__(self) -> ResponseStore:
         self.folder.check_writable()
         self.folder.path.mkdir(parents=True, exist_ok=True)
-        try:
-            self._lock.acquire()
-        except Timeout:
-            raise UsageError(
-                f"{self.folder.path}: another keju is writing to this run. "
-                "Wait for it to end, or choose another --out"
-            ) from None
-        except OSError as error:
-            if error.errno not in _NO_LOCKS:
-                raise
-            raise UsageError(
-                f"{self.folder.lock_path}: the file system takes no locks ({error.strerror}). Use "
-                "an --out on a local disk, and copy the run from there"
-            ) from None
+        self._lock = locked_file(
+            self.folder.lock_path,
+            busy=f"{self.folder.path}: another keju is writing to this run. "
+            "Wait for it to end, or choose another --out",
+        )
         try:
             for path in [*self.folder.response_files(), *self.folder.reading_files()]:
                 _mend(path)
                 compact(path)
         except BaseException:
-            self._lock.release()
+            self._release()
             raise
         return self
 
@@ -126,6 +114,10 @@ class ResponseStore:
         try:
             self.close()
         finally:
+            self._release()
+
+    def _release(self) -> None:
+        if self._lock is not None:
             self._lock.release()
 
     def known(self, model: str) -> dict[Slot, Stored]:

@@ -7,8 +7,8 @@ from pathlib import Path
 from string import ascii_uppercase
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Record
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.texts import DATA
 
 

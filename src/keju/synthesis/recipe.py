@@ -7,8 +7,6 @@ its part with `Recipe.part`.
 
 from __future__ import annotations
 
-import stat
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, NamedTuple, TypeVar
@@ -17,7 +15,7 @@ import msgspec
 from msgspec import Meta, field
 
 from keju.errors import DataError
-from keju.files import sha256_bytes
+from keju.files import read_toml, sha256_file
 from keju.items import Record
 
 FORMAT = "keju-synth-1"
@@ -38,8 +36,6 @@ Places = Annotated[int, Meta(ge=1, le=100)]
 
 Ratio = Annotated[float, Meta(gt=0, le=10)]
 Amount = Annotated[float, Meta(ge=0, le=1000)]
-
-_MOST_BYTES = 4_000_000
 
 T = TypeVar("T")
 S = TypeVar("S", bound="PictureSpec")
@@ -132,15 +128,6 @@ class Recipe(NamedTuple):
             ) from None
 
 
-def read_toml(path: Path, shape: type[T]) -> T:
-    """Read a TOML file as `shape`.
-
-    Raises:
-        DataError: the file is missing, is not TOML, is far too large, or does not fit the shape.
-    """
-    return _shaped(_parsed(path, _bytes(path)), shape, path)
-
-
 def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
     """Read a recipe and the parts that it includes.
 
@@ -153,20 +140,18 @@ def read_recipe(path: Path, sections: Iterable[str]) -> Recipe:
             stands twice, or a part that is missing or lies elsewhere.
     """
     known = frozenset(sections)
-    data = _bytes(path)
-    whole = _parsed(path, data)
+    whole = read_toml(path, dict[str, Any])
     head = _head(path, {key: whole[key] for key in whole if key not in known | {"hands"}}, known)
     bodies = [(path, whole)]
-    files = {path.name: sha256_bytes(data)}
+    files = {path.name: sha256_file(path)}
     for name in head.include:
         part = _beside(path, name)
-        data = _bytes(part)
-        body = _parsed(part, data)
+        body = read_toml(part, dict[str, Any])
         for key in body:
             if key not in known and key != "hands":
                 raise _unknown(part, key, {"hands", *known})
         bodies.append((part, body))
-        files[name] = sha256_bytes(data)
+        files[name] = sha256_file(part)
     entries = {
         section: tuple(e for file, body in bodies for e in _entries(file, section, body))
         for section in sorted(known)
@@ -245,29 +230,3 @@ def _shaped(values: object, shape: type[T], path: Path) -> T:
         return msgspec.convert(values, type=shape)
     except msgspec.ValidationError as error:
         raise DataError(f"not readable: {error}", file=path) from None
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        # A device or a pipe may never end; a recipe is a file of some kilobytes.
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise DataError("not a file", file=path, mend="Name a TOML file")
-        if path.stat().st_size > _MOST_BYTES:
-            raise DataError(
-                f"larger than {_MOST_BYTES:,} bytes", file=path, mend="Name a TOML file"
-            )
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise DataError("no such file", file=path) from None
-    except OSError as error:
-        raise DataError(f"not readable: {error.strerror or error}", file=path) from None
-
-
-def _parsed(path: Path, data: bytes) -> dict[str, Any]:
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        raise DataError("not UTF-8", file=path, mend="Save it as UTF-8") from None
-    except (ValueError, RecursionError) as error:
-        slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else None
-        raise DataError(f"not readable: {error}", file=path, mend=slash) from None

@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Record
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.texts import DATA
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from keju.benchmarks import task
 from keju.errors import UsageError
-from keju.files import sha256_bytes
+from keju.files import read_toml, sha256_bytes
 from keju.items import Item
 
 Show = Literal["text", "image", "image-and-text"]
@@ -110,16 +110,12 @@ def read_templates(path: Path | None = None) -> Templates:
     """The user's templates, or keju's own.
 
     Raises:
-        UsageError: the file cannot be read as templates, or a kind does not hold together.
+        DataError: the file cannot be read as templates.
+        UsageError: a kind does not hold together.
     """
     if path is None:
         return _own()
-    try:
-        found = _templates(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(f"{path}: no templates: {error}") from None
+    found = read_toml(path, Templates, what="a file of templates")
     for kind in found.kinds:
         if fault := fault_of(kind):
             raise UsageError(f"{path}: kind {kind.name}: {fault}")
@@ -192,8 +188,5 @@ def fault_of(kind: Kind) -> str:
 
 @cache
 def _own() -> Templates:
-    return _templates(files(__package__).joinpath("templates.toml").read_text("utf-8"))
-
-
-def _templates(text: str) -> Templates:
+    text = files(__package__).joinpath("templates.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), Templates)

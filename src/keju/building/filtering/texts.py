@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from keju.errors import UsageError
+from keju.files import read_toml
 from keju.items import Item
 from keju.text import counted, is_han, said_once
 
@@ -81,27 +81,21 @@ def read_words(path: Path | None = None) -> Words:
     """A list of words to look at: the user's, or keju's own.
 
     Raises:
-        UsageError: the file cannot be read as ``[[kind]]`` with name and words.
+        DataError: the file cannot be read as ``[[kind]]`` with name and words.
     """
     if path is None:
         return _own()
-    try:
-        return _words(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
-        raise UsageError(
-            f"{path}: no list of words: {error}. Write [[kind]] with name and words"
-        ) from None
+    form = "Write [[kind]] with name and words"
+    return _words(read_toml(path, _List, what="a list of words", mend=form))
 
 
 @cache
 def _own() -> Words:
-    return _words(files(__package__).joinpath("words.toml").read_text("utf-8"))
+    text = files(__package__).joinpath("words.toml").read_text("utf-8")
+    return _words(msgspec.convert(tomllib.loads(text), _List))
 
 
-def _words(text: str) -> Words:
-    found = msgspec.convert(tomllib.loads(text), _List)
+def _words(found: _List) -> Words:
     pairs = ((counted(word), kind.name) for kind in found.kind for word in kind.words)
     return {word: kind for word, kind in pairs if word}
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +16,7 @@ from keju.building.markdown import cell, counted
 from keju.building.releasing.facts import Known, facts_of
 from keju.building.settings import unlike
 from keju.errors import UsageError
+from keju.files import read_toml
 
 FILE = "DATASHEET.md"
 
@@ -31,14 +33,10 @@ def read_answers(path: Path) -> dict[str, str]:
     """The maker's answers: a TOML file of ``id = "text"``.
 
     Raises:
-        UsageError: it cannot be read, or answers a question that is not asked.
+        DataError: it cannot be read.
+        UsageError: it answers a question that is not asked.
     """
-    try:
-        given = tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not readable as TOML: {error}") from None
+    given = read_toml(path, dict[str, Any])
     asked = {name for part in _parts() for name in part.ask}
     for name, value in given.items():
         if name not in asked:

@@ -51,7 +51,7 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
         MCS_PIXELS
     )
     limit: Annotated[int, Meta(description="At most so many pages a manifest; 0: all.", ge=0)] = 0
-    pause: Annotated[float, Meta(description="Seconds between two requests.", ge=0)] = 1.0
+    pause: Annotated[float, Meta(description="Seconds between two requests.", ge=0, le=3600)] = 1.0
     most_bytes: Annotated[int, Meta(description="Of one answer.", ge=1)] = 100_000_000
     task: Annotated[str, Meta(description="What is to be asked about the pages.")] = (
         "page_level_ocr"

@@ -14,9 +14,9 @@ from keju.building.settings import settings_from
 from keju.building.sources.main_text import page_text
 from keju.datasets.readers.base import inside, source_bytes
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.images import probe_image
 from keju.items import Provenance
-from keju.synthesis.recipe import read_toml
 
 _SIDECAR = ".toml"
 

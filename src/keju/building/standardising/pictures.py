@@ -21,7 +21,15 @@ from PIL import Image, Jpeg2KImagePlugin
 from keju.building.standardising.bands import bands
 from keju.errors import DataError
 from keju.files import sha256_bytes, sha256_file
-from keju.images import as_rgb, check_sums, decoding, extension_of, open_header, orientation_of
+from keju.images import (
+    as_rgb,
+    check_sums,
+    decoding,
+    extension_of,
+    frames_of,
+    open_header,
+    orientation_of,
+)
 
 JPEG_SIDE = 65_500
 """The longest side that a JPEG can have, in pixels."""
@@ -109,7 +117,7 @@ def probe(picture: Picture) -> Standard:
     file = Path(picture.file)
     with decoding(file, picture.name):
         image = open_header(file, name=picture.name)
-        facts = _facts(image)
+        facts = _facts(image, picture.name)
         limit = _Limit(picture.name, WHOLE)
         if image.width * image.height <= _LARGE:
             _decoded(image, file, image.size, limit)
@@ -134,7 +142,7 @@ def target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
 
 
 def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure) -> Standard:
-    facts = _facts(image)
+    facts = _facts(image, picture.name)
     turn, mode, old = _turn(image), image.mode, image.size
     wanted = target_size(*old, measure.pixels)
     fits = image.format == "JPEG" and mode in {"RGB", "L"} and turn == 1 and wanted == old
@@ -165,10 +173,9 @@ def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure
     )
 
 
-def _facts(image: Image.Image) -> Standard:
+def _facts(image: Image.Image, name: str) -> Standard:
     turn = _turn(image)
-    frames = int(getattr(image, "n_frames", 1)) if image.format != "MPO" else 1
-    image.seek(0)
+    frames = frames_of(image, name=name)
     width, height = image.size[::-1] if turn in _SIDEWAYS else image.size
     return Standard(
         form=extension_of(image),

@@ -10,8 +10,8 @@ from typing import Annotated, Literal, NamedTuple
 from msgspec import Meta
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Point, Record
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.texts import DATA
 
 SignKind = Literal["pictograph", "ideogram", "indicator", "loan"]

@@ -12,6 +12,7 @@ from msgspec import Meta, field
 from PIL.Image import Image
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Item, Line, Record
 from keju.synthesis.calligraphy.brush import SCALE, Brush, Ink, write
 from keju.synthesis.calligraphy.mounts import (
@@ -46,7 +47,6 @@ from keju.synthesis.recipe import (
     PictureSpec,
     Places,
     Ratio,
-    read_toml,
 )
 from keju.synthesis.seals.pressing import press_on
 from keju.synthesis.studio import Studio

@@ -11,6 +11,7 @@ from msgspec import structs
 from PIL import Image, ImageDraw
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Item, Record
 from keju.synthesis.camera import Layers, compose, expose, shade
 from keju.synthesis.composing import READ, Rect
@@ -31,7 +32,6 @@ from keju.synthesis.pictures.works import (
     numbered,
 )
 from keju.synthesis.printing import crack, press
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.studio import Studio
 from keju.synthesis.texts import DATA
 from keju.synthesis.wear import wear_at

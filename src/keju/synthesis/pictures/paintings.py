@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import structs
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Item, Record
 from keju.synthesis.camera import expose
 from keju.synthesis.composing import READ
@@ -29,7 +30,6 @@ from keju.synthesis.pictures.works import (
     numbered,
     press_seals,
 )
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.studio import Studio
 from keju.synthesis.texts import DATA
 from keju.synthesis.wear import Wear, wear_at

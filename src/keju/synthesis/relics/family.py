@@ -9,9 +9,10 @@ from pathlib import Path
 from msgspec import field
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Item, Record
 from keju.synthesis.exhibits import Examiner, Exhibit
-from keju.synthesis.recipe import Amount, Difficulty, Height, PictureSpec, read_toml
+from keju.synthesis.recipe import Amount, Difficulty, Height, PictureSpec
 from keju.synthesis.relics.shaping import letters_of, load_shapes
 from keju.synthesis.relics.stage import Ground, Staging, show
 from keju.synthesis.studio import Studio

@@ -11,10 +11,10 @@ from msgspec import Meta
 from PIL import Image, ImageDraw
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Point, Record
 from keju.synthesis.composing import Rect
 from keju.synthesis.fonts import Font, load_face
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.relics.materials import Material
 from keju.synthesis.relics.ornaments import PATTERNS
 from keju.synthesis.relics.solids import Surface, face, revolve, slab, smooth, tube

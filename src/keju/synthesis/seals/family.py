@@ -9,9 +9,10 @@ from pathlib import Path
 from msgspec import field
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Item, Line, Record
 from keju.synthesis.exhibits import Examiner, Exhibit
-from keju.synthesis.recipe import Amount, Difficulty, Height, PictureSpec, read_toml
+from keju.synthesis.recipe import Amount, Difficulty, Height, PictureSpec
 from keju.synthesis.seals.cutting import Cut
 from keju.synthesis.seals.pressing import Ground, press_seal
 from keju.synthesis.studio import Studio

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Point, Record
 from keju.synthesis.composing import Rect
-from keju.synthesis.recipe import read_toml
 from keju.synthesis.texts import DATA
 
 Stroke = tuple[Point, ...]

@@ -6,9 +6,10 @@ from functools import cache
 from typing import NamedTuple
 
 from keju.errors import PrerequisiteError, UsageError
+from keju.files import read_toml
 from keju.items import Record
 from keju.synthesis.fonts import Font, FontRecord, find_font, undrawn
-from keju.synthesis.recipe import HandSpec, read_toml
+from keju.synthesis.recipe import HandSpec
 from keju.synthesis.texts import DATA
 
 _HANDS = DATA.parent / "recipes" / "mini" / "hands.toml"

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct, field
 
-from keju.datasets.readers.base import source_bytes
 from keju.errors import DataError, shortened
+from keju.files import read_toml
 
 TODO = "TODO"
 """Marks in a drafted mapping what must be completed."""
@@ -101,12 +100,7 @@ def read_mapping(file: Path) -> Mapping:
     Raises:
         DataError: it is not TOML, has an unknown key or role, a wrong value, or a TODO.
     """
-    try:
-        data = tomllib.loads(source_bytes(file).decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(
-            f"not readable as TOML: {error}", file=file, mend="Correct the line"
-        ) from None
+    data = read_toml(file, dict[str, Any], mend="Correct the line")
     _check_keys(file, "", data, Mapping.__struct_fields__)
     if isinstance(data.get("source"), dict):
         _check_keys(file, "source", data["source"], Source.__struct_fields__)
