@@ -32,6 +32,7 @@ METRICS = {
 }
 MARKS = {"": "{}", "bold": "**{}**", "underline": "_{}_"}
 BOLD_IN_THE_IMAGE = "bold, not underlined, in the repo image"
+COMPARED = ("domain", "modality", "scale", "n_category", "n_task", "n_llm")
 TEXT_GIVEN = "text input="
 README_IMAGE = "README ad_table3_ocr.png"
 
@@ -106,6 +107,11 @@ def results() -> None:
 def facts() -> None:
     """The tables that describe the data: counts, lengths, pictures, how it was made."""
     mcs, obi = DATA / "mcs_bench", DATA / "obi_bench"
+    compared = {
+        row["dataset"]: {name: row[name].replace(",", "") for name in COMPARED}
+        for row in read("mcs_table1_datasets.json")
+    }
+    write(mcs / "table-1.csv", "dataset", compared)
     statistics = read("mcs_table2_stats.json")
     by_domain = {row["domain"]: dict(row) for row in statistics["text"]}
     for row in statistics["image"]:

@@ -17,6 +17,7 @@ COLUMNS = {
     "T8:Edit_Distance": ["20.0", "10.0", "30.0", "30.0", "22.5"],
 }
 A, B, D = (f"Table 1 | {name}" for name in COLUMNS)
+MEAN = "Table 3 | OverAll:mean"
 
 
 @pytest.fixture(scope="module")
@@ -25,8 +26,21 @@ def book():
         row: {name: printed_cell(cells[place]) for name, cells in COLUMNS.items()}
         for place, row in enumerate(ROWS)
     }
-    table = PrintedTable(benchmark="MCS-Bench", name="Table 1", rows=rows)
-    return Book(benchmark="MCS-Bench", tables={"Table 1": table})
+    means = ["60.5", "49.5", "41.0", "30.0", "45.3"]
+    tables = {
+        "Table 1": rows,
+        "Table 2": {"T5": {"n": printed_cell("3")}, "T7": {"n": printed_cell("1")}},
+        "Table 3": {
+            row: {"OverAll:mean": printed_cell(mean)} for row, mean in zip(ROWS, means, strict=True)
+        },
+    }
+    return Book(
+        benchmark="MCS-Bench",
+        tables={
+            name: PrintedTable(benchmark="MCS-Bench", name=name, rows=of)
+            for name, of in tables.items()
+        },
+    )
 
 
 def stated(*numbers, **more):
@@ -57,6 +71,15 @@ def stated(*numbers, **more):
             0,
         ),
         ({"take": "count", "of": B, "sense": "above", "than_of": A}, 2, 0),
+        ({"take": "on_grid", "of": A, "steps": 10}, 4, 0),
+        ({"take": "on_grid", "of": A, "steps": 4}, 1, 0),
+        ({"take": "on_grid", "of": A, "steps": 4, "up_to": 6}, 2, 0),
+        ({"take": "row_mean", "row": "GPT-4o", "parts": [A, B]}, 49.5, 0.05),
+        (
+            {"take": "row_mean", "row": "GPT-4o", "parts": [A, B], "weights_of": "Table 2 | n"},
+            49.75,
+            0.05,
+        ),
         ({"take": "place", "of": A, "row": "InternVL2-8B"}, 3, 0),
         ({"take": "place", "of": D, "row": "GPT-4o"}, 1, 0),
         ({"take": "place", "of": D, "row": "InternVL2-26B"}, 3, 0),
@@ -139,6 +162,10 @@ def cell(row, of=A):
             },
             False,
         ),
+        ({"kind": "means", "of": MEAN, "parts": ["Table 1 | T[57]:Acc"]}, True),
+        ({"kind": "means", "of": MEAN, "parts": [A, B], "rows": ["*"]}, True),
+        ({"kind": "means", "of": MEAN, "parts": [A, B], "weights_of": "Table 2 | n"}, False),
+        ({"kind": "means", "of": MEAN, "parts": [A]}, False),
     ],
 )
 def test_a_statement_is_true_or_false_of_the_cells(book, statement, is_true):
@@ -155,6 +182,7 @@ def test_a_statement_is_true_or_false_of_the_cells(book, statement, is_true):
         {"kind": "first", "of": A, "models": ["GPT-5"]},
         {"kind": "every", "of": A, "sense": "above"},
         {"kind": "ordered", "of": A, "rows": ["GPT-4o", "GPT-5"]},
+        {"kind": "means", "of": MEAN, "parts": [A, D], "weights_of": "Table 2 | n"},
     ],
 )
 def test_what_does_not_exist_is_an_error_and_not_a_verdict(book, statement):

@@ -14,6 +14,7 @@ import msgspec
 
 from keju.errors import DataError
 from keju.published.book import Book
+from keju.published.checks.grids import on_grid
 from keju.published.checks.marks import places
 from keju.published.models import PublishedModel, published_model
 from keju.published.tables import Column
@@ -191,6 +192,49 @@ class Size(Selection, frozen=True, kw_only=True, tag="size"):
         return Amount(float(len(self.cells(book))))
 
 
+class OnGrid(Selection, frozen=True, kw_only=True, tag="on_grid"):
+    """How many of the selected cells print a whole number of `steps`-ths of a perfect score.
+
+    With `up_to`, the highest such count for any number of steps from `steps` to `up_to`, for a
+    total that is not known.
+    """
+
+    steps: int
+    up_to: int = 0
+
+    def amount(self, book: Book) -> Amount:
+        """The count, or the highest of the counts."""
+        cells = self.cells(book)
+        counts = (
+            sum(on_grid(value, column, steps) for column, _, value in cells)
+            for steps in range(self.steps, max(self.steps, self.up_to) + 1)
+        )
+        return Amount(float(max(counts)))
+
+
+class RowMean(Quantity, frozen=True, kw_only=True, tag="row_mean"):
+    """The mean of one row's cells in the columns `parts`.
+
+    With `weights_of` (``"Table 2 | n_task"``), each part weighs what the row named like its task or
+    domain has in that column.
+    """
+
+    row: str
+    parts: tuple[str, ...]
+    weights_of: str = ""
+
+    def amount(self, book: Book) -> Amount:
+        """The mean, weighted or not; rounding changes it by at most the widest of the parts'."""
+        columns = [column for part in self.parts for column in book.columns(part)]
+        weights = [1.0] * len(columns)
+        if self.weights_of:
+            given = book.column(self.weights_of)
+            weights = [_value(given, column.task) for column in columns]
+        pairs = list(zip(weights, columns, strict=True))
+        total = sum(weight * _value(column, self.row) for weight, column in pairs)
+        return Amount(total / sum(weights), max(column.half for column in columns))
+
+
 class Place(Quantity, frozen=True, kw_only=True, tag="place"):
     """The place of `row` by column `of` among `rows`; 1 is the best, equal values share a place."""
 
@@ -255,7 +299,7 @@ class Correlation(Quantity, frozen=True, kw_only=True, tag="correlation"):
 
 
 AnyQuantity = (
-    Stated | CellValue | MeanOf | SumOf | Highest | Lowest | CountOf | Size
+    Stated | CellValue | MeanOf | SumOf | Highest | Lowest | CountOf | Size | OnGrid | RowMean
     | Place | Difference | Ratio | Correlation
 )  # fmt: skip
 

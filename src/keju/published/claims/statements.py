@@ -14,6 +14,7 @@ from keju.published.checks.marks import places
 from keju.published.claims.quantities import (
     COMPARE,
     AnyQuantity,
+    RowMean,
     Sense,
     half_of,
     limit,
@@ -187,4 +188,30 @@ class HighestColumn(Statement, frozen=True, kw_only=True, tag="highest_column"):
         return Tested(sign * claimed >= sign * best, (claimed, best))
 
 
-AnyStatement = Equals | Compares | First | Ordered | Every | NoneOf | HighestColumn
+class Means(Statement, frozen=True, kw_only=True, tag="means"):
+    """In every row of `rows`, the cell of `of` is the mean of the row's cells in `parts`.
+
+    `weights_of` as in `RowMean`. The value is the largest difference.
+    """
+
+    of: str
+    parts: tuple[str, ...]
+    rows: tuple[str, ...] = ("@evaluated",)
+    without: tuple[str, ...] = ()
+    weights_of: str = ""
+
+    def test(self, book: Book) -> Tested:
+        """Whether all means agree, as far as rounding can tell."""
+        column = book.column(self.of)
+        rows = select_rows(book, column, self.rows, self.without)
+        if not rows:
+            raise DataError("no cell is selected", file=book.benchmark, item=self.of)
+        differences, near = [], []
+        for row in rows:
+            mean = RowMean(row=row, parts=self.parts, weights_of=self.weights_of).amount(book)
+            differences.append(abs(mean.value - column.values[row]))
+            near.append(differences[-1] <= mean.half + column.half + EPSILON)
+        return Tested(all(near), (max(differences),))
+
+
+AnyStatement = Equals | Compares | First | Ordered | Every | NoneOf | HighestColumn | Means
