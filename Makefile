@@ -7,11 +7,12 @@ BIN := $(VENV)/bin
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test lint bench mini clean
+.PHONY: help install install-semantic demo test test-contracts lint bench mini clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
 	@echo "make test               the test suite"
+	@echo "make test-contracts     keju beside other programs, each in its own environment; ONLY=name for one"
 	@echo "make lint               style, types, import order"
 	@echo "make bench              speed, as ratios within one run"
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
@@ -49,6 +50,9 @@ demo: install
 test: install
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
 
+test-contracts: install-semantic
+	@$(BIN)/python tools/contracts.py $(ONLY) $(CONTRACTS_ARGS)
+
 lint: install
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -64,4 +68,4 @@ mini: install
 	@rm -rf src/keju/datasets/mini/data && mv build/mini src/keju/datasets/mini/data
 
 clean:
-	rm -rf $(VENV) demo-run build dist
+	rm -rf $(VENV) .contracts demo-run build dist

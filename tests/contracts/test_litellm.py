@@ -1,0 +1,38 @@
+"""What LiteLLM's proxy replies where keju must wait or stop."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from contract_servers import Playback
+from contract_trial import run, trial
+from contracting import RECORDED
+
+from keju.models.retry_headers import retry_after
+
+
+def record(name: str):
+    return json.loads((RECORDED / "litellm" / name).read_text("utf-8"))
+
+
+def test_the_wait_of_a_limit_is_read():
+    reply = record("limited.json")
+    assert reply["status"] == 429
+    assert retry_after(reply["headers"], reply["status"]) == 60
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("wrong-model", "no model of this name"), ("wrong-key", "does not take the key")],
+)
+def test_a_wrong_name_or_key_has_its_hint(tmp_path: Path, name: str, words: str):
+    notes = record(f"{name}.json")
+    item = notes[0]["request"]["text"].partition("]")[0].removeprefix("[item ")
+    with Playback(notes) as server:
+        said = run(
+            trial(tmp_path / "d", (item,)), tmp_path / "r", f"openai:{server.model}",
+            "--base-url", server.url, code=1,
+        )  # fmt: skip
+    assert words in " ".join(said.split())

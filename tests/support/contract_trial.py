@@ -1,0 +1,86 @@
+"""The dataset that is exchanged with other programs, its answers, and what keju makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from commanding import keju
+from making import picture
+
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+Told = dict[str, list[str]]
+"""Status and text of each response, by item."""
+
+ANSWERS: dict[str, str | int] = {
+    "c1": "天地玄黃\n宇宙洪荒，𠀀",
+    "c2": "=1+1 之乎者也",
+    "c3": "答案：B",
+    "c4": 400,
+    "c5": "007",
+    "c6": "<think>先看圖。</think>\n日月盈昃，辰宿列張。",
+    "c7": "TRUE",
+    "c8": '{"答案": "C"}, \\ "quoted"\tand a tab',
+}
+"""The answer to each item; a number is the HTTP status of a failure."""
+
+_TASKS = {
+    "c1": ("T1", "識別圖中文字。", "天地玄黃宇宙洪荒", ()),
+    "c2": ("T1", "識別圖中文字，另一頁。", "之乎者也", ()),
+    "c3": ("T11", "朝代？A. 唐 B. 宋 C. 元 D. 明", "B", ("唐", "宋", "元", "明")),
+    "c4": ("T11", "年代？A. 唐 B. 宋 C. 元 D. 明", "D", ("唐", "宋", "元", "明")),
+    "c5": ("T21", "畫中有幾隻鳥？", "007", ()),
+    "c6": ("T3", "為此文加標點。", "日月盈昃，辰宿列張。", ()),
+    "c7": ("T21", "Is it true?", "TRUE", ()),
+    "c8": ("T11", "兩圖朝代？A. 唐 B. 宋 C. 元 D. 明", "C", ("唐", "宋", "元", "明")),
+}
+
+
+def trial(path: Path, names: Iterable[str] = ANSWERS) -> Path:
+    """Write the items named; the prompt of each names it. c8 has two images."""
+    with DatasetWriter(
+        path, name="contract", version="1", licence="CC0-1.0", source="made by the tests"
+    ) as writer:
+        for name in names:
+            task, question, answer, options = _TASKS[name]
+            number = int(name[1:])
+            images = [writer.add_image(picture(number), name)]
+            if name == "c8":
+                images.append(writer.add_image(picture(20), "second"))
+            writer.add(
+                Item(
+                    id=name, benchmark="MCS-Bench", task=task, question=f"[item {name}] {question}",
+                    verbatim=True, answer=answer, options=options, images=tuple(images), group=name,
+                    transcription="天地玄黃",
+                )
+            )  # fmt: skip
+    return path
+
+
+def run(dataset: Path, out: Path, model: str, *options: object, code: int | None = None) -> str:
+    """`keju run` as a command; what it prints.
+
+    Raises:
+        RuntimeError: it ends with another status than `code` (None: 0, or 1 for failed responses).
+    """
+    done = keju("run", dataset, "--model", model, "--out", out, *options)
+    if done.returncode not in ({0, 1} if code is None else {code}):
+        raise RuntimeError(f"keju run {model} ended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout + done.stderr
+
+
+def told(out: Path) -> Told:
+    """Status and text of the stored responses, by item; a failure has no text."""
+    return {each.item: [each.status, each.text] for each in RunFolder.open(out).responses()}
+
+
+def scores(out: Path) -> dict[str, float | None]:
+    """Every score of a run, by item, protocol and metric."""
+    return {
+        f"{each.item} {each.protocol} {each.metric}": each.value
+        for each in score_run(RunFolder.open(out))
+    }
