@@ -85,6 +85,8 @@ def stated(*numbers, **more):
         ({"take": "place", "of": D, "row": "InternVL2-26B"}, 3, 0),
         ({"take": "correlation", "first": A, "second": B}, 1, 0),
         ({"take": "correlation", "first": A, "second": D, "method": "kendall"}, -0.548, 0),
+        ({"take": "correlation_with_size", "of": A}, -1, 0),
+        ({"take": "correlation_with_size", "of": B, "method": "pearson"}, -1, 0),
     ],
 )
 def test_a_quantity_is_computed_from_cells(book, quantity, value, half):

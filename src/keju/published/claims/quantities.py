@@ -29,6 +29,8 @@ COMPARE: dict[Sense, Callable[[float, float], bool]] = {
     "equal to": operator.eq,
 }
 
+_METHODS = {"spearman": spearman, "pearson": pearson, "kendall": kendall}
+
 _GROUPS: dict[str, Callable[[PublishedModel], bool]] = {
     "@evaluated": lambda model: model.role == "evaluated",
     "@closed": lambda model: model.role == "evaluated" and model.kind == "closed-mllm",
@@ -292,15 +294,33 @@ class Correlation(Quantity, frozen=True, kw_only=True, tag="correlation"):
         rows = [
             row for row in select_rows(book, first, self.rows, self.without) if row in second.values
         ]
-        found = {"spearman": spearman, "pearson": pearson, "kendall": kendall}[self.method]
+        found = _METHODS[self.method]
         return Amount(
             found([first.values[row] for row in rows], [second.values[row] for row in rows])
         )
 
 
+class CorrelationWithSize(Selection, frozen=True, kw_only=True, tag="correlation_with_size"):
+    """How one column goes with the models' billions of parameters; others are skipped."""
+
+    method: Literal["spearman", "pearson", "kendall"] = "spearman"
+
+    def amount(self, book: Book) -> Amount:
+        """The coefficient of the printed numbers, not turned round where less is better."""
+        column = book.column(self.of)
+        rows = select_rows(book, column, self.rows, self.without)
+        sizes = {
+            row: model.size_b
+            for row in rows
+            if (model := published_model(book.benchmark, row)) and model.size_b is not None
+        }
+        found = _METHODS[self.method]
+        return Amount(found(list(sizes.values()), [column.values[row] for row in sizes]))
+
+
 AnyQuantity = (
     Stated | CellValue | MeanOf | SumOf | Highest | Lowest | CountOf | Size | OnGrid | RowMean
-    | Place | Difference | Ratio | Correlation
+    | Place | Difference | Ratio | Correlation | CorrelationWithSize
 )  # fmt: skip
 
 
