@@ -6,6 +6,7 @@ from keju.published import papers
 from keju.published.book import open_book
 from keju.published.claims import (
     MOST_QUOTED_WORDS,
+    MOST_SHORT_WORDS,
     decide,
     declared_claims,
     numbers_in,
@@ -34,6 +35,8 @@ def test_a_claim_is_complete_in_both_languages(benchmark, claim):
     assert all((claim.place, claim.states, claim.states_zh))
     assert len(claim.quote.split()) <= MOST_QUOTED_WORDS
     assert bool(claim.note) == bool(claim.note_zh) == (claim.verdict != "holds")
+    assert bool(claim.short) == bool(claim.short_zh) == (claim.verdict == "does not hold")
+    assert len(claim.short.split()) <= MOST_SHORT_WORDS
     assert decimals(claim.states) == decimals(claim.states_zh)
     assert decimals(claim.note) == decimals(claim.note_zh)
 
@@ -42,7 +45,7 @@ def test_a_claim_is_complete_in_both_languages(benchmark, claim):
 def test_every_decimal_number_of_a_claim_is_computed(benchmark, claim):
     decided = decide(open_book(benchmark), claim)
     if decided.values:
-        said = f"{claim.states} {claim.note}"
+        said = f"{claim.states} {claim.note} {claim.short}"
         assert unsupported_numbers(decided, said) == []
 
 

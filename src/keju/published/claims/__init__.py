@@ -6,6 +6,7 @@ data/claims/*.toml and the verdicts.
 
 from keju.published.claims.claim import (
     MOST_QUOTED_WORDS,
+    MOST_SHORT_WORDS,
     Claim,
     Decided,
     Verdict,
@@ -17,6 +18,7 @@ from keju.published.claims.claim import (
 
 __all__ = [
     "MOST_QUOTED_WORDS",
+    "MOST_SHORT_WORDS",
     "Claim",
     "Decided",
     "Verdict",

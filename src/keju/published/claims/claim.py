@@ -18,6 +18,7 @@ from keju.published.claims.statements import AnyStatement
 Verdict = Literal["holds", "holds with a qualification", "does not hold", "cannot be checked"]
 
 MOST_QUOTED_WORDS = 12
+MOST_SHORT_WORDS = 14
 
 _NUMBER = re.compile(r"(?<![\w.\-–])[+\-−]?\d[\d,]*(?:\.\d+)?(?![\w]|\.\d)")
 _PLACE = re.compile(
@@ -32,7 +33,7 @@ class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `place` is section and paragraph; `quote` has the disputed words only, at most 12. `checks` are
     what the claim says; `facts` are what the note says, each of which must be true; `text_fact` is
     the place in the paper's text on which a note rests instead. `verdict` is what the author of the
-    entry declares; `decide` computes it.
+    entry declares; `decide` computes it. `short` is the contradiction in a few words.
     """
 
     id: str
@@ -46,6 +47,8 @@ class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     checks: tuple[AnyStatement, ...] = ()
     facts: tuple[AnyStatement, ...] = ()
     text_fact: str = ""
+    short: str = ""
+    short_zh: str = ""
 
 
 class Decided(Record, frozen=True, kw_only=True, omit_defaults=False):
