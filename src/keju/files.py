@@ -17,6 +17,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from keju.errors import DataError, UsageError
+from keju.local_paths import check_local
 
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.EINVAL, errno.EIO})
 """Errors of file systems, such as some network mounts, on which files cannot be locked."""
@@ -56,8 +57,10 @@ def write_atomic(path: Path, data: bytes | str | Iterable[bytes]) -> None:
     Data may come in pieces, which are written as they come.
 
     Raises:
+        UsageError: the path is an address.
         DataError: the path is a folder, a device or a pipe, or the disk does not take the file.
     """
+    check_local(path)
     try:
         _write_atomic(path, data)
     except OSError as error:
@@ -128,7 +131,9 @@ def read_json(path: Path, shape: type[T], most: int = MOST_JSON) -> T:
     Raises:
         DataError: the file is missing, has more than `most` bytes, is not JSON, or does not fit
             the shape.
+        UsageError: the path is an address.
     """
+    check_local(path)
     if path.exists() and not path.is_file():
         # A pipe would never end.
         raise DataError("this is no file", file=path, mend="Put the file in its place")
@@ -183,7 +188,9 @@ def read_jsonl_lines(
 
     Raises:
         DataError: see `read_jsonl`.
+        UsageError: the path is an address.
     """
+    check_local(path)
     decoder = msgspec.json.Decoder(shape)
     with path.open("rb") as stream:
         for number, line in enumerate(stream, start=1):
@@ -251,7 +258,9 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = 
     Raises:
         DataError: the file is missing, not a file, larger than `MOST_TOML`, not UTF-8, not TOML,
             has a key of more than `MOST_KEY_PARTS` parts, or does not fit the shape.
+        UsageError: the path is an address.
     """
+    check_local(path)
     table = _toml_table(path, f"not {what}" if what else "not readable as TOML", mend)
     try:
         return msgspec.convert(table, type=shape)

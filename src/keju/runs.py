@@ -25,6 +25,7 @@ from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write
 from keju.errors import DataError, UsageError
 from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, PromptScript, Record, Response, Setting
+from keju.local_paths import check_local
 
 FORMAT = "keju-run-2"
 FORMAT_1 = "keju-run-1"
@@ -115,9 +116,14 @@ def file_name(name: str) -> str:
 
 
 class RunFolder:
-    """One RUN folder."""
+    """One RUN folder.
+
+    Raises:
+        UsageError: the path is an address.
+    """
 
     def __init__(self, path: Path) -> None:
+        check_local(path)
         self.path = path
 
     @classmethod

@@ -785,6 +785,54 @@ def test_two_different_annotations_of_one_person_are_refused(given, tmp_path):
         read_review(annotated(out, twice), items_of(given), "")
 
 
+WHO = [
+    ({"completed_by": {"id": 3, "email": "li@x.org", "first_name": "Hua"}}, "li@x.org"),
+    ({"completed_by": {"id": 3, "email": "", "first_name": "Hua", "last_name": "Li"}}, "Hua Li"),
+    ({"completed_by": {"id": 3, "username": "hua"}}, "hua"),
+    ({"completed_by": {"id": 3}}, "user 3"),
+    ({"completed_by": 3, "created_username": "Hua Li li@x.org, 3"}, "li@x.org"),
+    ({"completed_by": 3, "created_username": "Hua Li, 3"}, "Hua Li"),
+    ({"completed_by": 3, "created_username": ""}, "user 3"),
+    ({"completed_by": 3}, "user 3"),
+    ({"completed_by": None}, "p"),
+]
+
+
+@pytest.mark.parametrize(("by", "name"), WHO)
+def test_people_of_label_studio_have_the_names_that_its_export_has(given, tmp_path, by, name):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+    file = annotated(out, lambda task: task["annotations"][0].update(by))
+    assert {verdict.person for verdict in read_review(file, items_of(given), "p")} == {name}
+
+
+def test_people_that_come_back_as_numbers_are_named_by_an_option(given, tmp_path):
+    out = tmp_path / "ls"
+    export_review("label-studio", given, given.items(), out)
+    file = annotated(out, lambda task: task["annotations"][0].update({"completed_by": 3}))
+    command = ["build", "review", "import", given.path, "--reviewed", file, "--out"]
+    assert keju(*command, tmp_path / "named", "--people", "3=Li Hua").returncode == 0
+    people = {item.provenance[-1].person for item in Dataset.open(tmp_path / "named").items()}
+    assert people == {"Li Hua"}
+    for wrong in ("4=Li Hua", "3", "3="):
+        refused = keju(*command, tmp_path / "no", "--people", wrong)
+        assert refused.returncode == 2
+        assert "user 3" in refused.stderr
+        assert not (tmp_path / "no" / "dataset.json").exists()
+
+
+def test_two_people_are_not_called_alike(given, tmp_path):
+    files = []
+    for number in (3, 4):
+        out = tmp_path / f"ls{number}"
+        export_review("label-studio", given, given.items(), out)
+        about = {"completed_by": number}
+        file = annotated(out, lambda task, about=about: task["annotations"][0].update(about))
+        files.append(file.rename(tmp_path / f"{number}.json"))
+    with pytest.raises(UsageError, match="called 'Li'"):
+        reviewed(given, tmp_path / "n", *files, people=("3=Li", "4=Li"))
+
+
 def test_other_exports_of_label_studio_are_named(given, tmp_path):
     (tmp_path / "a.csv").write_text("annotation_id,item,seal,decision\n1,mcq,x,accept\n", "utf-8")
     with pytest.raises(DataError, match=r"a CSV export of Label Studio.*Export as JSON"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import stats
+from workbooks import write_workbook
 
 from keju.errors import DataError, UsageError
 from keju.judging import align, read_ratings
@@ -171,6 +172,28 @@ def test_a_sheet_is_read_as_it_stands(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("name", "encoding", "separator", "point"),
+    [
+        ("r.csv", "utf-8-sig", ";", "."),
+        ("comma.csv", "utf-8-sig", ";", ","),
+        ("unicode.txt", "utf-16", "\t", "."),
+        ("comma.txt", "utf-16", "\t", ","),
+        ("r.xlsx", "", "", "."),
+    ],
+)
+def test_a_sheet_is_read_in_each_form_that_a_spreadsheet_writes(
+    tmp_path, name, encoding, separator, point
+):
+    path = tmp_path / name
+    if separator:
+        text = "".join(separator.join(row).replace(".", point) + "\r\n" for row in SHEET)
+        path.write_bytes(text.encode(encoding))
+    else:
+        write_workbook(path, SHEET)
+    assert read_ratings([path]) == read_ratings([write(tmp_path / "plain.csv", SHEET)])
+
+
+@pytest.mark.parametrize(
     ("change", "says"),
     [
         ((1, 4, "11"), "line 2: score is '11'. Give a number from 0 to 10"),
@@ -197,8 +220,9 @@ def test_a_slip_in_a_sheet_names_file_line_and_mend(tmp_path, change, says):
 def test_files_that_are_no_sheets_are_refused(tmp_path):
     with pytest.raises(UsageError, match="no such file"):
         read_ratings([tmp_path / "none.csv"])
-    with pytest.raises(DataError, match="not UTF-8"):
-        read_ratings([write(tmp_path / "g.csv", [*SHEET, ["甲乙"]], encoding="gb18030")])
+    (tmp_path / "bytes.csv").write_bytes(b"item,task\n\xff\xfe\x81\n")
+    with pytest.raises(DataError, match="UTF-8"):
+        read_ratings([tmp_path / "bytes.csv"])
     (tmp_path / "empty.csv").write_bytes(b"")
     with pytest.raises(DataError, match="nobody rated anything"):
         read_ratings([tmp_path / "empty.csv"])

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from workbooks import write_workbook
 
 from keju.errors import DataError, UsageError
 from keju.published.leaderboard import audit_leaderboard
@@ -107,7 +108,7 @@ def test_rounding_is_never_a_finding(tmp_path_factory, values):
         ("model\nx\ny\n", "not a table of names and numbers"),
         ("model,A\nx,good\ny,bad\n", "no column of numbers"),
         ("model,A,B\nx,1,2\ny,1\n", "row 3"),
-        ('model,A\nx,"1\n', "not a table"),
+        ('model,A\nx,"1\n', "line 2: not readable as a table"),
     ],
 )
 def test_what_is_no_table_is_said_in_one_line(tmp_path, text, said):
@@ -117,12 +118,41 @@ def test_what_is_no_table_is_said_in_one_line(tmp_path, text, said):
 
 
 def test_other_encodings_and_absent_files_are_named(tmp_path):
-    path = tmp_path / "gbk.csv"
-    path.write_bytes("模型,准确率\n甲,1\n乙,2\n".encode("gbk"))
+    path = tmp_path / "damaged.csv"
+    path.write_bytes(b"model,A\nx,1\xff\xfe\x81\ny,2\n")
     with pytest.raises(DataError, match="UTF-8"):
         audit_leaderboard(path)
     with pytest.raises(UsageError, match="no such file"):
         audit_leaderboard(tmp_path / "absent.csv")
+
+
+WRONG = [["model", "A", "B", "average"], ["甲", "1.5", "2.5", "2.0"], ["乙", "3.5", "4.5", "4.0"],
+         ["丙", "1.5", "3.5", "2.5"], ["丁", "2.5", "1.5", "9.9"]]  # fmt: skip
+
+
+def _lines(separator: str, point: str = ".") -> str:
+    return "".join(separator.join(row).replace(".", point) + "\r\n" for row in WRONG)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("plain.csv", _lines(",").encode("utf-8-sig")),
+        ("semicolon.csv", _lines(";").encode("utf-8-sig")),
+        ("decimal-comma.csv", _lines(";", ",").encode("utf-8-sig")),
+        ("unicode-text.txt", _lines("\t").encode("utf-16")),
+        ("decimal-comma.txt", _lines("\t", ",").encode("utf-16")),
+        ("table.xlsx", b""),
+    ],
+)
+def test_a_table_is_read_in_each_form_that_a_spreadsheet_writes(tmp_path, name, data):
+    path = tmp_path / name
+    path.write_bytes(data)
+    if path.suffix == ".xlsx":
+        write_workbook(path, WRONG)
+    found = audit_leaderboard(path).findings
+    assert [(each.check, cell.where, cell.printed, cell.recomputed) for each in found
+            for cell in each.mismatches] == [("mean", "丁", "9.9", "2.00")]  # fmt: skip
 
 
 def _written(tmp_path, text):

@@ -46,6 +46,7 @@ from keju.datasets.table import frame_of
 from keju.errors import DataError, UsageError
 from keju.files import locked_file, read_json, write_json
 from keju.items import Record
+from keju.local_paths import check_local
 
 FORMAT = "keju-build-1"
 _BUILD = "build.json"
@@ -379,6 +380,7 @@ def last_words(out: Path) -> Iterator[str]:
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
     """Only one build writes into a folder at a time, and only into a build's."""
+    check_local(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder. Choose another --out")
     if out.is_dir() and not (out / _LOCK).exists() and any(out.iterdir()):

@@ -16,6 +16,7 @@ import msgspec
 
 from keju.errors import KejuError, UsageError, printable
 from keju.files import sha256_file
+from keju.local_paths import check_local
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -79,9 +80,12 @@ def settings_from(
     known = {each.name: each for each in msgspec.structs.fields(shape)}
     given = {key.replace("-", "_"): value for key, value in table.items()}
     faults = [f"{place}: {unlike(key, known, 'key')}" for key in given if key not in known]
+    addresses: list[str] = []
 
     def whole(kind: type, value: object) -> object:
         if kind is Path and isinstance(value, str):
+            with gathering(addresses):
+                check_local(value)
             return Path(value) if base is None else base / value
         # Said as msgspec says it, so that one place puts both into words.
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
@@ -98,6 +102,8 @@ def settings_from(
             )
         except msgspec.ValidationError as error:
             faults.append(f"{place}: {name}{_in_words(str(error), field.type)}")
+        faults += [f"{place}: {name}: {address}" for address in addresses]
+        addresses.clear()
     if faults:
         raise FaultsError(faults)
     try:

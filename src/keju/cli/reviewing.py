@@ -66,6 +66,13 @@ def import_(
     person: Annotated[
         str, typer.Option(metavar="NAME", help="Whose it is where it doesn't say.")
     ] = "",
+    people: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER=NAME",
+            help="Name of a person who comes back as a number or an address; several times.",
+        ),
+    ] = None,
     need: Annotated[
         int, typer.Option(metavar="N", min=1, max=9, help="People who must say the same.")
     ] = 1,
@@ -94,8 +101,8 @@ def import_(
     from keju.datasets.store import Dataset
 
     settings = ReviewSettings(
-        reviewed=tuple(reviewed), person=person, need=need, judge=judge, rejected=rejected,
-        scales=scales, least_mark=least_mark, below=below,
+        reviewed=tuple(reviewed), person=person, people=tuple(people or ()), need=need,
+        judge=judge, rejected=rejected, scales=scales, least_mark=least_mark, below=below,
     )  # fmt: skip
     done = run_step(Work(STEP, settings, Dataset.open(dataset)), out, engine=Engine(console=err))
     for line in done.record.notes:

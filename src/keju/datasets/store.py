@@ -39,6 +39,7 @@ from keju.datasets.writing import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes
 from keju.items import ImageRef, Item
+from keju.local_paths import check_local
 
 __all__ = [
     "FORMAT",
@@ -66,9 +67,10 @@ class Dataset:
         """Open the dataset in a folder.
 
         Raises:
-            UsageError: there is no dataset at that path.
+            UsageError: there is no dataset at that path, or it is an address.
             DataError: dataset.json is damaged or of another format.
         """
+        check_local(path)
         file = path / MANIFEST
         if not file.is_file():
             if (path / "dataset" / MANIFEST).is_file():

@@ -27,6 +27,7 @@ from keju.errors import DataError, UsageError
 from keju.files import locked_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
+from keju.local_paths import check_local
 
 
 class DatasetWriter:
@@ -46,7 +47,8 @@ class DatasetWriter:
         script: ISO 15924 code, e.g. ``Hant``.
 
     Raises:
-        UsageError: name, version, licence or source is empty, or the folder holds something else.
+        UsageError: name, version, licence or source is empty, the folder holds something else, or
+            is an address.
     """
 
     def __init__(
@@ -228,6 +230,7 @@ class DatasetWriter:
 
 
 def _take_folder(path: Path) -> FileLock:
+    check_local(path)
     marker = path / UNFINISHED
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path}: not a folder. Choose another --out")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import UsageError
+from keju.local_paths import check_local
 from keju.metrics.base import PRF
 
 
@@ -65,6 +66,7 @@ def parse_semantic(options: Sequence[str]) -> dict[str, Path]:
 
 
 def _folder(text: str, option: str) -> Path:
+    check_local(text, "--semantic")
     path = Path(text).expanduser()
     if not text or not path.is_dir():
         raise UsageError(

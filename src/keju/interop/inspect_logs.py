@@ -24,6 +24,7 @@ from keju.interop.inspect_samples import reading_of, sample_of
 from keju.interop.inspect_scores import results_of
 from keju.interop.shown import Shown
 from keju.items import Item, PromptVariant, Response, Score, variant_of
+from keju.local_paths import check_local
 from keju.models.decoding import not_sent
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import check_scores, stored_scores
@@ -200,6 +201,7 @@ def _write(
     used = [usage for sample in samples for usage in sample.model_usage.values()]
     spec.dataset.samples = len({sample.id for sample in samples})
     spec.dataset.sample_ids = list(dict.fromkeys(str(sample.id) for sample in samples))
+    check_local(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     log = EvalLog(
         status="success",

@@ -17,6 +17,7 @@ from keju.datasets.writers.mcs_bench import released_id, wordings
 from keju.errors import UsageError
 from keju.files import write_json
 from keju.items import Item, PromptVariant, Response, variant_of
+from keju.local_paths import check_local
 from keju.runs import RunFolder, file_name
 from keju.scoring import official_answer
 
@@ -82,6 +83,7 @@ def _files(out: Path, voices: list[_Voice]) -> dict[_Voice, Path]:
         return {voices[0]: out}
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"-o {out}: exists and is not an empty directory. Choose another -o")
+    check_local(out)
     out.mkdir(parents=True, exist_ok=True)
     paths = (out / f"{file_name(name)}.json" for name in _names(voices))
     return dict(zip(voices, paths, strict=True))

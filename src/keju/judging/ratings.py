@@ -48,9 +48,10 @@ def read_ratings(paths: Sequence[Path], known: Mapping[str, Judged] | None = Non
     """Read one or several sheets, of which each may hold one rater or several.
 
     Args:
-        paths: CSV files with the columns item, task, model, rater and score; `query`, `setting`,
-            `round` and `group` where they matter; ``judge:NAME`` for judges' grades. A sheet made
-            by ``keju judge sample`` has `answer_code` in place of the first three.
+        paths: sheets (CSV with commas, semicolons or tabs, or .xlsx) with the columns item, task,
+            model, rater and score; `query`, `setting`, `round` and `group` where they matter;
+            ``judge:NAME`` for judges' grades. A sheet made by ``keju judge sample`` has
+            `answer_code` in place of the first three.
         known: the answers of the run, by code (`code_of`), where there is one. They say the group.
             Rows about a run of keju 0.1.0 name its settings as it did.
 
@@ -154,7 +155,7 @@ def _note_judges(path: Path, place: str, row: Mapping[str, str], rated: Rated) -
 
 def _number(path: Path, place: str, column: str, value: str) -> float:
     try:
-        number = float(value)
+        number = float(value.replace(",", ".", 1))  # a decimal comma of some languages
     except ValueError:
         number = float("nan")
     if not (isfinite(number) and LEAST <= number <= MOST):

@@ -1,17 +1,20 @@
-"""CSV files that people and spreadsheets have had in hand."""
+"""`rows_of`: sheets that people filled in, in any form that a spreadsheet writes."""
 
 from __future__ import annotations
 
-import csv
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from keju.datasets.readers.tables import SheetLine, sheet_lines
 from keju.errors import DataError, UsageError
+from keju.local_paths import check_local
 
 CODE = "answer_code"
 """The column of a sample's sheet that names an answer without saying whose it is."""
+
+COLUMNS = ("item", "task", "model", "rater", "score", "query", "setting", "round", "group", CODE)
+"""Columns of sheets, by which the separator of a sheet is found."""
 
 _LETTER = "k"
 _HEX = re.compile("[0-9a-f]{16}")
@@ -29,37 +32,26 @@ def plain_code(cell: str) -> str:
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The rows of a CSV file by column, each with the number of its last line.
+    """The rows of a sheet by column, each with the number of its line.
 
-    Names of columns are trimmed and made small, values trimmed; rows without any value are
-    passed over.
+    Sheets have the forms that `sheet_lines` reads. Names of columns are trimmed and in lower case,
+    values trimmed; rows without any value are left out.
 
     Raises:
-        UsageError: there is no such file.
-        DataError: it is not UTF-8, has a column twice, or a row with more cells than columns.
+        UsageError: there is no such file, or it is an address.
+        DataError: it is not readable, has a column twice, or a row with more cells than columns.
     """
+    check_local(path)
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
-    csv.field_size_limit(min(sys.maxsize, 1 << 30))
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            reader = csv.reader(stream)
-            names = [name.strip() for name in next(reader, [])]
-            names = [name if name.startswith("judge:") else name.lower() for name in names]
-            if twice := {name for name in names if name and names.count(name) > 1}:
-                raise DataError(f"column {min(twice)!r} is there twice", file=path)
-            for row in reader:
-                values = [cell.strip() for cell in row]
-                if not any(values):
-                    continue
-                if len(values) > len(names):
-                    raise DataError(
-                        f"{len(values)} cells for {len(names)} columns",
-                        file=path,
-                        item=f"line {reader.line_num}",
-                    )
-                yield reader.line_num, dict(zip(names, values, strict=False))
-    except UnicodeDecodeError:
-        raise DataError("not UTF-8", file=path, mend="Save it as CSV UTF-8") from None
-    except csv.Error as error:
-        raise DataError(f"not a CSV file: {error}", file=path) from None
+    lines = iter(sheet_lines(path, COLUMNS))
+    names = [name.strip() for _, heads in [next(lines, SheetLine(1, []))] for name in heads]
+    names = [name if name.startswith("judge:") else name.lower() for name in names]
+    if twice := {name for name in names if name and names.count(name) > 1}:
+        raise DataError(f"column {min(twice)!r} is there twice", file=path)
+    for number, cells in lines:
+        if len(cells) > len(names):
+            raise DataError(
+                f"{len(cells)} cells for {len(names)} columns", file=path, item=f"line {number}"
+            )
+        yield number, dict(zip(names, map(str.strip, cells), strict=False))

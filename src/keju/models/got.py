@@ -15,6 +15,7 @@ from keju.encoders.folder import INSTALL, model_config, packages_missing, weight
 from keju.encoders.loading import best_device, check_whole, loading, quiet
 from keju.errors import DataError, PrerequisiteError, UsageError
 from keju.items import Request, Status
+from keju.local_paths import check_local
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.pictures import no_page, picture
 
@@ -42,12 +43,13 @@ class Got:
     whose text was cut off makes the answer truncated.
 
     Raises:
-        UsageError: no folder is named, or it isn't there.
+        UsageError: no folder is named, it is an address, or it isn't there.
         PrerequisiteError: torch or transformers is not installed.
         DataError: the folder does not hold such a model.
     """
 
     def __init__(self, folder: str, options: ModelOptions) -> None:
+        check_local(folder, "got:")
         if not folder or not Path(folder).is_dir():
             raise UsageError(f"got:{folder} needs the folder of GOT-OCR's weights after it")
         if missing := packages_missing():

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Request
+from keju.local_paths import check_local
 from keju.models.base import Answer, AskError, ItemPrompt, ModelOptions, status_of
 from keju.models.error_texts import is_error_text
 from keju.models.other_harnesses import Told
@@ -43,13 +44,14 @@ class Replay:
     answers every request for its item. In keju's own lines a later one replaces an earlier one.
 
     Raises:
-        UsageError: no file is named, or it isn't there.
+        UsageError: no file is named, it is an address, or it isn't there.
         DataError: it is of neither form, or gives two different answers for one item.
     """
 
     def __init__(self, file: str, options: ModelOptions) -> None:
         if not file:
             raise UsageError("replay: needs a file or folder after it, as in replay:answers.jsonl")
+        check_local(file, "replay:")
         found = response_files(Path(file))
         paths = found.read
         if not paths:

@@ -1,14 +1,14 @@
-"""The audit of any leaderboard: a CSV with a name in its first column and numbers in the others."""
+"""The audit of any leaderboard: a table with a name in its first column, numbers in the others."""
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from glob import escape
 from pathlib import Path
 
+from keju.datasets.readers.tables import sheet_lines
 from keju.errors import DataError, UsageError
 from keju.published.audit import Audit, examine
 from keju.published.book import Book
@@ -28,6 +28,8 @@ _LESS_IS_BETTER = re.compile(
     r"\b(cer|wer|mre|mae|mse|rmse|error|err|edit|distance|loss|ppl|perplexity)\b|↓", re.IGNORECASE
 )
 _EMPTY = frozenset({"", "-", "--", "–", "—", "/", "n/a", "na", "nan", "none"})
+_POINT = re.compile(r"[*_]*[+-]?[0-9]*\.[0-9]+%?[*_]*")
+_COMMA = re.compile(r"([*_]*[+-]?[0-9]+),([0-9]{1,2}(?:[0-9]{2,})?%?[*_]*)")
 _MOST_CELLS = 1_000_000
 _MOSTLY = 0.8
 
@@ -178,11 +180,7 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
 def _read(path: Path) -> Leaderboard:
     if not path.is_file():
         raise UsageError(f"{path}: no such file")
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as stream:
-            lines = [line for line in csv.reader(stream) if any(map(str.strip, line))]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"not a CSV in UTF-8: {error}", file=path) from None
+    lines = _with_points([line.cells for line in sheet_lines(path)])
     if len(lines) < 3 or len(lines[0]) < 2:
         raise DataError(
             "not a table of names and numbers",
@@ -201,6 +199,17 @@ def _read(path: Path) -> Leaderboard:
     if not kept:
         raise DataError("no column of numbers", file=path)
     return _leaderboard(path.name, rows, kept)
+
+
+def _with_points(lines: list[list[str]]) -> list[list[str]]:
+    """The lines with decimal points, where all numbers that are not whole have decimal commas."""
+    cells = [cell.strip() for line in lines[1:] for cell in line[1:]]
+    if any(_POINT.fullmatch(cell) for cell in cells):
+        return lines
+    return [
+        [_COMMA.sub(r"\1.\2", cell) if _COMMA.fullmatch(cell.strip()) else cell for cell in line]
+        for line in lines
+    ]
 
 
 def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str]) -> Leaderboard:

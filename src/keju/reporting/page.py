@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import write_atomic
+from keju.local_paths import check_local
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
 from keju.reporting.gather import Gathered, gather
@@ -83,6 +84,7 @@ def write_report(
             there is no such language; a model of `same_as` is not in the runs.
         DataError: a file of a run is damaged.
     """
+    check_local(out)
     words = Words(language)
     single = out.suffix.lower() in {".html", ".htm"}
     if not single:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from keju.errors import UsageError
 from keju.items import Item, Record
+from keju.local_paths import check_local
 from keju.running.box_conventions import OF_MODEL
 from keju.running.merged_requests import check_requests, variants_of
 from keju.running.requests import candidates_of
@@ -59,6 +60,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
             makes; or `out` exists.
         DataError: a run is damaged.
     """
+    check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: is there already. Choose another --out")
     if len({path.resolve() for path in runs}) < len(runs):

@@ -42,6 +42,7 @@ from keju.datasets.writers.parquet import write_parquet
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
+from keju.local_paths import check_local
 
 SUMS = "SHA256SUMS"
 PROMPTS = "prompts.parquet"
@@ -99,6 +100,7 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
             allow, or drafts that nobody allowed.
     """
     settings = settings or ReleaseSettings()
+    check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: not an empty folder. Choose another --out")
     answers = read_answers(settings.answers) if settings.answers else {}

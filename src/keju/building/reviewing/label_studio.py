@@ -7,6 +7,7 @@ them; the labelling interface lies beside the tasks and asks for the form's mark
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ _TEXTS = ("question", "answer", "transcription")
 _DECISIONS: tuple[Decision, ...] = ("accept", "mend", "reject")
 _WITHIN = 0.5
 _MOST_RESULTS = 10_000
+_ADDRESS = re.compile(r"[^\s,<>]+@[^\s,<>]+")
 _OTHER_SHAPES = frozenset(
     {"rectangle"}
     | {f"{shape}{of}" for shape in ("polygon", "brush", "ellipse", "keypoint")
@@ -152,11 +154,15 @@ class _Result(Struct, frozen=True):
 class _Person(Struct, frozen=True):
     id: int = 0
     email: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    username: str = ""
 
 
 class _Annotation(Struct, frozen=True):
     result: list[_Result] = []
     completed_by: _Person | int | str | None = None
+    created_username: str = ""
     was_cancelled: bool = False
 
 
@@ -254,7 +260,7 @@ def _verdict(
         raise DataError("it is ticked as mended, but nothing in it is new")
     told = {
         "item": item.id,
-        "person": _who(annotation.completed_by, person),
+        "person": _who(annotation, person),
         "decision": decision,
         "mended": Mended(**mended),
         "reason": _text(results, "reason") or "",
@@ -333,7 +339,16 @@ def _box(item: Item, result: _Result) -> Box:
     return Box(x0=x0, y0=y0, x1=x0 + value.width * wide / 100, y1=y0 + value.height * high / 100)
 
 
-def _who(by: _Person | int | str | None, person: str) -> str:
+def _who(annotation: _Annotation, person: str) -> str:
+    """The person's e-mail address or name where the export has it, else ``user NUMBER``."""
+    by = annotation.completed_by
     if isinstance(by, _Person):
-        return by.email or f"user {by.id}"
+        name = " ".join(filter(None, (by.first_name.strip(), by.last_name.strip())))
+        return by.email or name or by.username or f"user {by.id}"
+    # "Li Hua li@example.org, 3" in exports of some versions.
+    created, _, _ = annotation.created_username.rpartition(",")
+    if address := _ADDRESS.search(created):
+        return address[0]
+    if created.strip():
+        return created.strip()
     return f"user {by}" if isinstance(by, int) else by or person

@@ -12,6 +12,7 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.images import decoding, open_header, orientation_of
 from keju.items import Box, ImageRef, Item
+from keju.local_paths import check_local
 
 IMAGES = "images"
 
@@ -37,6 +38,7 @@ def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
             stands, so what is drawn on it cannot be told.
     """
     names: dict[str, str] = {}
+    check_local(out)
     (out / IMAGES).mkdir(parents=True, exist_ok=True)
     for ref in refs:
         if ref.sha256 in names:

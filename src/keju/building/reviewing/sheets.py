@@ -12,7 +12,6 @@ import io
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -24,7 +23,7 @@ from keju.building.reviewing.returned_cells import Returned, converted, sheet_se
 from keju.building.reviewing.verdicts import Decision, Verdict, seal_of
 from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
-from keju.datasets.readers.tables import Row, delimited, read_table
+from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.files import FORMULA, write_atomic
@@ -152,14 +151,7 @@ def _verdicts(
 def _table(file: Path) -> list[Row]:
     """The lines of a table, whichever separator and encoding a spreadsheet gave it."""
     text = source_text(file)
-    first = text.partition("\n")[0]
-    fits = []
-    for separator in (",", ";", "\t"):
-        with suppress(csv.Error):
-            heads = [head.strip() for each in csv.reader([first], delimiter=separator)
-                     for head in each]  # fmt: skip
-            fits.append((len(set(COLUMNS) & set(heads)), separator))
-    separator = max(fits, key=lambda each: each[0], default=(0, ","))[1]
+    separator = separator_of(file, text, COLUMNS)
     rows = list(delimited(file, io.StringIO(text, newline=""), separator))
     if not rows:
         raise DataError("a table without lines", file=file, mend="Give what came back")

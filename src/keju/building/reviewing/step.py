@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from keju.building.bench import Bench
 from keju.building.review_form import ReviewForm, review_form
@@ -42,6 +43,10 @@ class ReviewSettings(Settings, frozen=True):
     person: Annotated[
         str, Meta(description="Whose they are where they don't say; else a file's own name.")
     ] = ""
+    people: Annotated[
+        tuple[str, ...],
+        Meta(description="Names of people that come back as numbers or addresses: 1=Li Hua."),
+    ] = ()
     need: Annotated[
         int, Meta(description="People who must say the same of an item.", ge=1, le=9)
     ] = 1
@@ -83,8 +88,8 @@ def review(bench: Bench, settings: ReviewSettings) -> None:
         DataError: nothing was reviewed, an item that is not in the dataset, one that has changed
             since it was reviewed, or one of which two files of one nameless person say different
             things.
-        UsageError: the least mark is higher than a scale goes, no form in the file, or a judge who
-            reviewed nothing.
+        UsageError: a name in `people` fits nobody who reviewed, or two of them; the least mark is
+            higher than a scale goes, no form in the file, or a judge who reviewed nothing.
     """
     form = review_form(settings.scales)
     _check_least(settings.least_mark, form)
@@ -101,6 +106,7 @@ def review(bench: Bench, settings: ReviewSettings) -> None:
         verdicts += found
     if not verdicts:
         raise DataError("nothing in it was reviewed", file=settings.reviewed[0])
+    verdicts = list(_renamed(verdicts, settings.people))
     _check_judge(settings.judge, verdicts)
     said = last_words(verdicts)
     rows: list[Decided] = []
@@ -133,8 +139,31 @@ STEP = Step(
     "Make of items what people decided: accepted, mended, rejected, disputed.",
     ReviewSettings,
     review,
-    version=3,
+    version=4,
 )
+
+
+def _renamed(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Verdict]:
+    """The verdicts with people called as `people` says, ``NUMBER=NAME`` or ``ADDRESS=NAME``."""
+    came = list(dict.fromkeys(verdict.person for verdict in verdicts))
+    names = {}
+    for each in people:
+        who, equals, name = (part.strip() for part in each.partition("="))
+        known = who if who in came else f"user {who}"
+        if not (equals and name) or known not in came:
+            raise UsageError(
+                f"people {each!r}: write NUMBER=NAME or ADDRESS=NAME, of one of those who "
+                f"reviewed: {listed(came)}"
+            )
+        names[known] = name
+    reviewed_by: dict[tuple[str, str], str] = {}
+    for verdict in verdicts:
+        name = names.get(verdict.person, verdict.person)
+        if reviewed_by.setdefault((name, verdict.item), verdict.person) != verdict.person:
+            raise UsageError(
+                f"people: two who reviewed {verdict.item} are called {name!r}. Use another name"
+            )
+        yield replace(verdict, person=name)
 
 
 def _check_least(least: float, form: ReviewForm) -> None:

@@ -27,6 +27,7 @@ from keju.datasets.readers.obi.sources import paper_galleries
 from keju.datasets.readers.pages import alto, folder, page_xml
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
+from keju.local_paths import check_local
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
 
@@ -92,10 +93,12 @@ def import_dataset(
         options: of this format, as its `Reader` lists them.
 
     Raises:
-        UsageError: no such format or option, `out` holds something else, or `AUTO` finds no format
-            or several.
+        UsageError: no such format or option, `out` holds something else, a path is an address, or
+            `AUTO` finds no format or several.
         DataError: the source is not as the format's layout says.
     """
+    check_local(src)
+    check_local(out)
     reader, given, found = _chosen(format, src, dict(options or {}))
     check_options(reader, given)
     if not src.exists():

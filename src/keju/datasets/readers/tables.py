@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,6 +44,13 @@ class Row(NamedTuple):
     cells: JsonObject
 
 
+class SheetLine(NamedTuple):
+    """The cells of a line of a table, and the line's number, from 1."""
+
+    number: int
+    cells: list[str]
+
+
 def find_table(folder: Path, name: str) -> Path | None:
     """The table of that name in a folder, whichever form it has; None if there is none.
 
@@ -78,22 +86,68 @@ def read_table(file: Path) -> list[Row]:
         rows = list(_workbook(file))
     else:
         text = source_text(file)
-        rows = list(delimited(file, io.StringIO(text, newline=""), _separator(file, text)))
+        rows = list(delimited(file, io.StringIO(text, newline=""), separator_of(file, text)))
     if not rows:
         raise DataError("a table without lines", file=file, mend="Fill it, or take it away")
     return rows
 
 
-def _numbered(file: Path, word: str, records: Iterable[JsonObject]) -> list[Row]:
-    return [Row(Place(file, f"{word} {n}"), cells) for n, cells in enumerate(records, start=1)]
+def sheet_lines(file: Path, known: Collection[str] = ()) -> list[SheetLine]:
+    """The lines of a table that a person or a spreadsheet has written, the line of heads first.
+
+    It is a workbook (``.xlsx``, its first sheet), or a text in any encoding that keju reads, with
+    commas, semicolons or tabs between the cells. Lines without a filled cell are left out, and
+    lines may have fewer or more cells than there are heads.
+
+    Args:
+        file: the table.
+        known: names of columns, by which the separator is found where a head has separators in it.
+
+    Raises:
+        DataError: it is not readable, or its quotes are never closed.
+    """
+    if file.suffix.casefold() == ".xlsx":
+        sheets = workbook_sheets(file, source_bytes(file))
+        rows = sheets[0].rows if sheets else []
+        # Empty cells at the end of a line are not stored in a workbook.
+        return [
+            SheetLine(number, cells + [""] * (len(rows[0].cells) - len(cells)))
+            for number, cells in rows
+        ]
+    text = source_text(file)
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator_of(file, text, known), strict=True
+    )
+    try:
+        return [SheetLine(reader.line_num, cells) for cells in reader if any(map(str.strip, cells))]
+    except csv.Error as error:
+        raise _unclosed(file, error, reader.line_num) from None
 
 
-def _separator(file: Path, text: str) -> str:
-    """The separator that the line of heads has most of, the comma first; a tab in a TSV file."""
+def separator_of(file: Path, text: str, known: Collection[str] = ()) -> str:
+    """What separates the cells of a table.
+
+    The separator that gives most of the known heads, else the one that the line of heads has most
+    of, the comma first; a tab in a file that is called ``.tsv``.
+    """
     head = text.partition("\n")[0]
     if file.suffix.casefold() == ".tsv" and "\t" in head:
         return "\t"
+    if known:
+        return max(",;\t", key=lambda each: (_found(head, each, known), head.count(each)))
     return max(",;\t", key=head.count)
+
+
+def _found(head: str, separator: str, known: Collection[str]) -> int:
+    """How many known heads a line of heads has, divided by that separator."""
+    with suppress(csv.Error):
+        heads = {each.strip() for line in csv.reader([head], delimiter=separator) for each in line}
+        return len(heads.intersection(known))
+    return 0
+
+
+def _numbered(file: Path, word: str, records: Iterable[JsonObject]) -> list[Row]:
+    return [Row(Place(file, f"{word} {n}"), cells) for n, cells in enumerate(records, start=1)]
 
 
 def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator[Row]:
@@ -126,12 +180,16 @@ def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator
                 )
             yield Row(place, dict(zip(heads, cells, strict=True)))
     except csv.Error as error:
-        raise DataError(
-            f"not readable as a table: {error}",
-            file=file,
-            item=f"line {reader.line_num}",
-            mend='Close the quotes "…", and double a quote inside them',
-        ) from None
+        raise _unclosed(file, error, reader.line_num) from None
+
+
+def _unclosed(file: Path, error: csv.Error, line: int) -> DataError:
+    return DataError(
+        f"not readable as a table: {error}",
+        file=file,
+        item=f"line {line}",
+        mend='Close the quotes "…", and double a quote inside them',
+    )
 
 
 def _check_heads(file: Path, heads: list[str]) -> None:

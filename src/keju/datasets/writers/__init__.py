@@ -10,6 +10,7 @@ from keju.datasets.store import Dataset
 from keju.datasets.writers import ancientdoc, mcs_bench, parquet, vlmevalkit
 from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
+from keju.local_paths import check_local
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
 
@@ -45,6 +46,7 @@ def export_dataset(
         hint = f"Did you mean {near[0]!r}? " if near else ""
         raise UsageError(f"no format {format!r} to export. {hint}Formats: {', '.join(FORMATS)}")
     source = Dataset.open(dataset)
+    check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: not an empty folder. Choose another --out")
     items = source.items()

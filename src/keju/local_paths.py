@@ -1,0 +1,55 @@
+"""`check_local`: no address (``s3://…``, ``https://…``) is taken for a path.
+
+A path such as ``s3://bucket/run`` would be a local folder called ``s3:``, whose content is lost
+with the machine. keju reads and writes local files only, on the command line, in recipes and in
+Python.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from keju.errors import UsageError
+
+_SCHEMES = (
+    "s3|s3a|s3n|gs|gcs|az|azure|abfs|abfss|wasbs?|adl|oss|cos|obs|r2|b2|swift|hdfs|viewfs|hf|"
+    "webdavs?|davs?|https?|ftps?|sftp|scp|ssh|git|file|memory|dbfs|kaggle|modelscope"
+)
+# `Path` makes one slash of two. Models are replay:PATH and got:PATH, encoders NAME=PATH.
+_ADDRESS = re.compile(
+    rf"(?:replay:|got:|[\w-]+=)?(?:(?:{_SCHEMES}):/|[a-z][a-z0-9+.-]+://)", re.IGNORECASE
+)
+_PREFIX = re.compile(r"replay:|got:|[\w-]+=")
+_COMMANDS = {
+    "s3": "aws s3 cp --recursive ADDRESS FOLDER",
+    "gs": "gcloud storage cp -r ADDRESS FOLDER",
+    "hf": "hf download NAME --repo-type dataset --local-dir FOLDER",
+}
+
+
+def check_local(path: Path | str, name: str = "") -> None:
+    """Refuse an address in place of a path.
+
+    Args:
+        path: what is to be read or written.
+        name: the option or setting that it is the value of, for the error.
+
+    Raises:
+        UsageError: it is an address.
+    """
+    if _ADDRESS.match(str(path)):
+        raise UsageError(f"{name} {_refusal(str(path))}".strip())
+
+
+def _refusal(value: str) -> str:
+    scheme = _PREFIX.sub("", value, count=1).partition(":")[0].casefold()
+    shown = value if "://" in value else value.replace(":/", "://", 1)
+    if scheme == "file":
+        return f"{shown}: an address, not a path. Use the path without file://"
+    command = _COMMANDS.get({"s3a": "s3", "s3n": "s3", "gcs": "gs"}.get(scheme, scheme))
+    how = f", for example with: {command}" if command else ""
+    return (
+        f"{shown}: keju reads and writes local files, not addresses. Use a local path, and "
+        f"copy the files from or to the address{how}"
+    )
