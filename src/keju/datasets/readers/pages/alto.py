@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 from lxml import etree
 
-from keju.datasets.line_kinds import kind_of, parse_kinds, telling_word
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.pages.page_items import PAGE_OPTIONS, Wish, import_pages, page_layout
-from keju.datasets.readers.pages.stated_order import stated_order
-from keju.datasets.readers.pages.xml_roots import detect_pages
-from keju.datasets.readers.xml_parsing import (
-    children,
-    first,
-    join_words,
-    name_of,
-    number,
-    parse_xml,
-    points,
+from keju.datasets.readers.pages.page_items import (
+    PAGE_OPTIONS,
+    PageOptions,
+    import_pages,
+    page_layout,
 )
+from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
+from keju.datasets.readers.pages.xml_roots import detect_pages
+from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
-from keju.items import Line, LineKind, Point
+from keju.items import LineKind, Point
 
 _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
 _PER_INCH = {"mm10": 254.0, "inch1200": 1200.0}
@@ -35,17 +32,13 @@ def import_alto(
     src: Path,
     writer: DatasetWriter,
     *,
-    task: str = "page_level_ocr",
-    text: str = "all",
-    order: str = "auto",
-    images: Path | str | None = None,
-    kinds: str = "",
     dpi: str | float | None = None,
+    **options: Unpack[PageOptions],
 ) -> list[str]:
     """Import ALTO files as items of a transcription task, one item a page.
 
-    The arguments are those of `import_page_xml`, and `dpi`, the resolution of the scans, which is
-    needed where a file measures in millimetres or inches.
+    The arguments are those of `import_page_xml`, and `dpi`, the resolution of the scans in pixels
+    an inch, which is needed where a file measures in millimetres or inches.
 
     Returns:
         Notes for the user, one line each.
@@ -54,12 +47,7 @@ def import_alto(
         DataError: a file is no ALTO, or there is nothing to import.
         UsageError: an option is none of those above.
     """
-    extra = parse_kinds(kinds)
-    wish = Wish.of(task=task, text=text, order=order, images=images, kinds=extra)
-    resolution = _resolution(dpi)
-    return import_pages(
-        src, writer, lambda file: read_alto(file, kinds=extra, dpi=resolution), wish
-    )
+    return import_pages(src, writer, partial(read_alto, dpi=_resolution(dpi)), **options)
 
 
 def read_alto(
@@ -81,43 +69,25 @@ def read_alto(
         DataError: the file is not ALTO, has several pages, or measures in a unit that cannot be
             turned into pixels.
     """
-    root = parse_xml(path)
-    if name_of(root) != "alto":
-        raise DataError(
-            f"its root is <{name_of(root)}>, not <alto>: no ALTO",
-            file=path,
-            mend="Give the folder of the ALTO files alone, or the format that it has",
-        )
+    root = root_of(path, "alto", "ALTO")
     layout = first(root, "Layout")
     pages = list(children(layout, "Page")) if layout is not None else []
     if len(pages) != 1:
         raise DataError(f"{len(pages)} pages in it", file=path, mend="Keep one page a file")
     context = _Context(path, _tags(root), kinds, _scale(root, path, dpi))
     found = [
-        line for space in pages[0] for line in _lines(context, space, _Around((), _place(space)))
+        line for space in pages[0] for line in _lines(context, space, Around((), _place(space)))
     ]
-    order = stated_order([line.ids for line in found], first(root, "ReadingOrder"), path)
+    lines, explicit = in_stated_order(found, first(root, "ReadingOrder"), path)
     image = first(root, "Description", "sourceImageInformation", "fileName")
     return Page(
         file=str(path),
         image_name=(image.text or "").strip() if image is not None else "",
         width=context.length(pages[0], "WIDTH"),
         height=context.length(pages[0], "HEIGHT"),
-        lines=tuple(found[place].line for place in order.places),
-        explicit_order=order.explicit,
+        lines=lines,
+        explicit_order=explicit,
     )
-
-
-class _Found(NamedTuple):
-    line: Line
-    ids: tuple[str, ...]
-
-
-class _Around(NamedTuple):
-    """What stands around something: ids, innermost first, and types, outermost first."""
-
-    ids: tuple[str, ...]
-    types: tuple[str, ...]
 
 
 class _Context(NamedTuple):
@@ -133,26 +103,19 @@ class _Context(NamedTuple):
         return self.scale * number(element.get(name), file=self.path, item=item)
 
 
-def _lines(context: _Context, parent: etree._Element, around: _Around) -> Iterator[_Found]:
+def _lines(context: _Context, parent: etree._Element, around: Around) -> Iterator[FoundLine]:
     for child in parent:
         types = [
             context.tags[ref] for ref in child.get("TAGREFS", "").split() if ref in context.tags
         ]
         own = child.get("ID", "")
         if name_of(child) == "TextLine":
-            words = (*around.types, *types)
-            line = Line(
-                id=own or f"{around.ids[0] if around.ids else 'page'}.{parent.index(child) + 1}",
-                text=_text_of(child),
-                polygon=_outline(context, child),
-                kind=kind_of(words, context.kinds),
-                source_kind=telling_word(words),
-            )
+            name, text = own or f".{parent.index(child) + 1}", _text_of(child)
+            line = around.line(name, text, _outline(context, child), context.kinds, types)
             strings = [id_ for part in child if (id_ := part.get("ID"))]
-            yield _Found(line, (*strings, *filter(None, [own]), *around.ids))
+            yield FoundLine(line, (*strings, *filter(None, [own]), *around.ids))
         elif name_of(child) in {"TextBlock", "ComposedBlock"}:
-            inside = _Around((*filter(None, [own]), *around.ids), (*around.types, *types))
-            yield from _lines(context, child, inside)
+            yield from _lines(context, child, around.inside(own, *types))
 
 
 def _place(space: etree._Element) -> tuple[str, ...]:

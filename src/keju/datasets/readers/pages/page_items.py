@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Protocol, TypedDict, Unpack
 
 import msgspec
 
 from keju.benchmarks import Task
 from keju.benchmarks import task as find_task
-from keju.datasets.line_kinds import says_something, states_kind
+from keju.datasets.line_kinds import parse_kinds, says_something, states_kind
 from keju.datasets.pages import (
     OrderChoice,
     Page,
@@ -58,7 +59,31 @@ The folder of a page is its group (the unit of independence); a folder called pa
 skipped for the one above it."""
 
 
-class Wish(Record, frozen=True, kw_only=True):
+class PageOptions(TypedDict, total=False):
+    """Options of an import of pages.
+
+    `task` is the transcription task that the pages ask (``page_level_ocr``). `text` is ``all``
+    lines; ``body``, main text and notes together; ``main``; ``notes``. `order` is ``auto`` (the
+    file's ReadingOrder, else geometry), ``document`` or ``geometry``. `images` is the folder of the
+    images, if they are not beside the files. `kinds` is what the file's own words for line types
+    mean, e.g. ``Glose=note,正文=main``.
+    """
+
+    task: str
+    text: str
+    order: str
+    images: Path | str | None
+    kinds: str
+
+
+class ReadPage(Protocol):
+    """A function that reads one file."""
+
+    def __call__(self, path: Path, *, kinds: Mapping[str, LineKind] | None) -> Page:
+        """The page in the file; `kinds` is what the user says that words for types mean."""
+
+
+class _Wish(Record, frozen=True, kw_only=True):
     """What the user wants of the pages: which task, which lines, in which order."""
 
     task: Task
@@ -67,31 +92,24 @@ class Wish(Record, frozen=True, kw_only=True):
     images: str
     kinds: dict[str, LineKind]
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        task: str,
-        text: str,
-        order: str,
-        images: Path | str | None,
-        kinds: dict[str, LineKind],
-    ) -> Wish:
-        """Check the user's words.
 
-        Raises:
-            UsageError: the task is unknown or asks for no transcription, or a word is unknown.
-        """
-        declared = transcription_task(task)
-        if images and not Path(images).is_dir():
-            raise UsageError(f"{images}: no such folder of images")
-        return cls(
-            task=declared,
-            text=text_choice(text),
-            order=order_choice(order),
-            images=str(images or ""),
-            kinds=kinds,
-        )
+def _wish(options: PageOptions) -> _Wish:
+    """The user's words, checked.
+
+    Raises:
+        UsageError: the task is unknown or asks for no transcription, or a word is unknown.
+    """
+    declared = transcription_task(options.get("task", "page_level_ocr"))
+    images = options.get("images")
+    if images and not Path(images).is_dir():
+        raise UsageError(f"{images}: no such folder of images")
+    return _Wish(
+        task=declared,
+        text=text_choice(options.get("text", "all")),
+        order=order_choice(options.get("order", "auto")),
+        images=str(images or ""),
+        kinds=parse_kinds(options.get("kinds", "")),
+    )
 
 
 def transcription_task(name: str) -> Task:
@@ -107,19 +125,21 @@ def transcription_task(name: str) -> Task:
 
 
 def import_pages(
-    src: Path, writer: DatasetWriter, read: Callable[[Path], Page], wish: Wish
+    src: Path, writer: DatasetWriter, read: ReadPage, **options: Unpack[PageOptions]
 ) -> list[str]:
     """Add one item for every page file under `src`; returns notes for the user.
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
+        UsageError: an option is unknown or has a wrong value.
     """
+    wish = _wish(options)
     pictures = _Pictures(Path(wish.images) if wish.images else None)
     without_line: list[str] = []
     without_text: list[str] = []
     without_image: list[str] = []
     added = 0
-    for file, page in _pages(src, read):
+    for file, page in _pages(src, read, wish.kinds):
         inside = file.relative_to(src) if file != src else Path(file.name)
         if wish.text != "all":
             _must_be_told_apart(page, wish.kinds)
@@ -151,7 +171,7 @@ def import_pages(
 
 def _item(
     page: Page,
-    wish: Wish,
+    wish: _Wish,
     lines: tuple[Line, ...],
     ref: ImageRef | None,
     inside: Path,
@@ -175,16 +195,16 @@ def _item(
     )
 
 
-def _pages(src: Path, read: Callable[[Path], Page]) -> Iterator[tuple[Path, Page]]:
+def _pages(src: Path, read: ReadPage, kinds: Mapping[str, LineKind]) -> Iterator[tuple[Path, Page]]:
     if not src.is_dir():
-        yield src, read(src)
+        yield src, read(src, kinds=kinds)
         return
     found = list(files_under(src, {"xml"}))
     if not found:
         raise DataError("no .xml file in it", file=src, mend="See: keju data formats")
     for path in found:
         try:
-            page = read(path)
+            page = read(path, kinds=kinds)
         except DataError:
             if name_of(parse_xml(path)) in COMPANIONS:
                 continue

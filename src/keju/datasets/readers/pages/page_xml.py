@@ -8,52 +8,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Unpack
 
 from lxml import etree
 
-from keju.datasets.line_kinds import kind_of, parse_kinds, telling_word
 from keju.datasets.pages import Page
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.pages.page_items import PAGE_OPTIONS, Wish, import_pages, page_layout
-from keju.datasets.readers.pages.stated_order import stated_order
-from keju.datasets.readers.pages.xml_roots import detect_pages
-from keju.datasets.readers.xml_parsing import (
-    children,
-    first,
-    join_words,
-    name_of,
-    number,
-    parse_xml,
-    points,
+from keju.datasets.readers.pages.page_items import (
+    PAGE_OPTIONS,
+    PageOptions,
+    import_pages,
+    page_layout,
 )
+from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
+from keju.datasets.readers.pages.xml_roots import detect_pages
+from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
-from keju.items import Line, LineKind, Point
+from keju.items import LineKind, Point
 
 _CUSTOM = re.compile(r"(\w+)\s*\{([^{}]*)\}")
 
 
-def import_page_xml(
-    src: Path,
-    writer: DatasetWriter,
-    *,
-    task: str = "page_level_ocr",
-    text: str = "all",
-    order: str = "auto",
-    images: Path | str | None = None,
-    kinds: str = "",
-) -> list[str]:
+def import_page_xml(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]) -> list[str]:
     """Import PAGE-XML files as items of a transcription task, one item a page.
 
     Args:
         src: a file, or a folder with all that lies under it.
         writer: the dataset to write.
-        task: the transcription task that the pages ask.
-        text: ``all`` lines; ``body``, main text and notes together; ``main``; ``notes``.
-        order: ``auto`` (the file's ReadingOrder, else geometry), ``document``, ``geometry``.
-        images: where the pictures lie, if not beside the files.
-        kinds: what the file's own words for line types mean, e.g. ``Glose=note,正文=main``.
+        options: see `PageOptions`.
 
     The answer is the text, one line a column, empty lines kept. An item without its picture says
     in its metadata which one is missing. Pages without a wanted line are left out.
@@ -65,9 +48,7 @@ def import_page_xml(
         DataError: a file is no PAGE-XML, or there is nothing to import.
         UsageError: an option is none of those above.
     """
-    extra = parse_kinds(kinds)
-    wish = Wish.of(task=task, text=text, order=order, images=images, kinds=extra)
-    return import_pages(src, writer, lambda file: read_page(file, kinds=extra), wish)
+    return import_pages(src, writer, read_page, **options)
 
 
 def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
@@ -85,94 +66,52 @@ def read_page(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Pag
     Raises:
         DataError: the file is not PAGE-XML, or something in it is not what it must be.
     """
-    root = parse_xml(path)
-    if name_of(root) != "PcGts":
-        raise DataError(
-            f"its root is <{name_of(root)}>, not <PcGts>: no PAGE-XML",
-            file=path,
-            mend="Give the folder of the PAGE-XML files alone, or the format that it has",
-        )
-    page = first(root, "Page")
+    page = first(root_of(path, "PcGts", "PAGE-XML"), "Page")
     if page is None:
         raise DataError("no Page in it", file=path)
-    found = list(_lines(path, page, _Around((), ()), kinds))
-    order = stated_order([line.regions for line in found], first(page, "ReadingOrder"), path)
+    found = list(_lines(path, page, Around(), kinds))
+    lines, explicit = in_stated_order(found, first(page, "ReadingOrder"), path)
     return Page(
         file=str(path),
         image_name=page.get("imageFilename", ""),
         width=number(page.get("imageWidth"), file=path, item="Page"),
         height=number(page.get("imageHeight"), file=path, item="Page"),
-        lines=tuple(found[place].line for place in order.places),
-        explicit_order=order.explicit or _is_indexed(page),
+        lines=lines,
+        explicit_order=explicit or _is_indexed(page),
     )
 
 
-class _Found(NamedTuple):
-    line: Line
-    regions: tuple[str, ...]
-
-
-class _Around(NamedTuple):
-    """The regions around something: their ids, innermost first, and types, outermost first."""
-
-    ids: tuple[str, ...]
-    types: tuple[str, ...]
-
-
 def _lines(
-    path: Path,
-    parent: etree._Element,
-    around: _Around,
-    kinds: Mapping[str, LineKind] | None,
-) -> Iterator[_Found]:
+    path: Path, parent: etree._Element, around: Around, kinds: Mapping[str, LineKind] | None
+) -> Iterator[FoundLine]:
     """The lines under a page or region: its own, then those of the regions inside it."""
     own = list(children(parent, "TextLine"))
     for place, element in enumerate(_by_index(own)):
         name = element.get("id") or _within(around, f"{place + 1}")
-        type_ = _type_of(element)
-        yield _Found(
-            Line(
-                id=name,
-                text=_text_of(element, path) or "",
-                polygon=_outline(element, path, name),
-                kind=kind_of([*around.types, type_], kinds),
-                source_kind=telling_word([*around.types, type_]),
-            ),
-            around.ids,
-        )
+        text, outline = _text_of(element, path) or "", _outline(element, path, name)
+        yield FoundLine(around.line(name, text, outline, kinds, [_type_of(element)]), around.ids)
     regions = [child for child in parent if name_of(child).endswith("Region")]
     if not own and not regions:
         yield from _loose_text(path, parent, around, kinds)
     for place, region in enumerate(_by_index(regions)):
         name = region.get("id") or _within(around, f"r{place + 1}")
-        inside = _Around((name, *around.ids), (*around.types, _type_of(region)))
-        yield from _lines(path, region, inside, kinds)
+        yield from _lines(path, region, around.inside(name, _type_of(region)), kinds)
 
 
-def _within(around: _Around, name: str) -> str:
+def _within(around: Around, name: str) -> str:
     """A name for what has none, after the region that it lies in."""
     return f"{around.ids[0]}.{name}" if around.ids else name
 
 
 def _loose_text(
-    path: Path,
-    region: etree._Element,
-    around: _Around,
-    kinds: Mapping[str, LineKind] | None,
-) -> Iterator[_Found]:
+    path: Path, region: etree._Element, around: Around, kinds: Mapping[str, LineKind] | None
+) -> Iterator[FoundLine]:
     """The text of a region that is transcribed as a whole, without lines of its own."""
     text = _text_of(region, path) or ""
     rows = [row for row in text.splitlines() if row.strip()]
     for place, row in enumerate(rows):
-        name = f"{around.ids[0] if around.ids else 'page'}.{place + 1}"
-        line = Line(
-            id=name,
-            text=row,
-            polygon=_outline(region, path, name) if len(rows) == 1 else (),
-            kind=kind_of(around.types, kinds),
-            source_kind=telling_word(around.types),
-        )
-        yield _Found(line, around.ids)
+        outline = _outline(region, path, _within(around, "text")) if len(rows) == 1 else ()
+        yield FoundLine(around.line(f".{place + 1}", row, outline, kinds), around.ids)
 
 
 def _text_of(element: etree._Element, path: Path) -> str | None:

@@ -1,0 +1,78 @@
+"""Lines as PAGE-XML and ALTO nest them: inside regions or blocks that name and type them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lxml import etree
+
+from keju.datasets.line_kinds import kind_of, telling_word
+from keju.datasets.readers.pages.stated_order import stated_order
+from keju.datasets.readers.xml_parsing import name_of, parse_xml
+from keju.errors import DataError
+from keju.items import Line, LineKind, Point
+
+
+class Around(NamedTuple):
+    """What is around a line: ids, innermost first, and types, outermost first."""
+
+    ids: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+
+    def inside(self, id_: str, *types: str) -> Around:
+        """What is around the lines of a region that is inside of this."""
+        return Around((*filter(None, [id_]), *self.ids), (*self.types, *types))
+
+    def line(
+        self,
+        name: str,
+        text: str,
+        polygon: tuple[Point, ...],
+        kinds: Mapping[str, LineKind] | None,
+        types: Sequence[str] = (),
+    ) -> Line:
+        """A line here, its kind by all types around it and its own; `kinds` are the user's words.
+
+        A `name` that begins with a point is completed with that of the innermost region.
+        """
+        words = (*self.types, *types)
+        return Line(
+            id=f"{self.ids[0] if self.ids else 'page'}{name}" if name.startswith(".") else name,
+            text=text,
+            polygon=polygon,
+            kind=kind_of(words, kinds),
+            source_kind=telling_word(words),
+        )
+
+
+class FoundLine(NamedTuple):
+    """A line, and the ids that name it or a region around it, innermost first."""
+
+    line: Line
+    ids: tuple[str, ...]
+
+
+def in_stated_order(
+    found: Sequence[FoundLine], reading_order: etree._Element | None, file: Path
+) -> tuple[tuple[Line, ...], bool]:
+    """The lines in the order that the file states, and whether it states one (`stated_order`)."""
+    order = stated_order([each.ids for each in found], reading_order, file)
+    return tuple(found[place].line for place in order.places), order.explicit
+
+
+def root_of(path: Path, root: str, form: str) -> etree._Element:
+    """The root element of a file of a form.
+
+    Raises:
+        DataError: the file is not well-formed XML, or has another root element.
+    """
+    found = parse_xml(path)
+    if name_of(found) != root:
+        raise DataError(
+            f"its root is <{name_of(found)}>, not <{root}>: no {form}",
+            file=path,
+            mend=f"Give the folder of the {form} files alone, or the format that it has",
+        )
+    return found
