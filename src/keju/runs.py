@@ -250,6 +250,17 @@ class RunFolder:
         else:
             copy_items(dataset.items_path, self.items_path, ids)
 
+    def dataset(self) -> Dataset:
+        """The dataset of this run, which has the images.
+
+        Raises:
+            UsageError: it is not where the run was made.
+        """
+        place = self.manifest().dataset_path
+        if not place:
+            raise UsageError(f"{self.path}: does not record where its dataset with the images is")
+        return Dataset.open(self.path / place)
+
     def responses_path(self, model: str, task: str) -> Path:
         """The file that holds one model's responses to one task."""
         return self.path / "responses" / file_name(model) / f"{file_name(task)}.jsonl"

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import app, note, say
+from keju.cli.app import app, err, note, say
 
 export_app = typer.Typer(no_args_is_help=True, help="Runs in the forms of other programs.")
 app.add_typer(export_app, name="export")
@@ -73,3 +73,85 @@ def inspect(
     if not any(RunFolder(run).scores_dir.glob("*.parquet")):
         note(f"note: the run has no scores to go along. Make them with: keju score {run}")
     say(f"Next: inspect view start --log-dir {folder}")
+
+
+ModelOf = Annotated[
+    str,
+    typer.Option(
+        "--model", metavar="MODEL", help="Whose transcriptions. Needed if the run has several."
+    ),
+]
+
+
+def _page_command(form: str, what: str, next_step: str) -> None:
+    """Declare ``keju export FORM``, which writes a file for each image."""
+
+    def command(
+        run: Annotated[
+            Path, typer.Argument(metavar="RUN", help="Run directory with tasks of transcription.")
+        ],
+        folder: Annotated[
+            Path, typer.Option("-o", "--out", metavar="DIR", help="New or empty directory.")
+        ],
+        model: ModelOf = "",
+        images: Annotated[
+            bool, typer.Option("--images", help="Copy the images into DIR too.")
+        ] = False,
+        script: Annotated[
+            str,
+            typer.Option(
+                "--script", metavar="SCRIPT", help="Script of the prompts, if the run has several."
+            ),
+        ] = "",
+        round_: Annotated[
+            int, typer.Option("--round", metavar="N", help="Round of the run, from 1.")
+        ] = 1,
+    ) -> None:
+        from keju.cli.page_progress import page_bar
+        from keju.interop.page_exports import export_pages
+
+        with page_bar(err) as shown:
+            done = export_pages(
+                run, form, folder, model=model, script=script, round_=round_, images=images,
+                shown=shown,
+            )  # fmt: skip
+        counts = ", ".join(f"{count:,} {status}" for status, count in done.statuses.items())
+        say(f"{done.files:,} files by {done.model} ({counts}): {folder}")
+        if done.replaced:
+            note(
+                f"note: {done.replaced:,} control characters were replaced (column replaced of "
+                "index.csv)"
+            )
+        say(f"Next: {next_step.format(dir=folder)}")
+
+    export_app.command(form, help=f"{what}\n\n{_PAGES}")(command)
+
+
+_PAGES = """\
+A file has the name of the image in the source, else the item's id, and each image one file. \
+index.csv lists all images with the status of their files: [b]lines[/b] (with places), \
+[b]some-lines[/b], [b]text-only[/b] (the model gave text without places; no place is invented), \
+[b]empty[/b]; and, without a file, [b]undivided[/b] (one text for several images), \
+[b]too-large[/b], [b]failed[/b], [b]filtered[/b], [b]missing[/b]."""
+
+_page_command(
+    "page-xml",
+    "Write transcriptions as PAGE-XML (2019-07-15), for correction in eScriptorium, Transkribus "
+    "or OCR-D.",
+    "keju data import page-xml {dir} --out DATASET reads the corrected files",
+)
+_page_command(
+    "alto",
+    "Write transcriptions as ALTO 4.4, for correction in eScriptorium, or for a library's system.",
+    "keju data import alto {dir} --out DATASET reads the corrected files",
+)
+_page_command(
+    "hocr",
+    "Write transcriptions as hOCR 1.2 (XHTML), for viewers and searchable PDF.",
+    "see {dir}/index.csv",
+)
+_page_command(
+    "txt",
+    "Write transcriptions as text in reading order, UTF-8, a row for each column.",
+    "see {dir}/index.csv",
+)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from keju import __version__
 from keju.benchmarks import task
-from keju.datasets.store import Dataset
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_bytes
 from keju.interop.inspect_samples import reading_of, sample_of
@@ -83,7 +82,7 @@ def export_inspect(run: Path, out: Path, *, images: bool = False) -> Iterator[Wr
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"{out}: is there and not empty. Choose another -o")
     manifest = folder.manifest()
-    shown = Shown(folder, _dataset(folder, manifest) if images else None)
+    shown = Shown(folder, folder.dataset() if images else None)
     items = {item.id: item for item in folder.items()}
     scored = any(folder.scores_dir.glob("*.parquet"))
     if scored:
@@ -216,12 +215,6 @@ def _write(
     )
     write_eval_log(log, str(path), format="eval")
     return Written(path, len(samples), failures)
-
-
-def _dataset(folder: RunFolder, manifest: RunManifest) -> Dataset:
-    if not manifest.dataset_path:
-        raise UsageError(f"{folder.path}: does not say where its dataset with the pictures is")
-    return Dataset.open(folder.path / manifest.dataset_path)
 
 
 def _check_installed() -> None:

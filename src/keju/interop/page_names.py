@@ -1,0 +1,106 @@
+"""File names for pages: the image's name where the dataset knows it, else the item's id."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from keju.files import sha256_bytes
+from keju.images import EXTENSIONS
+from keju.items import Item
+
+MOST_BYTES = 150
+"""UTF-8 bytes of a file's name without its ending; a longer one is cut and gets a hash."""
+
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+"""Names that Windows gives to devices."""
+
+
+class PageOf(NamedTuple):
+    """An image of an item, counted from 1; `images` is how many the item has."""
+
+    item: Item
+    number: int
+    images: int
+
+
+def page_stems(pages: Sequence[PageOf]) -> list[str]:
+    """A file name without ending for each page: safe, and unlike all others without case.
+
+    The first of these that no other page has: the name of the image in the source; its path with
+    ``_`` for ``/``; the item's id (and the image's number); the same with a hash.
+    """
+    found: dict[int, str] = {}
+    taken: set[str] = set()
+    for name_of in _NAMES:
+        names = {at: name_of(page) for at, page in enumerate(pages) if at not in found}
+        counts = Counter(_key(name) for name in names.values() if name)
+        for at, name in names.items():
+            if name and counts[_key(name)] == 1 and _key(name) not in taken:
+                found[at] = name
+                taken.add(_key(name))
+    return [found[at] for at in range(len(pages))]
+
+
+def safe_stem(text: str) -> str:
+    """A text as a file name without ending that is not a path on any system.
+
+    Letters and digits of all scripts, ``-``, ``_`` and ``.`` are kept; anything else becomes ``_``.
+    """
+    plain = "".join(
+        char if char.isalnum() or char in "-_." else "_"
+        for char in unicodedata.normalize("NFC", text)
+    ).strip(". ")
+    if len(plain.encode()) > MOST_BYTES:
+        cut = plain.encode()[: MOST_BYTES - 9].decode("utf-8", "ignore")
+        plain = f"{cut}-{_hash(text)}"
+    if not plain.strip("_"):
+        return f"page-{_hash(text)}"
+    return f"_{plain}" if _RESERVED.fullmatch(plain) else plain
+
+
+def _source(page: PageOf) -> PurePosixPath | None:
+    """The path of the page's image in the source that the dataset was made from, if it is known."""
+    about = page.item.metadata
+    if page.images > 1:
+        return None
+    for name in (about.get("page", ""), "" if "page" in about else about.get("file", "")):
+        path = PurePosixPath(name.replace("\\", "/"))
+        if path.suffix.casefold().lstrip(".") in EXTENSIONS:
+            return path
+    return None
+
+
+def _by_image(page: PageOf) -> str:
+    source = _source(page)
+    return safe_stem(source.stem) if source else ""
+
+
+def _by_path(page: PageOf) -> str:
+    source = _source(page)
+    return safe_stem("_".join(source.with_suffix("").parts)) if source else ""
+
+
+def _by_item(page: PageOf) -> str:
+    number = f"-{page.number}" if page.images > 1 else ""
+    return safe_stem(page.item.id) + number
+
+
+def _by_item_and_hash(page: PageOf) -> str:
+    item = page.item
+    return f"{_by_item(page)}-{_hash(f'{item.task}/{item.query}/{item.id}/{page.number}')}"
+
+
+_NAMES: tuple[Callable[[PageOf], str], ...] = (_by_image, _by_path, _by_item, _by_item_and_hash)
+
+
+def _key(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _hash(text: str) -> str:
+    return sha256_bytes(text.encode("utf-8", "surrogatepass"))[:8]
