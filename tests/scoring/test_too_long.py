@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from keju.items import Item, Response
-from keju.scoring import aggregate, case, official, semantic
+from keju.runs import RunFolder, RunManifest
+from keju.scoring import aggregate, case, official, score_run, semantic
 from keju.scoring.case import Case
 from keju.scoring.score import score_cases
 
@@ -63,3 +65,37 @@ def test_five_answers_too_long_to_encode_stay_in_the_mean(monkeypatch):
     found = values(score_cases(made, ("strict",), minilm()), "strict")["cosine_floor"]
     assert found.scored == 7
     assert found.value == pytest.approx(2 / 7, abs=0.001)
+
+
+def test_an_answer_of_a_run_beyond_the_limit_is_not_read_and_worth_nothing(tmp_path):
+    run = RunFolder(tmp_path / "run")
+    answers = {"T1": ("天地玄黄", "天地玄黄" * 2_000_000), "T7": ("A", "A" + "字" * 8_000_000)}
+    items = [
+        Item(
+            id=task,
+            benchmark="MCS-Bench",
+            task=task,
+            question="？",
+            verbatim=True,
+            answer=answer,
+            options=("甲", "乙"),
+        )
+        for task, (answer, _) in answers.items()
+    ]
+    run.write_items(items)
+    run.write_manifest(RunManifest(keju="0", dataset="d", dataset_version="1", dataset_hash="h",
+                                   models={"m": {}}))  # fmt: skip
+    for task, (_, text) in answers.items():
+        response = Response(key=task, item=task, model="m", benchmark="MCS-Bench", task=task,
+                            status="answered", text=text)  # fmt: skip
+        path = run.responses_path("m", task)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(msgspec.json.encode(response) + b"\n")
+    found = {(each.task, each.protocol, each.metric): each for each in score_run(run)}
+    assert found["T7", "official", "Acc"].value == 0
+    assert found["T7", "strict", "Acc"].value == 0
+    assert found["T7", "strict", "Acc"].reason.startswith("8,000,001 characters")
+    assert found["T1", "official", "AR"].value == 0
+    strict = [each for each in found.values() if each.task == "T1" and each.protocol == "strict"]
+    assert {each.reason for each in strict} == {found["T1", "official", "AR"].reason}
+    assert all(each.value is not None for each in strict)

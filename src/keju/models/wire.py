@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from typing import NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
+from weakref import WeakKeyDictionary
 
 import aiohttp
 
@@ -14,8 +17,17 @@ from keju.models.base import AskError
 MOST_BYTES = 64 << 20
 """A longer reply is no answer and no page's text."""
 
+LARGE = 2 << 20
+"""Bytes from which a reply is large. No answer of a model is, but a page of an OCR service may be.
+"""
+
+_LARGE_AT_A_TIME = 2
+"""Large replies that are read at one time, of all servers together. With `MOST_BYTES` this bounds
+the memory of a run whatever its concurrency is: the others wait, unread, in their servers."""
+
 _CONNECT_SECONDS = 30.0
 
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 Form = bytes | Mapping[str, str] | aiohttp.FormData | AsyncIterator[bytes]
 """What may be sent: bytes, whole or in pieces, or a form."""
@@ -109,11 +121,19 @@ async def _sent(pieces: list[bytes]) -> AsyncIterator[bytes]:
 
 async def _whole(reply: aiohttp.ClientResponse, most: int) -> bytes:
     body = bytearray()
-    async for part in reply.content.iter_any():
-        body += part
-        if len(body) > most:
-            raise AskError("bad-response", f"the reply is longer than {most >> 20} MB")
-    return bytes(body)
+    async with AsyncExitStack() as turn:
+        async for part in reply.content.iter_any():
+            if len(body) <= LARGE < len(body) + len(part):
+                await turn.enter_async_context(_turn())
+            body += part
+            if len(body) > most:
+                raise AskError("bad-response", f"the reply is longer than {most >> 20} MB")
+        return bytes(body)
+
+
+def _turn() -> asyncio.Semaphore:
+    """What large replies wait for; each event loop has its own."""
+    return _turns.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_LARGE_AT_A_TIME))
 
 
 def _proxy_for(url: str) -> str | None:

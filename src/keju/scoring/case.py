@@ -46,6 +46,9 @@ from keju.text import (
     official_convert_value,
 )
 
+LONGEST = 1_000_000
+"""Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
+
 MAX_CELLS = 10**10
 """Edit distances between longer texts (product of their lengths) are not computed."""
 
@@ -56,7 +59,8 @@ class Flaw(NamedTuple):
     `answer_missing` is set where the authors' form has no answer at all, which part of their
     script reads as an empty one. `in_file` is set where the item and its response are from a file
     in the authors' form. `cut` is set where a run of keju 0.1.0 has the response, which
-    removed reasoning before storing it.
+    removed reasoning before storing it. `too_long` says why a response is not read at all: it is
+    worth what an empty one is.
     """
 
     response: str = ""
@@ -64,6 +68,7 @@ class Flaw(NamedTuple):
     answer_missing: bool = False
     cut: bool = False
     in_file: bool = False
+    too_long: str = ""
 
 
 class Case:

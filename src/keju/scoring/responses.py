@@ -11,11 +11,8 @@ from keju.benchmarks import Task, is_task_word, task_of_number, tasks, tasks_nam
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status
-from keju.scoring.case import Case, Flaw, kind_of
+from keju.scoring.case import LONGEST, Case, Flaw, kind_of
 from keju.text import content_of
-
-LONGEST = 1_000_000
-"""Characters in one field of the authors' form; more is a mistake in the file."""
 
 _LARGEST = 2 << 30
 _QUESTIONS = ("Question", "Question_Simplified", "Question_Traditional")

@@ -21,7 +21,7 @@ from keju.files import read_jsonl
 from keju.items import Item, Protocol, Response, Score, variant_of
 from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
-from keju.scoring.case import Case, Flaw
+from keju.scoring.case import LONGEST, Case, Flaw
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.responses import read_responses
@@ -38,6 +38,9 @@ FEWEST = 4
 
 _AHEAD = 2
 """Models that are handed out beyond those at work; more would only wait in memory."""
+
+_BEGINNING = 10_000
+"""Characters of a response that is too long, from which its verdict is taken."""
 
 _Key = tuple[str, str, str]
 """Task, query and id of an item."""
@@ -223,9 +226,20 @@ def _cases_of(
             file = str(run.responses_path(model, response.task))
             strays[file] = strays.get(file, 0) + 1
         else:
-            yield Case(item, response, flaw)
+            yield _case(item, response, flaw)
             for copy in shared.copies(response):
-                yield Case(items[_key_of(copy)], copy, flaw)
+                yield _case(items[_key_of(copy)], copy, flaw)
+
+
+def _case(item: Item, response: Response, flaw: Flaw) -> Case:
+    """An item and its response; of one that is too long to be scored, only the beginning."""
+    size = len(response.text)
+    if size > LONGEST:
+        response = replace(response, text=response.text[:_BEGINNING])
+        flaw = flaw._replace(too_long=f"{size:,} characters, more than {LONGEST:,}: not read")
+    if len(response.thinking) > LONGEST:
+        response = replace(response, thinking=response.thinking[:LONGEST])
+    return Case(item, response, flaw)
 
 
 def _key(item: Item) -> _Key:

@@ -88,6 +88,8 @@ def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int
     if reason := reason or case.flaw.response or _unread(case, protocol):
         return _record(case, protocol, metric, reason=reason)
     try:
+        if case.flaw.too_long:
+            return _too_long(case, protocol, metric, batch, case.flaw.too_long)
         if semantic is not None:
             batch.add(place, case, protocol, metric, semantic)
             signed = signature(protocol, metric, semantic.text, batch.signature(semantic))
