@@ -191,7 +191,8 @@ def table(outcomes: Sequence[Outcome]) -> str:
     lines: list[str] = []
     for outcome in outcomes:
         if outcome.result is None:
-            lines.append(f"{outcome.program.title}: not run: {outcome.reason}")
+            state = "not run" if outcome.missing else "the exchange broke"
+            lines.append(f"{outcome.program.title}: {state}: {outcome.reason}")
             continue
         lines.append(f"{outcome.program.title} {outcome.result.version}")
         for each in outcome.result.exchanges:

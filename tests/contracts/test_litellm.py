@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from contract_servers import Playback
-from contract_trial import run, trial
+from contract_trial import item_of, run, trial
 from contracting import RECORDED
 
 from keju.models.retry_headers import retry_after
@@ -29,7 +29,7 @@ def test_the_wait_of_a_limit_is_read():
 )
 def test_a_wrong_name_or_key_has_its_hint(tmp_path: Path, name: str, words: str):
     notes = record(f"{name}.json")
-    item = notes[0]["request"]["text"].partition("]")[0].removeprefix("[item ")
+    item = item_of(notes[0]["request"]["text"])
     with Playback(notes) as server:
         said = run(
             trial(tmp_path / "d", (item,)), tmp_path / "r", f"openai:{server.model}",

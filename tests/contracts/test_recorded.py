@@ -27,7 +27,8 @@ def test_a_recorded_server_gives_the_same_responses(tmp_path: Path, program: str
     data = trial(tmp_path / "d", expected)
     with Playback(record(program, "http.json")) as server:
         model = f"openai:{server.model}"
-        run(data, tmp_path / "r", model, "--base-url", server.url, "--concurrency", 1)
+        options = record(program, "options.json") if program in having("options.json") else ()
+        run(data, tmp_path / "r", model, "--base-url", server.url, "--concurrency", 1, *options)
     assert told(tmp_path / "r") == expected
 
 

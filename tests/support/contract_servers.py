@@ -17,7 +17,7 @@ KEPT_HEADERS = re.compile(r"content-type|.*retry-after.*|.*ratelimit.*", re.IGNO
 _VARYING = {"id": "recorded", "created": 0, "system_fingerprint": "recorded"}
 _DATA_URL = re.compile(r"data:[\w/+.-]+;base64,(.*)", re.DOTALL)
 _HASH = re.compile(r"\b[0-9a-f]{64}\b")
-_NAMED = re.compile(r"\[item (\w+)\]")
+NAMED = re.compile(r"\[item (\w+)\]")
 
 
 class Reply(NamedTuple):
@@ -121,7 +121,7 @@ class RuleServer(LocalServer):
             return Reply(200, json.dumps({"data": [{"id": "served"}]}).encode())
         what = shown(data)
         self.seen.append(what)
-        name = _NAMED.search(what.text)
+        name = NAMED.search(what.text)
         said = self._rules.get(name[1] if name else "", 404)
         if isinstance(said, int):
             error = {"message": f"refused by rule ({said})", "type": "rule", "code": str(said)}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from commanding import keju
+from contract_servers import NAMED, Recorder
+from contracting import Contract, Exchanged, compared
 from making import picture
 
 from keju.datasets.store import DatasetWriter
@@ -27,6 +30,9 @@ ANSWERS: dict[str, str | int] = {
     "c8": '{"答案": "C"}, \\ "quoted"\tand a tab',
 }
 """The answer to each item; a number is the HTTP status of a failure."""
+
+REASONING = "c6"
+"""The item whose answer begins with reasoning, which some programs move to a field of its own."""
 
 _TASKS = {
     "c1": ("T1", "識別圖中文字。", "天地玄黃宇宙洪荒", ()),
@@ -61,6 +67,12 @@ def trial(path: Path, names: Iterable[str] = ANSWERS) -> Path:
     return path
 
 
+def item_of(prompt: str) -> str:
+    """The item that a prompt names; empty if it names none."""
+    found = NAMED.search(prompt)
+    return found[1] if found else ""
+
+
 def run(dataset: Path, out: Path, model: str, *options: object, code: int | None = None) -> str:
     """`keju run` as a command; what it prints.
 
@@ -84,3 +96,52 @@ def scores(out: Path) -> dict[str, float | None]:
         f"{each.item} {each.protocol} {each.metric}": each.value
         for each in score_run(RunFolder.open(out))
     }
+
+
+def main_scores(out: Path) -> dict[str, dict[str, float | None]]:
+    """The main score of each item by protocol, which is its first."""
+    found: dict[str, dict[str, float | None]] = {}
+    for each in score_run(RunFolder.open(out)):
+        found.setdefault(each.item, {}).setdefault(each.protocol, each.value)
+    return found
+
+
+def thinking(out: Path) -> dict[str, str]:
+    """The reasoning that is stored apart from the text, by item."""
+    return {each.item: each.thinking for each in RunFolder.open(out).responses()}
+
+
+def usage(out: Path) -> dict[str, tuple[int | None, int | None]]:
+    """Tokens in and out of each response, by item."""
+    found = RunFolder.open(out).responses()
+    return {each.item: (each.usage.input_tokens, each.usage.output_tokens) for each in found}
+
+
+def stopped(
+    contract: Contract,
+    server: Recorder,
+    what: str,
+    model: str,
+    words: str,
+    *,
+    key: str,
+    status: int,
+    url: str = "",
+    options: tuple[str, ...] = (),
+) -> Iterator[Exchanged]:
+    """A run of which every request fails alike: stopped after five, with a hint of these words."""
+    os.environ["OPENAI_API_KEY"] = key
+    name = what.replace(" ", "-").replace("/", "")
+    server.notes.clear()
+    data = trial(contract.work / f"{name}-data")
+    out = contract.work / name
+    said = run(data, out, model, "--base-url", url or server.url, *options, code=1)
+    posts = [each for each in server.notes if each["request"]["method"] == "POST"]
+    contract.keep(f"{name}.json", posts[:1])
+    hint = " ".join(said.split())
+    yield compared(
+        f"{what}: stopped after 5 requests with a hint",
+        (5, {status}, True),
+        (len(posts), {each["reply"]["status"] for each in posts}, words in hint),
+        detail=f"HTTP {status}, 5 requests: {words}",
+    )

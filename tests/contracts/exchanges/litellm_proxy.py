@@ -11,16 +11,13 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from contract_servers import Recorder, RuleServer
-from contract_trial import ANSWERS, run, scores, told, trial
+from contract_trial import ANSWERS, REASONING, run, scores, stopped, thinking, told, trial
 from contracting import Contract, Exchanged, compared
 
 from keju.models.retry_headers import retry_after
-from keju.runs import RunFolder
 
 KEY = "sk-contract-0123456789"
 LIMIT = 2
-REASONING = "c6"
-"""The item whose answer begins with reasoning."""
 CONFIG = """\
 model_list:
   - model_name: served
@@ -64,7 +61,11 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         )
         yield from _text_only(contract, rules, proxy)
         yield from _limited(contract, proxy)
-        yield from _stopped(contract, address)
+        for what, model, key, words in (
+            ("wrong model", "nonesuch", KEY, "The server lists 2 models: served, limited"),
+            ("wrong key", "served", "sk-contract-wrong", "The server does not take the key"),
+        ):
+            yield from stopped(contract, proxy, what, f"openai:{model}", words, key=key, status=400)
 
 
 def _responses(direct: Path, through: Path) -> Iterator[Exchanged]:
@@ -73,11 +74,11 @@ def _responses(direct: Path, through: Path) -> Iterator[Exchanged]:
     _, text = ours.pop(REASONING)
     _, left = theirs.pop(REASONING)
     yield compared("status and text of each response", ours, theirs)
-    said = {each.item: each.thinking for each in RunFolder.open(through).responses()}
+    said = thinking(through)[REASONING]
     yield compared(
         "reasoning in the text, which LiteLLM moves to reasoning_content",
         text,
-        f"<think>{said[REASONING]}</think>{left}",
+        f"<think>{said}</think>{left}",
         detail=f"the text without it is {left!r}",
     )
     before, after = scores(direct), scores(through)
@@ -133,24 +134,3 @@ def _posted(url: str, body: object) -> tuple[int, dict[str, str]]:
             return reply.status, {k.lower(): v for k, v in reply.headers.items()}
     except HTTPError as error:
         return error.code, {k.lower(): v for k, v in error.headers.items()}
-
-
-def _stopped(contract: Contract, address: str) -> Iterator[Exchanged]:
-    """What would fail again is stopped after five requests, with a hint."""
-    data = trial(contract.work / "again")
-    for name, model, key, words in (
-        ("wrong-model", "nonesuch", KEY, "The server lists 2 models: served, limited"),
-        ("wrong-key", "served", "sk-contract-wrong", "The server does not take the key"),
-    ):
-        os.environ["OPENAI_API_KEY"] = key
-        with Recorder(address) as proxy:
-            out = contract.work / name
-            said = run(data, out, f"openai:{model}", "--base-url", proxy.url, code=1)
-            posts = [each for each in proxy.notes if each["request"]["method"] == "POST"]
-            contract.keep(f"{name}.json", posts[:1])
-            yield compared(
-                f"{name.replace('-', ' ')}: stopped after 5 requests, with a hint that names it",
-                (5, True),
-                (len(posts), words in " ".join(said.split())),
-                detail=f"HTTP {posts[0]['reply']['status']}, 5 requests",
-            )
