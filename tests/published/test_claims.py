@@ -1,5 +1,7 @@
 """Each claim of the papers' texts: the declared verdict is the one that the printed cells give."""
 
+import re
+
 import pytest
 
 from keju.published import papers
@@ -17,6 +19,18 @@ CLAIMS = [(name, claim) for name in papers() for claim in declared_claims(name)]
 EACH = pytest.mark.parametrize(
     ("benchmark", "claim"), CLAIMS, ids=[f"{name}-{claim.id}" for name, claim in CLAIMS]
 )
+
+
+CITATION = re.compile(r" \([^()]{0,80}\b(?:19|20)\d\d[a-z]?\b[^()]{0,80}\)")
+
+
+@pytest.fixture(scope="module")
+def words_of(shared):
+    def of(benchmark):
+        text = (shared / "papers" / f"{benchmark.lower()}.txt").read_text("utf-8")
+        return CITATION.sub("", " ".join(text.replace("*", "").split()))
+
+    return {name: of(name) for name in papers()}
 
 
 def decimals(text):
@@ -47,6 +61,12 @@ def test_every_decimal_number_of_a_claim_is_computed(benchmark, claim):
     if decided.values:
         said = f"{claim.states} {claim.note} {claim.short}"
         assert unsupported_numbers(decided, said) == []
+
+
+@EACH
+def test_a_quote_is_the_papers_own_words(words_of, benchmark, claim):
+    for part in claim.quote.split(" … "):
+        assert part in words_of[benchmark]
 
 
 def test_ids_of_claims_are_unique_within_a_paper():
