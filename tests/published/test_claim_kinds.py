@@ -216,6 +216,7 @@ def test_the_verdict_follows_from_the_checks(book, given, verdict):
 def test_numbers_of_a_sentence_are_told_from_places_and_names():
     text = "By Table 3 and Section 4.1 InternVL2.5-78B (49.32) leads Gemini-2.0-Flash by +2.77."
     assert numbers_in(text) == ["49.32", "2.77"]
+    assert numbers_in("Gemini 1.5 Pro has 0.3810.") == ["0.3810"]
     assert numbers_in("表3与第 4.1 节：−25.52，1,234.5 个") == ["-25.52", "1234.5"]
 
 

@@ -22,7 +22,7 @@ MOST_SHORT_WORDS = 14
 
 _NUMBER = re.compile(r"(?<![\w.\-–])[+\-−]?\d[\d,]*(?:\.\d+)?(?![\w]|\.\d)")
 _PLACE = re.compile(
-    r"(?:Sections?|Tables?|Figures?|Appendix|Appendices|equations?|表|图|第|附录|式)\s*"
+    r"(?:Sections?|Tables?|Figures?|Appendix|Appendices|equations?|表|图|第|附录|式|Gemini)\s*"
     r"[A-Z]?[\d.]+(?:(?:\s*(?:,|、|and|和|to|至|–|-)\s*)[A-Z]?[\d.]+)*",
 )
 
