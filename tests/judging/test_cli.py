@@ -79,13 +79,13 @@ def test_a_judge_is_asked_with_the_fields_that_a_run_has(bench, chat, keju):
 def test_a_probe_of_a_judge_that_always_says_the_same(chat, keju):
     chat.plan(says="分数：9")
     found = keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2")
-    assert "empty (nothing at all): rises surely" in found
     assert "Not probed: order" in found
     probed = json.loads(
         keju("probe", "run", "--model", JUDGE, "--base-url", chat.url, "--limit", "2", "--json")
     )
     verdicts = {each["probe"]: each["verdict"] for each in probed["results"]}
-    assert (verdicts["empty"], verdicts["another"]) == ("flagged", "flagged")
+    # Four groups are too few for an interval, so a change is never more than possible.
+    assert (verdicts["empty"], verdicts["another"]) == ("not sure", "not sure")
     assert (verdicts["plea"], verdicts["padded"]) == ("sound", "sound")
 
 

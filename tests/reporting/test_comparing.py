@@ -247,3 +247,24 @@ def test_a_variants_label_names_what_is_not_usual_or_differs():
     assert (image.label(), own.label()) == ("", "own-ocr · traditional")
     assert image.label([image, own]) == "image · released"
     assert PromptVariant("own-ocr").label([image]) == "own-ocr"
+
+
+@pytest.mark.parametrize("groups", [2, 4, 5, 6])
+def test_too_few_books_are_never_said_to_find_a_difference(tmp_path, groups):
+    asked = [
+        msgspec.structs.replace(each, id=f"q{n}", group=f"book {n}")
+        for n, each in enumerate(items()[:groups])
+    ]
+    right = {(M, "image", "released"): groups, (N, "image", "released"): 0}
+    path = made(tmp_path / "r", right, asked=asked)
+    (task,) = compared(path)["tasks"]
+    assert task["needed"] == 6
+    assert task["p"] == 2 / 2**groups
+    printed = CliRunner().invoke(app, ["compare", str(path)]).stdout
+    if groups < 6:
+        assert (task["better"], task["detectable"], task["low"]) == ("", None, None)
+        assert f"At least 6 groups are needed, {6 - groups} more" in " ".join(printed.split())
+        assert "four times in five" not in printed
+    else:
+        assert (task["better"], task["low"]) == ("first", 1.0)
+        assert "needed" not in printed

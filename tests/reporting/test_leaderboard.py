@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from keju.items import ImageRef, Item, PromptVariant, Score
@@ -11,7 +12,7 @@ from keju.reporting.leaderboard import _money, chance
 from keju.reporting.resampling import resample_benchmark
 from keju.reporting.view import build_view
 from keju.running.prices import Price, Prices
-from keju.scoring import aggregate
+from keju.scoring import aggregate, compare_models
 
 
 def score(model: str, task: str, group: int, value: float, **fields) -> Score:
@@ -53,12 +54,12 @@ def test_ranks_part_only_models_that_can_be_told_apart():
 
 
 def test_a_model_that_lacks_a_task_is_not_ranked_and_it_is_said_why():
-    scores = [score("one", task, n, 1) for task in ("T5", "T7") for n in range(3)]
-    scores += [score("two", "T5", n, 1) for n in range(3)]
+    scores = [score("one", task, n, 1) for task in ("T5", "T7") for n in range(6)]
+    scores += [score("two", "T5", n, 1) for n in range(6)]
     assert resampled(scores).unranked == {
-        "one": "nobody to rank it against", "two": "not ranked: lacks T7",
+        "one": "there is no other model to rank it against", "two": "not ranked: lacks T7",
     }  # fmt: skip
-    scores += [score("three", task, n, 0) for task in ("T5", "T7") for n in range(3)]
+    scores += [score("three", task, n, 0) for task in ("T5", "T7") for n in range(6)]
     found = resampled(scores, ("one", "two", "three"))
     assert found.unranked == {"two": "not ranked: lacks T7"}
     assert found.ranks == {"one": (1, (1, 1)), "three": (2, (2, 2))}
@@ -76,10 +77,52 @@ def test_balanced_accuracy_is_resampled_side_by_side():
     assert bounds == pytest.approx((0.5, 0.5))
 
 
-def test_what_rests_on_one_group_has_no_interval_and_says_so():
+def test_few_groups_have_no_interval_and_the_notes_give_the_reason():
     found = resampled([score("one", "T5", 0, 1)])
     assert not found.overall
-    assert found.notes == ["1 of 1 tasks rest on one group each: their luck is in no interval"]
+    assert found.notes == [
+        "1 of 1 tasks have one group each: the intervals do not contain their sampling error",
+        "No intervals: 1 groups, at least 6 are needed",
+    ]
+    of = {count: [score("one", "T5", n, n % 2) for n in range(count)] for count in (5, 6)}
+    assert {count: len(resampled(scores).overall) for count, scores in of.items()} == {5: 0, 6: 1}
+
+
+@pytest.mark.parametrize(("models", "needed"), [(2, 6), (3, 7), (4, 8)])
+def test_ranks_are_open_with_fewer_groups_than_the_paired_tests_need(models, needed):
+    names = [f"m{n}" for n in range(models)]
+    for groups in (2, needed - 1, needed):
+        scores = [
+            score(name, "T5", n, 1 - place / models)
+            for place, name in enumerate(names) for n in range(groups)
+        ]  # fmt: skip
+        found = resampled(scores, tuple(names))
+        told = groups >= needed
+        assert [span for _, span in found.ranks.values()] == [
+            (place, place) if told else (1, models) for place in range(1, models + 1)
+        ]
+        assert (
+            any(f"fewer than {needed} groups, {needed - groups} more" in n for n in found.notes)
+            is not told
+        )
+        assert {gap.significant for gap in found.gaps.values()} == {told}
+
+
+def test_ranks_agree_with_the_comparison_of_two_models_on_one_task():
+    generator = np.random.default_rng(8)
+    for groups in (4, 6, 9, 30):
+        for gap in (0, 0.1, 0.3):
+            scores = [
+                score(name, "T5", n, float(value))
+                for name, more in (("one", gap), ("two", 0))
+                for n, value in enumerate(generator.normal(more, 0.2, groups))
+            ]
+            ranks = resampled(scores).ranks
+            (task,) = compare_models(scores[:groups], scores[groups:], "strict")
+            assert (ranks["one"][1] == ranks["two"][1]) is (task.better == "")
+            assert resampled(scores).gaps["one", "two"].p_holm == pytest.approx(
+                task.p_holm, abs=0.01
+            )
 
 
 def test_chance_is_what_a_guess_earns():

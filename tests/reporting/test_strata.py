@@ -63,8 +63,7 @@ def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(ga
     assert rows["宋 Song"][1:3] == [4, 0.625]
     assert rows["宋 Song"][5] == [0.5, 0.75, 0.0]
     assert rows["唐 Tang"][2] == 1
-    low, high = rows["宋 Song"][3:5]
-    assert low <= 0.625 <= high
+    assert rows["宋 Song"][3:5] == [None, None]  # four books are too few
     assert [row[0] for row in tables["T7", "dynasty"]["rows"]] == ["宋 Song", "唐 Tang"]
     assert ("T7", "place") not in tables
 

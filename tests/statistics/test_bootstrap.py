@@ -32,20 +32,24 @@ def test_items_of_one_book_count_as_one_draw():
 
 
 def test_weights_make_a_corpus_rate():
-    interval = group_bootstrap([1, 50], [10, 100], ["a", "b"])
+    interval = group_bootstrap([1] * 5 + [50], [10] * 5 + [100], [*"abcdef"])
     assert interval is not None
     assert interval.low == pytest.approx(0.1)
-    assert interval.high == pytest.approx(0.5)
+    assert interval.high == pytest.approx(0.5, abs=0.03)
 
 
-def test_one_group_or_no_weight_gives_no_interval():
+def test_fewer_than_six_groups_or_no_weight_give_no_interval():
     assert group_bootstrap([1, 0], [1, 1], ["a", "a"]) is None
     assert group_bootstrap([], [], []) is None
-    assert group_bootstrap([0, 0], [0, 0], ["a", "b"]) is None
+    assert group_bootstrap([0] * 6, [0] * 6, [*"abcdef"]) is None
+    found = {n: group_bootstrap([1, 0] * n, [1, 1] * n, [f"{k}" for k in range(2 * n)])
+             for n in (1, 2, 3)}  # fmt: skip
+    assert {n: interval is not None for n, interval in found.items()} == {1: 0, 2: 0, 3: 1}
 
 
 def test_the_same_input_gives_the_same_interval():
-    args = ([0.0, 1.0, 1.0, 0.5], [1.0] * 4, ["a", "b", "c", "d"])
+    args = ([0.0, 1.0, 1.0, 0.5] * 2, [1.0] * 8, [*"abcdefgh"])
+    assert group_bootstrap(*args) is not None
     assert group_bootstrap(*args) == group_bootstrap(*args)
 
 

@@ -14,9 +14,11 @@ from keju.statistics import (
     compare,
     detectable_difference,
     group_sums,
+    groups_needed,
     holm,
+    pairwise_p,
     randomisation_p,
-    rank_intervals,
+    rank_sets,
     spread_of_differences,
 )
 
@@ -114,16 +116,28 @@ def test_holm_keeps_the_order_and_lowers_nothing(values):
     assert all(adjusted[a] <= adjusted[b] for a, b in pairwise(order))
 
 
-def test_what_can_be_told_is_told_four_times_in_five():
+@pytest.mark.parametrize(("groups", "tests"), [(8, 1), (10, 3), (25, 1), (40, 20), (120, 1)])
+def test_a_detectable_difference_is_found_four_times_in_five(groups, tests):
     generator = np.random.default_rng(13)
-    groups = 120
-    spread = 0.5
-    gap = detectable_difference(spread, groups)
-    told = 0
-    for _ in range(400):
-        first = sums(generator.normal(gap, spread, groups))
-        told += randomisation_p(first, sums(np.zeros(groups)), resamples=300) <= 0.05
-    assert told / 400 == pytest.approx(0.8, abs=0.06)
+    gap = detectable_difference(0.5, groups, tests=tests)
+    found = 0
+    for _ in range(500):
+        first = sums(generator.normal(gap, 0.5, groups))
+        p = randomisation_p(first, sums(np.zeros(groups)), resamples=2000)
+        found += p <= 0.05 / tests
+    assert found / 500 == pytest.approx(0.8, abs=0.07)
+
+
+def test_too_few_groups_can_find_no_difference_whatever_its_size():
+    assert [groups_needed(tests) for tests in (1, 2, 3, 45, 190)] == [6, 7, 7, 11, 13]
+    for tests in (1, 3, 45):
+        needed = groups_needed(tests)
+        assert detectable_difference(0.1, needed - 1, tests=tests) is None
+        assert detectable_difference(0.1, needed, tests=tests) > 0
+        largest = [
+            randomisation_p(sums(np.ones(n)), sums(np.zeros(n))) for n in (needed - 1, needed)
+        ]
+        assert largest[0] > 0.05 / tests >= largest[1]
 
 
 def test_the_spread_of_a_mean_over_items_is_that_of_the_differences():
@@ -132,10 +146,30 @@ def test_the_spread_of_a_mean_over_items_is_that_of_the_differences():
 
 
 def test_ranks_that_overlap_and_ranks_that_do_not():
-    values = {
-        "best": np.array([0.9, 0.8, 0.9, 0.9]),
-        "a": np.array([0.5, 0.6, 0.4, 0.5]),
-        "b": np.array([0.4, 0.5, 0.5, 0.5]),
-    }
-    assert rank_intervals(values) == {"best": (1, 1), "a": (2, 3), "b": (2, 3)}
-    assert rank_intervals(values, higher_is_better=False)["best"] == (3, 3)
+    p_values = {(0, 1): 0.01, (0, 2): 0.03, (1, 2): 0.4}
+    assert rank_sets([0.9, 0.5, 0.4], p_values) == [(1, 1), (2, 3), (2, 3)]
+    assert rank_sets([0.9, 0.5, 0.4], dict.fromkeys(p_values, 0.051)) == [(1, 3)] * 3
+    assert rank_sets([0.5, 0.5], {(0, 1): 0.0}) == [(1, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("groups", [2, 5, 12, 13, 60])
+def test_all_pairs_are_tested_as_two_models_are(groups):
+    values = np.random.default_rng(groups).random((3, groups))
+    found = pairwise_p(values / groups, resamples=20_000)
+    for (one, other), p in found.items():
+        alone = randomisation_p(sums(values[one]), sums(values[other]), resamples=20_000)
+        assert p == (alone if groups <= 12 else pytest.approx(alone, abs=0.02))
+
+
+@pytest.mark.parametrize("books", [2, 4, 6, 10, 20, 40])
+def test_ranks_of_equal_models_are_separated_in_at_most_5_of_100_samples(books):
+    generator = np.random.default_rng(books)
+    wrong = 0
+    for _ in range(400):
+        values = generator.beta(0.6, 2.4, books) + generator.normal(0, 0.1, (4, books))
+        p_values = pairwise_p(values / books, resamples=400)
+        adjusted = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+        wrong += rank_sets(values.mean(axis=1).tolist(), adjusted) != [(1, 4)] * 4
+    assert wrong / 400 <= 0.07
+    if books < groups_needed(6):
+        assert wrong == 0

@@ -24,6 +24,9 @@ from keju.reporting.terminal import model_head
 from keju.runs import RunFolder
 from keju.scoring import TaskComparison, compare_models, cut_note
 
+_MOST_NAMED = 8
+"""Tasks that one line of the comparison names."""
+
 
 class Unscored(Record, frozen=True, kw_only=True):
     """A task (or one query of it) whose main metric is lacking: on how many items, and why."""
@@ -180,10 +183,10 @@ def comparison_table(compared: Comparison) -> Table:
 
 
 def comparison_lines(compared: Comparison) -> Iterator[str]:
-    """What the table's columns mean, what could be told, and what could not be tested."""
+    """What the table's columns mean, what could be found, and what could not be tested."""
     yield (
-        "Over the items that both answered; books, plates and bones are swapped and drawn whole. "
-        "p: paired randomisation, adjusted over the tasks (Holm); ▲ where it is .05 or less"
+        "Over the items that both answered. p: paired randomisation test over groups (books, "
+        "plates, bones), adjusted over the tasks (Holm). ▲ where p is .05 or less"
     )
     found = compared.tasks
     if compared.shared:
@@ -197,17 +200,52 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
     for lacking in compared.unscored:
         name = f"{lacking.task}/{lacking.query}" if lacking.query else lacking.task
         yield f"{name}: {lacking.items:,} not compared, {lacking.metric} unscored: {lacking.reason}"
-    told = sorted(each.detectable for each in found if each.detectable is not None)
-    if told:
-        yield (
-            f"So many groups tell differences of {100 * told[0]:.0f} to {100 * told[-1]:.0f} "
-            "points four times in five (--json has each task's)"
-        )
+    yield from _power_lines(found)
     for each in found:
         if each.p is None:
-            name = f"{each.task}/{each.query}" if each.query else each.task
-            why = "one group alone" if each.groups < 2 else f"{each.metric} is no ratio of sums"
-            yield f"{name} could not be tested: {why}"
+            why = (
+                "there is one group only"
+                if each.groups < 2
+                else f"{each.metric} is not a ratio of sums"
+            )
+            yield f"{_place(each)} could not be tested: {why}"
+
+
+def _power_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
+    """Which differences the groups suffice for, and how many more groups the other tasks need."""
+    tested = [each for each in found if each.p is not None and each.needed is not None]
+    few: dict[int, list[str]] = {}
+    for each in tested:
+        if each.groups < (each.needed or 0):
+            few.setdefault(each.groups, []).append(_place(each))
+    for groups, names in sorted(few.items()):
+        needed = next(each.needed for each in tested) or 0
+        over = f", adjusted over {len(tested)} tasks" if len(tested) > 1 else ""
+        yield (
+            f"{_listed(names)}: no difference can be significant with {groups} groups{over}. "
+            f"At least {needed} groups are needed, {needed - groups} more"
+        )
+    sizes = sorted(each.detectable for each in found if each.detectable is not None)
+    if sizes:
+        low, high = (f"{100 * size:.0f}" for size in (sizes[0], sizes[-1]))
+        span = low if low == high else f"{low} to {high}"
+        yield (
+            f"A true difference of {span} points would be found four times in five "
+            "(--json has each task's)"
+            if sizes[-1] <= 1
+            else f"In some tasks even a difference of 100 points might be missed: the groups "
+            f"differ too much (--json has each task's; the smallest is {low} points)"
+        )
+
+
+def _place(each: TaskComparison) -> str:
+    return f"{each.task}/{each.query}" if each.query else each.task
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _value(value: float, *, better: bool) -> str:

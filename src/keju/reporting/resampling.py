@@ -1,9 +1,8 @@
-"""How sure the means of a benchmark are, and the ranks that follow from them."""
+"""Intervals of a benchmark's means, paired tests between its models, and their ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import permutations
 from statistics import harmonic_mean
 from typing import NamedTuple
 
@@ -13,43 +12,108 @@ from keju.items import Score
 from keju.reporting.gather import Mains
 from keju.reporting.labels import task_name
 from keju.scoring import BenchmarkResult, is_ratio_of_sums
-from keju.statistics import GroupSums, TaskSums, interval_of, rank_intervals, resample_suite
+from keju.statistics import (
+    FEWEST_GROUPS,
+    TaskSums,
+    groups_needed,
+    holm,
+    interval_of_values,
+    pairwise_p,
+    rank_sets,
+    resample_suite,
+)
 from keju.statistics.bootstrap import Floats
 
 Bounds = tuple[float, float]
 
-_ENOUGH = 2
-"""Groups; of fewer nothing can be said."""
+_LEVEL = 0.05
+
+_RESAMPLED = 2
+"""Groups of a task with which drawing them again changes its value."""
+
+
+class Gap(NamedTuple):
+    """The overall mean of one model less another's, with p adjusted over all pairs (Holm)."""
+
+    difference: float
+    p_holm: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the adjusted p is at most .05."""
+        return self.p_holm <= _LEVEL
 
 
 class Resampled(NamedTuple):
-    """The 95 % intervals of a benchmark under one protocol, by model.
+    """The 95 % intervals of a benchmark under one protocol, and its models' ranks.
 
-    `ranks` are the rank by value and the ranks that a model holds in 95 % of the resamples (None
-    where there is no other to be told from); `unranked` says why a model has none. `above` is, for
-    each two ranked models, the share of resamples in which the first lies above the second.
+    `ranks` are the rank by value and the ranks that are possible after all pairwise tests (None
+    where the means cannot be tested); `unranked` says why a model has none. `gaps` compares each
+    two ranked models, both ways.
     """
 
     overall: dict[str, Bounds]
     domains: dict[tuple[str, str], Bounds]
-    ranks: dict[str, tuple[int, Bounds | None]]
+    ranks: dict[str, tuple[int, tuple[int, int] | None]]
     unranked: dict[str, str]
     notes: list[str]
-    above: dict[tuple[str, str], float]
+    gaps: dict[tuple[str, str], Gap]
+
+
+class _Part(NamedTuple):
+    """One ratio of sums of a task, and the task's value in every resample by model."""
+
+    sums: TaskSums
+    values: Floats
 
 
 class _Resamples(NamedTuple):
-    """Each part of the benchmark in every resample, resamples by models."""
+    """The parts of each task of the benchmark; `groups` is the number of groups in all."""
 
-    parts: dict[str, Floats]
-    groups: list[int]
+    parts: dict[str, list[_Part]]
+    groups: int
+    of_task: dict[str, int]
     unsure: list[str]
+
+    def groups_of(self, names: Collection[str]) -> int:
+        """How many different groups these tasks have."""
+        rows = [part.sums.groups for name in names for part in self.parts[name]]
+        return len(np.unique(np.concatenate(rows))) if rows else 0
+
+    def width(self, names: Collection[str]) -> int:
+        """The typical number of groups of these tasks, which widens the interval of their mean.
+
+        At least `FEWEST_GROUPS`: in simulations of 3 to 20 tasks with 2 to 10 groups each, the
+        intervals then contain the true mean 90 to 98 times in a hundred.
+        """
+        counts = [self.of_task[name] for name in names if self.of_task[name] >= _RESAMPLED]
+        return max(FEWEST_GROUPS, round(harmonic_mean(counts))) if counts else 0
+
+    def values(self, name: str, model: int) -> Floats:
+        """A task's value in every resample."""
+        parts = np.array([part.values[:, model] for part in self.parts[name]], dtype=np.float64)
+        return np.asarray(parts.mean(axis=0), dtype=np.float64)
+
+    def contributions(self, name: str) -> Floats:
+        """What each group adds to each model's value of a task, models by groups.
+
+        Measured from the pooled value of all models, so that groups on which two models do alike
+        add nothing to their difference.
+        """
+        found = np.zeros((self.groups, self.parts[name][0].sums.top.shape[1]))
+        for part in self.parts[name]:
+            top, bottom = part.sums.top, part.sums.bottom
+            pooled = top.sum() / bottom.sum()
+            with np.errstate(divide="ignore", invalid="ignore"):
+                added = (top - pooled * bottom) / bottom.sum(axis=0)
+            found[part.sums.groups] += np.nan_to_num(added)
+        return found.T / len(self.parts[name])
 
 
 def resample_benchmark(
     mains: Mains, results: Mapping[str, BenchmarkResult], *, ranked: Collection[str]
 ) -> Resampled:
-    """Draw the groups again and say between what the means and ranks then lie.
+    """Resample the groups for the intervals of the means, and test the models in pairs.
 
     Args:
         mains: the scores of main metrics under one protocol, by task and query.
@@ -58,58 +122,80 @@ def resample_benchmark(
     """
     models = list(results)
     drawn = _drawn(mains, models)
-    enough = [count for count in drawn.groups if count >= _ENOUGH]
     found = Resampled({}, {}, {}, {}, list(_notes(drawn)), {})
-    if not enough:
-        return _rank(found, results, ranked, None)
-    size = max(_ENOUGH, round(harmonic_mean(enough)))
-    width = GroupSums(np.zeros(size), np.ones(size))
-    overall = np.full((len(next(iter(drawn.parts.values()))), len(models)), np.nan)
+    tested: dict[str, Floats] = {}
     for place, model in enumerate(models):
-        means = []
-        for domain, mean in results[model].domains.items():
-            there = [name for name in mean.parts if name not in mean.missing]
-            if there and all(name in drawn.parts for name in there):
-                values = np.mean([drawn.parts[name][:, place] for name in there], axis=0)
-                means.append(values)
-                found.domains[model, domain] = interval_of(values, width)[:2]
-        valued = [each for each in results[model].domains.values() if each.value is not None]
-        if means and len(means) == len(valued):
-            overall[:, place] = np.mean(means, axis=0)
-            found.overall[model] = interval_of(overall[:, place], width)[:2]
-    return _rank(found, results, ranked, dict(zip(models, overall.T, strict=True)))
+        domains = {
+            domain: [name for name in mean.parts if name not in mean.missing]
+            for domain, mean in results[model].domains.items()
+            if mean.value is not None
+        }
+        known = {
+            domain: names
+            for domain, names in domains.items()
+            if names and all(name in drawn.parts for name in names)
+        }
+        means = {
+            domain: np.mean([drawn.values(name, place) for name in names], axis=0)
+            for domain, names in known.items()
+        }
+        for domain, values in means.items():
+            if bounds := _bounds(values, drawn, known[domain]):
+                found.domains[model, domain] = bounds
+        if not known or len(known) < len(domains):
+            continue
+        everything = [name for names in known.values() for name in names]
+        if bounds := _bounds(np.mean(list(means.values()), axis=0), drawn, everything):
+            found.overall[model] = bounds
+        tested[model] = np.mean(
+            [
+                np.mean([drawn.contributions(name)[place] for name in names], axis=0)
+                for names in known.values()
+            ],
+            axis=0,
+        )
+    return _rank(found, results, ranked, tested)
+
+
+def _bounds(values: Floats, drawn: _Resamples, names: Collection[str]) -> Bounds | None:
+    """The interval of a mean over tasks; None where they have too few groups together."""
+    if drawn.groups_of(names) < FEWEST_GROUPS or not drawn.width(names):
+        return None
+    found = interval_of_values(values, drawn.width(names))
+    return (found.low, found.high) if found else None
 
 
 def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
     places = {model: place for place, model in enumerate(models)}
     known: dict[str, int] = {}
-    sums: list[TaskSums] = []
-    parts: dict[str, list[int]] = {}
-    found = _Resamples({}, [], [])
+    sums: dict[str, list[TaskSums]] = {}
+    unsure: list[str] = []
     for (task, query), scores in mains.items():
         name = task_name(task, query)
         kept = [each for each in scores if each.model in places and each.value is not None]
-        if not kept:
-            continue
-        ratios = list(_ratios(kept))
-        if not ratios:
-            found.unsure.append(f"{name} ({kept[0].metric})")
-            continue
+        ratios = list(_ratios(kept)) if kept else []
+        if kept and not ratios:
+            unsure.append(f"{name} ({kept[0].metric})")
         for of_ratio in ratios:
-            parts.setdefault(name, []).append(len(sums))
-            sums.append(_sums(of_ratio, places, known))
-        found.groups.append(len({each.group or each.item for each in kept}))
-    values = resample_suite(sums, groups=max(1, len(known)))
-    for place, of_task in enumerate(sums):
+            sums.setdefault(name, []).append(_sums(of_ratio, places, known))
+    flat = [each for of_task in sums.values() for each in of_task]
+    values = resample_suite(flat, groups=max(1, len(known)))
+    for place, of_part in enumerate(flat):
         with np.errstate(divide="ignore", invalid="ignore"):
-            whole = of_task.top.sum(axis=0) / of_task.bottom.sum(axis=0)
-        # A draw that misses a task whole leaves it where it stands, as a mean that now and then
-        # loses a task would swing for a reason that has nothing to do with the models.
+            whole = of_part.top.sum(axis=0) / of_part.bottom.sum(axis=0)
+        # A resample that misses a task keeps the task's own value. A mean that sometimes loses a
+        # task would swing for a reason that has nothing to do with the models.
         values[:, place] = np.where(np.isnan(values[:, place]), whole, values[:, place])
-    for name, columns in parts.items():
-        with np.errstate(invalid="ignore"):
-            found.parts[name] = values[:, columns].mean(axis=1)
-    return found
+    columns = iter(range(len(flat)))
+    parts = {
+        name: [_Part(each, values[:, next(columns)]) for each in of_task]
+        for name, of_task in sums.items()
+    }
+    of_task = {
+        name: len(np.unique(np.concatenate([each.groups for each in each_task])))
+        for name, each_task in sums.items()
+    }
+    return _Resamples(parts, len(known), of_task, unsure)
 
 
 def _ratios(scores: Sequence[Score]) -> Iterator[list[Score]]:
@@ -138,7 +224,7 @@ def _rank(
     found: Resampled,
     results: Mapping[str, BenchmarkResult],
     ranked: Collection[str],
-    overall: Mapping[str, Floats] | None,
+    tested: Mapping[str, Floats],
 ) -> Resampled:
     there = {
         model: {
@@ -158,26 +244,45 @@ def _rank(
             lacks = ", ".join(sorted(asked - names))
             found.unranked[model] = f"not ranked: lacks {lacks}"
     if len(values) == 1:
-        found.unranked.update(dict.fromkeys(values, "nobody to rank it against"))
+        found.unranked.update(dict.fromkeys(values, "there is no other model to rank it against"))
         return found
-    spans = {}
-    if values and overall is not None and all(m in found.overall for m in values):
-        spans = rank_intervals({model: overall[model] for model in values})
-        for one, other in permutations(values, 2):
-            tied = float(np.mean(overall[one] == overall[other]))
-            found.above[one, other] = float(np.mean(overall[one] > overall[other])) + tied / 2
+    spans: dict[str, tuple[int, int]] = {}
+    if values and all(model in tested for model in values):
+        spans = _test_pairs(found, values, np.array([tested[model] for model in values]))
     for model, value in values.items():
         above = sum(other > value for other in values.values())
         found.ranks[model] = (above + 1, spans.get(model))
     return found
 
 
+def _test_pairs(
+    found: Resampled, values: Mapping[str, float], contributions: Floats
+) -> dict[str, tuple[int, int]]:
+    """Test every two models, fill `gaps` and `notes`, and return the possible ranks of each."""
+    names = list(values)
+    plain = pairwise_p(contributions)
+    adjusted = dict(zip(plain, holm(list(plain.values())), strict=True))
+    for (one, other), p in adjusted.items():
+        gap = values[names[one]] - values[names[other]]
+        found.gaps[names[one], names[other]] = Gap(gap, p)
+        found.gaps[names[other], names[one]] = Gap(-gap, p)
+    groups, needed = contributions.shape[1], groups_needed(len(plain))
+    if groups < needed:
+        found.notes.append(
+            f"{groups} groups (books, plates, bones) cannot rank {len(names)} models: no "
+            f"difference is significant with fewer than {needed} groups, {needed - groups} more"
+        )
+    return dict(zip(names, rank_sets(list(values.values()), adjusted), strict=True))
+
+
 def _notes(drawn: _Resamples) -> Iterator[str]:
-    single = sum(count < _ENOUGH for count in drawn.groups)
+    single = sum(count < _RESAMPLED for count in drawn.of_task.values())
     if single:
         yield (
-            f"{single} of {len(drawn.groups)} tasks rest on one group each: their luck is in no "
-            "interval"
+            f"{single} of {len(drawn.of_task)} tasks have one group each: the intervals do not "
+            "contain their sampling error"
         )
+    if 0 < drawn.groups < FEWEST_GROUPS:
+        yield f"No intervals: {drawn.groups} groups, at least {FEWEST_GROUPS} are needed"
     if drawn.unsure:
         yield f"No interval where these enter: {', '.join(drawn.unsure)}"

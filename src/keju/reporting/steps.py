@@ -17,6 +17,7 @@ from keju.reporting.cells import Cell
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import metric_label, percent, task_name
 from keju.scoring import PROTOCOLS, TaskComparison, compare_models
+from keju.statistics import FEWEST_GROUPS
 
 _RESAMPLES = 4000
 _ROWS: tuple[tuple[Setting, ...], ...] = (
@@ -124,8 +125,10 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
 
 def _step(found: TaskComparison) -> Cell:
     value = f"{100 * found.difference:+.1f}"
+    if found.groups < FEWEST_GROUPS:
+        return Cell(value, note="too few groups", title=f"{found.groups} of {FEWEST_GROUPS} groups")
     if found.low is None or found.high is None or found.p is None:
-        return Cell(value, note="one group" if found.groups < 2 else "not testable")
+        return Cell(value, note="not testable")
     sure = "sure" if found.p <= 0.05 else "not sure"
     return Cell(
         value,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -15,6 +16,7 @@ from keju.statistics import (
     compare,
     detectable_difference,
     group_sums,
+    groups_needed,
     holm,
     spread_of_differences,
 )
@@ -28,11 +30,13 @@ class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     """One task (or one query of it): the main metric of two sides over the same items.
 
     `difference` is first - second, with the 95 % interval `low` to `high` of the paired bootstrap
-    by group. `p` is of the paired randomisation test, `p_holm` adjusted over all tasks that were
-    compared. `detectable` is the difference that so many groups tell four times in five. They are
-    None where the metric is no ratio of sums (a median, a harmonic mean of means) or where fewer
-    than two groups leave nothing to resample. `better` is ``first`` or ``second`` where the
-    adjusted p is at most .05, else empty.
+    by group (None with fewer than 6 groups). `p` is of the paired randomisation test, `p_holm`
+    adjusted over all tasks that were compared. `needed` is the number of groups with which a p of
+    .05 can be reached after that adjustment; `detectable` is the true difference that so many
+    groups find four times in five, None where there are fewer than needed. p, `p_holm` and
+    `detectable` are None too where the metric is not a ratio of sums (a median, a harmonic mean of
+    means) or where there is one group only. `better` is ``first`` or ``second`` where the adjusted
+    p is at most .05, else empty.
     """
 
     task: str
@@ -47,6 +51,7 @@ class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     high: float | None = None
     p: float | None = None
     p_holm: float | None = None
+    needed: int | None = None
     detectable: float | None = None
     better: str = ""
 
@@ -78,6 +83,13 @@ def compare_models(
     return _adjusted(found)
 
 
+class _Tested(NamedTuple):
+    """A comparison, and how the models' differences are spread over its groups."""
+
+    found: TaskComparison
+    spread: float
+
+
 def _by_query(
     scores: Iterable[Score], protocol: Protocol
 ) -> dict[tuple[str, str, str], dict[_Place, Score]]:
@@ -98,7 +110,7 @@ def _compared(
     second: Sequence[Score],
     *,
     resamples: int,
-) -> TaskComparison:
+) -> _Tested:
     values = [task_value(metric, scores) or 0.0 for scores in (first, second)]
     names = [score.group or score.item for score in first]
     plain = TaskComparison(
@@ -113,19 +125,19 @@ def _compared(
     )
     sums = [_sums(scores, names) for scores in (first, second)]
     if plain.groups < 2 or not is_ratio_of_sums(metric) or any(not s.bottom.sum() for s in sums):
-        return plain
+        return _Tested(plain, 0.0)
     found = compare(*sums, resamples=resamples)
     binding = binding_of(protocol, task.benchmark, query.form, metric)
     is_error = binding is not None and not binding.higher_is_better
     ahead = "first" if (found.value > 0) != is_error else "second"
-    return replace(
+    tested = replace(
         plain,
         low=found.interval.low if found.interval else None,
         high=found.interval.high if found.interval else None,
         p=found.p,
-        detectable=detectable_difference(spread_of_differences(*sums), plain.groups),
         better=ahead,
     )
+    return _Tested(tested, spread_of_differences(*sums))
 
 
 def _sums(scores: Sequence[Score], names: Sequence[str]) -> GroupSums:
@@ -136,17 +148,22 @@ def _sums(scores: Sequence[Score], names: Sequence[str]) -> GroupSums:
     )
 
 
-def _adjusted(found: Sequence[TaskComparison]) -> list[TaskComparison]:
-    """P values adjusted over the tasks that have one; only a sure difference names the better."""
-    tested = [each for each in found if each.p is not None]
-    adjusted: Mapping[int, float] = dict(
-        zip(map(id, tested), holm([each.p or 0.0 for each in tested]), strict=True)
-    )
+def _adjusted(found: Sequence[_Tested]) -> list[TaskComparison]:
+    """Adjust the p values over the tested tasks; only a significant difference names the better."""
+    tested = [each for each, _ in found if each.p is not None]
+    if not tested:
+        return [each for each, _ in found]
+    adjusted = dict(zip(map(id, tested), holm([each.p or 0.0 for each in tested]), strict=True))
+    needed = groups_needed(len(tested))
     return [
         replace(
             each,
-            p_holm=adjusted.get(id(each)),
-            better=each.better if adjusted.get(id(each), 1.0) <= _LEVEL else "",
+            p_holm=adjusted[id(each)],
+            needed=needed,
+            detectable=detectable_difference(spread, each.groups, tests=len(tested)),
+            better=each.better if adjusted[id(each)] <= _LEVEL else "",
         )
-        for each in found
+        if each.p is not None
+        else each
+        for each, spread in found
     ]

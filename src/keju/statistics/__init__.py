@@ -3,6 +3,7 @@
 from keju.statistics.agreement import Alpha, Measure, krippendorff_alpha
 from keju.statistics.association import MEASURES, Association, AssociationMeasure, associate
 from keju.statistics.bootstrap import (
+    FEWEST_GROUPS,
     GroupSums,
     Interval,
     group_bootstrap,
@@ -15,9 +16,11 @@ from keju.statistics.comparison import (
     Difference,
     compare,
     detectable_difference,
+    groups_needed,
     holm,
+    pairwise_p,
     randomisation_p,
-    rank_intervals,
+    rank_sets,
     spread_of_differences,
 )
 from keju.statistics.correlation import (
@@ -36,6 +39,7 @@ from keju.statistics.spread import Spread, spread
 from keju.statistics.suite import TaskSums, resample_suite
 
 __all__ = [
+    "FEWEST_GROUPS",
     "MEASURES",
     "Alpha",
     "Association",
@@ -56,6 +60,7 @@ __all__ = [
     "deviation",
     "group_bootstrap",
     "group_sums",
+    "groups_needed",
     "holm",
     "interval_of",
     "interval_of_values",
@@ -63,9 +68,10 @@ __all__ = [
     "kendall_paper",
     "krippendorff_alpha",
     "pair_counts",
+    "pairwise_p",
     "pearson",
     "randomisation_p",
-    "rank_intervals",
+    "rank_sets",
     "resample_suite",
     "resampled",
     "risk_coverage",

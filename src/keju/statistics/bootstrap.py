@@ -21,6 +21,15 @@ quantiles further out, by the factor by which Student's t and the unbiased varia
 normal ones (Hesterberg 2015). `bca` corrects for bias and skewness (Efron 1987).
 """
 
+FEWEST_GROUPS = 6
+"""Groups below which no 95 % interval is given: our reading.
+
+No exact paired test reaches .05 with fewer (2 / 2^5 is .0625), and below six groups the bootstrap's
+intervals contain the true value too rarely. In `benchmarks/few_groups.py`, where groups are normal,
+they contain it in 51 % of the samples with two groups, 84 % with four and 95 % with six. Where few
+groups are hard and most are easy, six give 87 %, fifteen 92 %.
+"""
+
 _BLOCK = 1 << 22
 
 
@@ -92,13 +101,13 @@ def group_bootstrap(
         seed: of the generator; the same input gives the same interval.
 
     Returns:
-        The interval, or None where fewer than two groups or no weight leave nothing to resample.
+        The interval, or None with fewer than `FEWEST_GROUPS` groups or without any weight.
 
     Raises:
         ValueError: the three sequences differ in length.
     """
     sums = group_sums(numerators, denominators, groups)
-    if len(sums.top) < 2:
+    if len(sums.top) < FEWEST_GROUPS:
         return None
     ratios = resampled(sums, resamples=resamples, seed=seed)
     if not ratios.size:
@@ -151,10 +160,11 @@ def interval_of_values(values: Floats, groups: int, *, level: float = 0.95) -> I
         level: how often such intervals hold the true value.
 
     Returns:
-        The interval; None with fewer than two groups, or where most resamples have no value.
+        The interval; None with fewer than `FEWEST_GROUPS` groups, or where most resamples have no
+        value.
     """
     kept = values[np.isfinite(values)]
-    if groups < 2 or not kept.size or 2 * kept.size < values.size:
+    if groups < FEWEST_GROUPS or not kept.size or 2 * kept.size < values.size:
         return None
     tail = _expanded_tail(groups, (1 - level) / 2)
     low, high = np.quantile(kept, (tail, 1 - tail))

@@ -5,14 +5,21 @@ Groups (books, plates, bones) are swapped or drawn whole, as items of one are no
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import product
-from math import sqrt
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, product
+from math import ceil, log2, sqrt
 from typing import NamedTuple
 
 import numpy as np
 
-from keju.statistics.bootstrap import Floats, GroupSums, Interval, draws, interval_of
+from keju.statistics.bootstrap import (
+    FEWEST_GROUPS,
+    Floats,
+    GroupSums,
+    Interval,
+    draws,
+    interval_of,
+)
 
 _EXACT_UP_TO = 12
 """Groups; with no more, every way of swapping is tried (4,096 of them)."""
@@ -26,7 +33,7 @@ class Difference(NamedTuple):
     Attributes:
         value: the difference of the two ratios.
         p: two-sided, of the paired randomisation test.
-        interval: of the paired bootstrap, or None with fewer than two groups.
+        interval: of the paired bootstrap, or None with fewer than `FEWEST_GROUPS` groups.
         groups: how many could be swapped.
     """
 
@@ -95,25 +102,41 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def groups_needed(tests: int = 1, *, level: float = 0.05) -> int:
+    """The smallest number of groups with which a paired test can reach a level at all.
+
+    The exact two-sided p of G groups is at least 2 / 2^G. After Holm's adjustment over `tests`
+    tests, the smallest of them must be at most level / tests.
+    """
+    return ceil(log2(2 * tests / level) - _SLACK)
+
+
 def detectable_difference(
-    spread: float, groups: int, *, level: float = 0.95, power: float = 0.8
-) -> float:
-    """The least difference that so many groups can tell, mostly.
+    spread: float, groups: int, *, tests: int = 1, level: float = 0.05, power: float = 0.8
+) -> float | None:
+    """The smallest true difference that a test over so many groups finds with a stated power.
+
+    It follows from Student's t with groups - 1 degrees of freedom. Over several tests the level is
+    divided by their number, which is slightly stricter than Holm's procedure.
 
     Args:
         spread: standard deviation over groups of the differences between the two models' values.
-        groups: how many there are, one or more.
+        groups: how many there are.
+        tests: how many tests are adjusted together.
         level: of the two-sided test.
-        power: how often the difference is to be told.
+        power: how often the difference is to be found.
 
-    Raises:
-        ValueError: there is no group.
+    Returns:
+        The difference in the unit of `spread`; None where so few groups cannot reach the level
+        whatever the difference (see `groups_needed`).
     """
-    from scipy.special import ndtri  # noqa: PLC0415
+    from scipy.special import stdtrit  # noqa: PLC0415
 
-    if groups < 1:
-        raise ValueError("one group or more")
-    return float(ndtri(1 - (1 - level) / 2) + ndtri(power)) * spread / sqrt(groups)
+    if groups < groups_needed(tests, level=level):
+        return None
+    freedom = groups - 1
+    reach = stdtrit(freedom, 1 - level / (2 * tests)) + stdtrit(freedom, power)
+    return float(reach) * spread / sqrt(groups)
 
 
 def spread_of_differences(first: GroupSums, second: GroupSums) -> float:
@@ -129,32 +152,73 @@ def spread_of_differences(first: GroupSums, second: GroupSums) -> float:
     return float(np.std(parts[0] - parts[1], ddof=1)) if len(parts[0]) > 1 else float("nan")
 
 
-def rank_intervals(
-    values: Mapping[str, Floats], *, level: float = 0.95, higher_is_better: bool = True
-) -> dict[str, tuple[int, int]]:
-    """The ranks, from 1, that each model holds in resampled values.
+def pairwise_p(
+    contributions: Floats, *, resamples: int = 10_000, seed: int = 12345
+) -> dict[tuple[int, int], float]:
+    """Two-sided p of the paired randomisation test for every two of M models.
+
+    Swapping two models' answers to a group changes the sign of the difference of their
+    contributions. With twelve groups or fewer all signs are tried and p is exact. For two models on
+    one task whose denominators are equal, this is `randomisation_p`.
 
     Args:
-        values: for each model its value in each of R resamples, the same draws for all.
-        level: the share of resamples in which the rank lies within.
-        higher_is_better: else the least value ranks first.
+        contributions: what each group adds to each model's value, M by G. The sums of two rows
+            differ by the difference of the two models' values.
+        resamples: how many signs are drawn where there are too many groups for all.
+        seed: of the generator.
 
     Returns:
-        First and last rank of each; models that tie share the better rank at the one end and
-        the worse at the other.
+        The unadjusted p of each pair of rows, the lower row first.
     """
-    table = np.array(list(values.values()))
-    if not higher_is_better:
-        table = -table
-    tail = (1 - level) / 2
-    found = {}
-    for place, name in enumerate(values):
-        above = (table > table[place]).sum(axis=0)
-        tied = (table == table[place]).sum(axis=0) - 1
-        low = np.quantile(above + 1, tail, method="lower")
-        high = np.quantile(above + 1 + tied, 1 - tail, method="higher")
-        found[name] = (int(low), int(high))
-    return found
+    models, groups = contributions.shape
+    observed = contributions.sum(axis=1)
+    pairs = list(combinations(range(models), 2))
+    first, second = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+    least = np.abs(observed[first] - observed[second]) - _SLACK
+    exact = groups <= _EXACT_UP_TO
+    reached = np.zeros(len(pairs))
+    drawn = 0
+    for signs in _signs(groups, resamples, seed):
+        values = signs @ contributions.T
+        drawn += len(signs)
+        reached += (np.abs(values[:, first] - values[:, second]) >= least).sum(axis=0)
+    p_values = reached / drawn if exact else (1 + reached) / (1 + drawn)
+    return {pair: float(p) for pair, p in zip(pairs, p_values, strict=True)}
+
+
+def _signs(groups: int, resamples: int, seed: int) -> Iterator[Floats]:
+    """Rows of signs, one a group: all of them for few groups, else drawn in blocks."""
+    if groups <= _EXACT_UP_TO:
+        yield np.array(list(product((-1.0, 1.0), repeat=groups)), dtype=np.float64)
+        return
+    generator = np.random.default_rng(seed)
+    block = max(1, (1 << 22) // groups)
+    for start in range(0, resamples, block):
+        size = min(block, resamples - start)
+        yield generator.choice((-1.0, 1.0), size=(size, groups))
+
+
+def rank_sets(
+    values: Sequence[float], p_values: Mapping[tuple[int, int], float], *, level: float = 0.05
+) -> list[tuple[int, int]]:
+    """The ranks, from 1, that each of M models can hold after all pairwise tests.
+
+    A model ranks after those that are significantly better and before those that are significantly
+    worse. The p values must be adjusted for the number of pairs; then all sets together contain the
+    true ranks with probability 1 - level (Al Mohamad et al. 2022, Biometrics 78).
+
+    Args:
+        values: of each model, higher is better.
+        p_values: adjusted, for each pair of places, the lower place first.
+        level: of the adjusted p values.
+    """
+    better, worse = [0] * len(values), [0] * len(values)
+    for (one, other), p in p_values.items():
+        if p <= level and values[one] != values[other]:
+            first, last = (one, other) if values[one] > values[other] else (other, one)
+            better[last] += 1
+            worse[first] += 1
+    return [(1 + above, len(values) - below) for above, below in zip(better, worse, strict=True)]
 
 
 def _swapped(first: GroupSums, second: GroupSums, swaps: Floats) -> Floats:
@@ -168,7 +232,7 @@ def _swapped(first: GroupSums, second: GroupSums, swaps: Floats) -> Floats:
 
 
 def _interval(first: GroupSums, second: GroupSums, *, resamples: int, seed: int) -> Interval | None:
-    if len(first.top) < 2:
+    if len(first.top) < FEWEST_GROUPS:
         return None
     parts = []
     for drawn in draws(len(first.top), resamples=resamples, seed=seed):

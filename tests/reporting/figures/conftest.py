@@ -18,10 +18,10 @@ TEXTS = ("天地玄黃宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往�
 
 
 def questions(count: int = 12) -> list[Item]:
-    """Questions with letters, of four books, and a page of each book."""
+    """Questions with letters, of eight books, and a page of each book."""
     asked = [
         Item(
-            id=f"q{n}", benchmark="MCS-Bench", task=("T7", "T16")[n % 2], group=f"book {n % 4}",
+            id=f"q{n}", benchmark="MCS-Bench", task=("T7", "T16")[n % 2], group=f"book {n % 8}",
             options=("絹本", "紙本", "碑刻", "竹簡"), answer="AB"[n % 3 % 2],
             question="這是什麼？",
         )

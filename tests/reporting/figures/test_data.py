@@ -75,13 +75,16 @@ def test_ranks_are_the_leaderboards_ranks_and_baselines_have_none(source):
                 assert told == f"{cell.value} {cell.note}"
 
 
-def test_shares_of_both_directions_make_a_hundred(source):
-    rows = difference_rows(source.boards[0], "strict")
-    shares = {(row["above"], row["below"]): row["share"] for row in rows}
-    assert len(shares) == 6
-    assert all(math.isclose(shares[a, b] + shares[b, a], 100, abs_tol=0.02) for a, b in shares)
-    best, *_, worst = (row["model"] for row in rank_rows(source.boards[0], "strict"))
-    assert shares[best, worst] > 97.5
+def test_differences_are_those_of_the_means_and_framed_where_significant(source):
+    rows = {(row["above"], row["below"]): row
+            for row in difference_rows(source.boards[0], "strict")}  # fmt: skip
+    means = {row["model"]: row["value"] for row in standing_rows(source.boards[0])
+             if row["protocol"] == "strict"}  # fmt: skip
+    assert len(rows) == 6
+    for (one, other), row in rows.items():
+        assert row["difference"] == pytest.approx(means[one] - means[other], abs=0.02)
+        assert row["significant"] is (row["p"] <= 0.05)
+        assert rows[other, one]["p"] == row["p"]
 
 
 def test_the_heatmap_shows_the_values_of_the_task_tables(source):

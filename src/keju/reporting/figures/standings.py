@@ -53,8 +53,8 @@ def standings(source: OfRun) -> Iterator[Drawn]:
             of=slug(board.benchmark),
             title=f"{board.benchmark}: overall means",
             caption="Plain means over domains of plain means over tasks, in percent. Lines are "
-            "95 % intervals with whole books, plates and bones drawn again; where one is missing "
-            "there is one group only. Failures count at each metric's worst value.\n"
+            "95 % bootstrap intervals by group (book, plate or bone). A line is missing where "
+            "there are fewer than 6 groups. Failures count at each metric's worst value.\n"
             "In brackets: how many tasks have a value, where some lack one.",
             rows=rows,
             draw=_standings_chart,
@@ -137,7 +137,7 @@ def _translated(names: Sequence[str], words: Words) -> str:
 
 
 def ranks(source: OfRun) -> Iterator[Drawn]:
-    """Ranks with the ranks that are as likely, a figure a benchmark and protocol."""
+    """Ranks with the ranks that remain possible, a figure per benchmark and protocol."""
     for board in source.boards:
         for protocol in board.protocols[::-1]:
             of = f"{slug(board.benchmark)}-{protocol}"
@@ -149,8 +149,9 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
                 kind="ranks",
                 of=of,
                 title=f"{board.benchmark}: ranks by overall mean ({protocol})",
-                caption="The rank by value, and the ranks that the model holds in 95 % of the "
-                "draws of books, plates and bones: where two bars overlap, the order is not known.",
+                caption="The rank by value, and the ranks that remain possible after paired tests "
+                "of all models (groups: books, plates, bones; Holm, p ≤ .05). Where two bars "
+                "overlap, the order of the two models is not known.",
                 rows=rows,
                 draw=_ranks_chart,
             )
@@ -190,7 +191,7 @@ def _ranks_chart(rows: Sequence[Row], words: Words) -> alt.LayerChart:
 
 
 def differences(source: OfRun) -> Iterator[Drawn]:
-    """How often each ranked model lies above each other, a figure a benchmark and protocol."""
+    """The tested difference of every two ranked models, a figure per benchmark and protocol."""
     for board in source.boards:
         for protocol in board.protocols[::-1]:
             of = f"{slug(board.benchmark)}-{protocol}"
@@ -203,17 +204,17 @@ def differences(source: OfRun) -> Iterator[Drawn]:
             yield Figure(
                 kind="differences",
                 of=of,
-                title=f"{board.benchmark}: which differences can be relied on ({protocol})",
-                caption="In how many of a hundred draws of books, plates and bones the model of "
-                "the row lies above the model of the column. Framed: 97.5 or more, 2.5 or fewer. "
-                "Near 50 the order is luck. No correction for the number of pairs.",
+                title=f"{board.benchmark}: which models differ ({protocol})",
+                caption="The overall mean of the model of the row less that of the column, in "
+                "points. Framed where the difference is significant: paired randomisation test "
+                "over groups (books, plates, bones), adjusted for all pairs (Holm), p ≤ .05.",
                 rows=rows,
                 draw=_differences_chart,
             )
 
 
 def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
-    """A row for each pair of ranked models, both ways; `share` is percent of the resamples."""
+    """A row for each pair of ranked models, both ways; `difference` in points."""
     known = board.sure[protocol]
     order = sorted(known.ranks, key=lambda model: known.ranks[model][0])
     return [
@@ -221,21 +222,15 @@ def difference_rows(board: Leaderboard, protocol: Protocol) -> list[Row]:
             "above": one,
             "below": other,
             "protocol": protocol,
-            "share": round(100 * known.above[one, other], 2),
-            "sure": abs(known.above[one, other] - 0.5) >= 0.475,
-            "label": _hundredths(known.above[one, other]),
+            "difference": round(100 * gap.difference, 2),
+            "p": round(gap.p_holm, 4),
+            "significant": gap.significant,
+            "label": f"{100 * gap.difference:+.1f}",
         }
         for one in order
         for other in order
-        if (one, other) in known.above
+        if (gap := known.gaps.get((one, other)))
     ]
-
-
-def _hundredths(share: float) -> str:
-    """A share as whole percent; only what is never or always says 0 or 100."""
-    if 0 < share < 0.01 or 0.99 < share < 1:
-        return "<1" if share < 0.5 else ">99"
-    return f"{100 * share:.0f}"
 
 
 def _differences_chart(rows: Sequence[Row], _words: Words) -> alt.LayerChart:
@@ -246,12 +241,13 @@ def _differences_chart(rows: Sequence[Row], _words: Words) -> alt.LayerChart:
                 axis=alt.Axis(**plain, orient="top", labelAngle=-40, labelAlign="left")),
         y=alt.Y("above:N", sort=order, title=None, axis=alt.Axis(**plain)),
     )  # fmt: skip
-    scale = alt.Scale(domain=[0, 50, 100], range=[LESS_TO_MORE[n] for n in (0, 2, 4)])
+    most = max(abs(float(row["difference"] or 0)) for row in rows) or 1.0
+    scale = alt.Scale(domain=[-most, 0, most], range=[LESS_TO_MORE[n] for n in (0, 2, 4)])
     cells = base.mark_rect(strokeWidth=1.5, width=_SIDE - 3, height=19).encode(
-        color=alt.Color("share:Q", scale=scale, legend=None),
-        stroke=alt.condition(alt.datum.sure, alt.value(INK), alt.value(PAPER)),
+        color=alt.Color("difference:Q", scale=scale, legend=None),
+        stroke=alt.condition(alt.datum.significant, alt.value(INK), alt.value(PAPER)),
     )
-    far = "abs(datum.share - 50) > 30"
+    far = f"abs(datum.difference) > {0.6 * most}"
     ink = alt.condition(far, alt.value(ON_DARK), alt.value(ON_LIGHT))
     text = base.mark_text(fontSize=9, font=NUMBERS).encode(text="label:N", color=ink)
     return alt.layer(cells, text).properties(width=alt.Step(_SIDE), height=alt.Step(22))
