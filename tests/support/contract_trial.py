@@ -136,7 +136,7 @@ def stopped(
     data = trial(contract.work / f"{name}-data")
     out = contract.work / name
     said = run(data, out, model, "--base-url", url or server.url, *options, code=1)
-    posts = [each for each in server.notes if each["request"]["method"] == "POST"]
+    posts = [each for each in server.record() if each["request"]["method"] == "POST"]
     contract.keep(f"{name}.json", posts[:1])
     hint = " ".join(said.split())
     yield compared(
