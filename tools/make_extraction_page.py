@@ -22,7 +22,7 @@ Made by `tools/make_extraction_page.py`; the test suite holds this page to its o
 
 The banks are lists of answers that were written by hand in the manner of chat models, each with the
 option or value that one careful annotator takes, or null for no answer. `strict` is compared with
-the human.
+the human. [The guide](../tests/banks/README.md) says what the annotator takes, for each form.
 
 - Lines: all answers of the form. Answers: those from which a human takes something.
 - Precision: of what `strict` takes, the share that the human takes. Recall: of what the human
@@ -43,13 +43,17 @@ the floor is 0.048. Its test is an expected failure.
 """
 
 
+_BANKS = (
+    ("answers.jsonl", "First development bank"),
+    ("answers_second.jsonl", "Second development bank"),
+    ("answers_third.jsonl", "Third development bank"),
+)
+
+
 def page() -> str:
     """The whole page as Markdown."""
     parts = [_INTRODUCTION.format(gaming=len(bank("gaming.jsonl")))]
-    for name, title in (
-        ("answers.jsonl", "Our own bank"),
-        ("answers_frozen.jsonl", "Frozen bank, written independently of the extractor"),
-    ):
+    for name, title in _BANKS:
         if bank(name):
             parts.append("\n".join(_section(name, title)))
     return "\n".join(parts)

@@ -54,8 +54,8 @@ def test_json_that_holds_no_text_stays_as_it_is():
     assert transcription_of('[{"bbox": [1, 2, 3, 4]}]').answer == '[{"bbox": [1, 2, 3, 4]}]'
 
 
-def test_chatter_is_not_cut_away():
-    assert transcription_of("好的，结果是：天地").answer == "好的，结果是：天地"
+def test_what_announces_a_text_is_not_the_text():
+    assert transcription_of("好的，结果是：天地").answer == "天地"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_chatter_is_not_cut_away():
 )
 def test_hostile_text_is_read_quickly_and_without_an_error(hostile):
     start = time.process_time()
-    assert transcription_of(hostile).answer is not None
+    assert transcription_of(hostile).rule
     assert time.process_time() - start < 4
 
 

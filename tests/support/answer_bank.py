@@ -69,27 +69,59 @@ def extracted(row: dict[str, Any]) -> Any:
     return None if answer is not None and not answer.strip() else answer
 
 
-def agrees(row: dict[str, Any]) -> bool:  # noqa: PLR0911
-    """Whether `strict` takes what the human takes."""
+def agrees(row: dict[str, Any]) -> bool:
+    """Whether `strict` takes what the human takes, and gives no credit for a value in `not`."""
     expected, found = row["expected"], extracted(row)
+    tempting = [each for each in row.get("not") or () if not _same(row, expected, each)]
+    if found is not None and any(_credits(row, found, each) for each in tempting):
+        return False
     if expected is None or found is None:
         return expected is None and found is None
+    return _credits(row, found, expected)
+
+
+def _credits(row: dict[str, Any], found: Any, value: Any) -> bool:  # noqa: PLR0911
+    """Whether an extracted answer earns the credit where the reference is a value."""
     match form_of(row):
         case "number" | "probability":
-            return abs(float(found) - float(expected)) < 1e-9
+            return _is_number(value) and abs(float(found) - float(value)) < 1e-9
         case "yes-no":
-            truth = {"true": "yes", "false": "no"}.get(str(expected).lower(), str(expected).lower())
+            truth = {"true": "yes", "false": "no"}.get(str(value).lower(), str(value).lower())
             return str(found).lower() == truth
         case "short":
-            return same_short(str(expected), found)
+            return any(same_short(str(value), each) for each in readings(row))
         case "entities":
-            return entity_set(found) == entity_set(_entities(expected))
+            return entity_set(found) == entity_set(_entities(value))
         case "boxes":
-            rows = [expected] if expected and not isinstance(expected[0], list) else expected
+            rows = [value] if value and not isinstance(value[0], list) else value
             return [list(row) for row in found] == [list(map(float, row)) for row in rows]
         case "letter":
-            return bool(found == expected)
-    return counted(str(expected)) == counted(found)
+            return bool(found == value)
+        case "transcription":
+            return counted(str(value)) == counted(found)
+    return "".join(str(value).split()) == "".join(found.split())
+
+
+def readings(row: dict[str, Any]) -> tuple[str, ...]:
+    """The readings of a short answer, the first of which is the extracted one."""
+    return case_of(row).taken.readings
+
+
+def _same(row: dict[str, Any], expected: Any, value: Any) -> bool:
+    """Whether a scorer cannot tell two values apart (one text in two scripts)."""
+    if expected is None:
+        return False
+    if form_of(row) == "short":
+        return same_short(str(value), str(expected))
+    return form_of(row) == "transcription" and counted(str(value)) == counted(str(expected))
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _entities(expected: str | list[str] | list[dict[str, str]]) -> str:

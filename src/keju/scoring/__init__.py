@@ -21,13 +21,15 @@ from keju.scoring.aggregate import (
     cut_note,
     is_ratio_of_sums,
 )
-from keju.scoring.answers import Extracted, body_of, transcription_of
+from keju.scoring.answers import Extracted, body_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.case import official_answer
 from keju.scoring.comparing import TaskComparison, compare_models
 from keju.scoring.export import pieces, to_json
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
+from keju.scoring.open_text import open_text_of
+from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.rules import Rule, counting
 from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
@@ -85,7 +87,9 @@ __all__ = [
     "joined",
     "models_of",
     "official_answer",
+    "open_text_of",
     "parting_steps",
+    "passage_of",
     "pieces",
     "read_decisions",
     "read_fingerprint",

@@ -31,21 +31,6 @@ _NAME_KEYS = (
     "词",
     "内容",
 )
-_READ_KEYS = ("ocr", "ocr_text", "ocr_result", "result", "output", "answer", "response", "recognized_text",
-              "识别结果", "识别文本", "识别内容", "结果", "答案", "文字内容", "原文")  # fmt: skip
-_PREAMBLE = re.compile(
-    r"\A\s*(?:(?:好的|当然)[，,。!！]?)?\s*(?:(?:以下|下面)是|(?:该|这张?|此)?图(?:片|像)?中?的?(?:文字|文本|内容|古籍)|根据图|按(?:照)?(?:古代)?阅读顺序"
-    r"|识别(?:出|到)?的?(?:结果|文字|内容|文本)|(?:文字|文本)内容|转录|转写|\W{0,4}here (?:is|are)|\W{0,4}the (?:transcri|text|recogni)|\W{0,4}transcription|\W{0,4}sure)[^：:\n]{0,60}[：:]\**[ \t]*\n\s*",
-    re.IGNORECASE,
-)
-_CLOSING = re.compile(
-    r"\n\s*[（(【]?(?:注|备注|说明|附注|注释|以上|请注意|如需|如果|希望|note|please note|let me know)[^\n：:，,。]{0,20}[：:，,。][^\n]*(?:\n[^\n]*){0,6}\Z",
-    re.IGNORECASE,
-)
-_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
-_ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?```")
-_LONGEST_CHATTER = 300
-_LONGEST_NOTE = 600
 _TEXT_KEYS = ("text", "transcription", "content", "文本", "文字", "内容")
 
 
@@ -53,12 +38,19 @@ class Extracted(NamedTuple):
     """What was taken as the answer.
 
     `answer` is None where nothing could be taken without guessing. `rule` names how it was found,
-    `source` quotes where.
+    `source` quotes where. `others` are other ways to write the same answer (without its measure
+    word, without the noun that the question asks for).
     """
 
     answer: str | None
     rule: str
     source: str = ""
+    others: tuple[str, ...] = ()
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """The answer and the other ways to write it; nothing where there is none."""
+        return () if self.answer is None else (self.answer, *self.others)
 
     @property
     def origin(self) -> str:
@@ -119,7 +111,7 @@ def boxed_answer(body: str) -> Extracted | None:
 
 def json_answer(body: str) -> Extracted | None:
     """The answer in a body that is a JSON object with one key for answers, or None."""
-    value = _json(body)
+    value = json_value(body)
     if not isinstance(value, dict):
         return None
     found = [(key, value[key]) for key in value if str(key).lower() in _ANSWER_KEYS]
@@ -130,7 +122,7 @@ def json_answer(body: str) -> Extracted | None:
 
 def json_text(body: str) -> Extracted | None:
     """The text in a body that is JSON: a list of strings, or objects with a key for text."""
-    value = _json(body)
+    value = json_value(body)
     if value is None:
         return None
     if isinstance(value, dict) and len(value) == 1:
@@ -145,7 +137,7 @@ def json_text(body: str) -> Extracted | None:
 
 def json_names(body: str) -> Extracted | None:
     """The names in JSON: a list of strings or of objects with a key for names, or lists by kind."""
-    names = list(_names_in(_json(body), 0))
+    names = list(_names_in(json_value(body), 0))
     return Extracted("、".join(names), "JSON list", body) if names else None
 
 
@@ -168,43 +160,8 @@ def _names_in(value: object, depth: int) -> Iterator[str]:
                 yield from _names_in(each, depth + 1)
 
 
-def transcription_of(text: str) -> Extracted:
-    """A transcription: the body, out of its code fence or JSON if it is wrapped in either."""
-    body = body_of(text)
-    inside = unfenced(body)
-    if inside == body:
-        fences = list(_ONE_FENCE.finditer(body))
-        if len(fences) == 1 and len(body) - len(fences[0][0]) <= _LONGEST_CHATTER:
-            inside = fences[0]["inside"]
-    found = json_text(inside) or _json_read(inside)
-    if found:
-        return found
-    rule = "whole answer" if body == text else "after the reasoning"
-    box = _BOX.fullmatch(inside.strip())
-    read = _BREAK.sub("\n", box[1] if box else inside)
-    read = read.strip()
-    if preamble := _PREAMBLE.match(read[:_LONGEST_NOTE]):
-        read = read[preamble.end() :]
-    # A note stands at the end; searching a whole long response would be quadratic.
-    tail = max(0, len(read) - _LONGEST_NOTE)
-    read = read[:tail] + _CLOSING.sub("", read[tail:])
-    return Extracted(read.strip() or inside.strip(), rule if inside == body else "code fence")
-
-
-def _json_read(body: str) -> Extracted | None:
-    """The text in a JSON object under a key for what was read."""
-    value = _json(body)
-    if not isinstance(value, dict):
-        return None
-    found = [value[key] for key in value if str(key).lower() in _READ_KEYS]
-    if len(found) != 1:
-        return None
-    lines = found[0] if isinstance(found[0], list) else [found[0]]
-    kept = [text for each in lines if (text := _text_in(each)) is not None]
-    return Extracted("\n".join(kept), "JSON text", body) if len(kept) == len(lines) else None
-
-
-def _json(body: str) -> object:
+def json_value(body: str) -> object:
+    """The decoded value of a body that is a JSON object or list, in a code fence or not; or None."""
     inside = unfenced(body).strip()
     if not inside.startswith(("{", "[")):
         return None

@@ -20,7 +20,7 @@ from keju.metrics import (
 )
 from keju.metrics.base import TooLongError
 from keju.metrics.boxes import BoxConvention, box_convention
-from keju.scoring.answers import Extracted, body_of, transcription_of
+from keju.scoring.answers import Extracted
 from keju.scoring.asked_counts import extract_asked_count
 from keju.scoring.box_lists import (
     BoxList,
@@ -29,6 +29,8 @@ from keju.scoring.box_lists import (
     extract_count_beside,
 )
 from keju.scoring.letters import extract_letter
+from keju.scoring.open_text import open_text_of
+from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.short import entity_set, extract_entities, extract_short
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.verdicts import Verdict, verdict_of
@@ -237,7 +239,13 @@ class Case:
                 return extract_asked_count(self.text, self.item.question)
             case "short":
                 return extract_short(self.text)
-        return _EXTRACT.get(self.form, _running_text)(self.text)
+            case "punctuated":
+                return passage_of(self.text, "punctuated")
+            case "text":
+                if self.item.task in _TRANSLATIONS:
+                    return passage_of(self.text, "translation")
+                return open_text_of(self.text)
+        return _EXTRACT[self.form](self.text)
 
     @cached_property
     def official_count(self) -> Extracted:
@@ -331,13 +339,8 @@ def kind_of(value: object) -> str:
     return "an object"
 
 
-def _running_text(text: str) -> Extracted:
-    body = body_of(text)
-    return Extracted(body.strip(), "whole answer" if body == text else "after reasoning")
-
-
+_TRANSLATIONS = frozenset({"T2", "vernacular_translation"})
 _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
-    "short": extract_short,
     "entities": extract_entities,
     "yes-no": extract_yes_no,
     "probability": extract_probability,

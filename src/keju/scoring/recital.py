@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from keju.items import Item, Record, Response
 from keju.metrics import Span, align, distance, nearest
-from keju.scoring.answers import transcription_of
 from keju.scoring.case import Case
+from keju.scoring.passages import transcription_of
 from keju.statistics import Interval, group_bootstrap
 from keju.text import counted_alike
 

@@ -85,9 +85,9 @@ def right_letter_above_chance(case: Case) -> Measured:
 
 def exact_match(case: Case) -> Measured:
     """1 if the short answer is the true one or an accepted one, numbers by value."""
-    answer = case.taken.answer
     accepted = (case.truth, *case.item.also_accepted)
-    return mean(float(answer is not None and any(same_short(each, answer) for each in accepted)))
+    readings = case.taken.readings
+    return mean(float(any(same_short(each, said) for each in accepted for said in readings)))
 
 
 def marks_precision(case: Case) -> Measured:

@@ -1,0 +1,427 @@
+"""A response cut into pieces, each with its role: label, text, remark, note, draft, version.
+
+The pieces are lines, and of a line its first and last sentences where these are remarks. What
+cannot be told by its wording stays text: it is worse to cut the text of a page than to keep a
+remark.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import Literal, NamedTuple
+
+from keju.scoring.wordings import expression, folded, wording
+from keju.text import is_han
+
+PassageForm = Literal["transcription", "punctuated", "translation"]
+
+_KINDS = ("draft", "unpunctuated", "variant", "aside", "version", "final", "punctuated",
+          "translation", "reading", "original", "place")  # fmt: skip
+_LABEL = re.compile(r"(?P<label>[^:：\n。！？!?]{1,60})[:：](?P<rest>.*)\Z", re.DOTALL)
+_BRACKETED = re.compile(
+    r"[【〖\[（(〔](?P<label>[^】〗\]\n）)〕]{1,24})[】〗\]）)〕]\s*[:：]?(?P<rest>.*)\Z", re.DOTALL
+)
+_NUMBERING = re.compile(
+    r"\s*(?:[0-9]{1,2}|[一二三四五六七八九十]{1,2})[.、)）．]\s*|\s*step [0-9]+[.:]?\s*"
+)
+_IN_BRACKETS = re.compile(r"[(（\[【][^()（）\[\]【】]{0,40}[)）\]】]")
+_MARKUP = re.compile(r"\*\*|__|`|~~|</?(?:b|i|u|em|strong|p|div|span|center)>", re.IGNORECASE)
+_QUOTE_MARK = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+")
+_BULLET = re.compile(r"[ \t]*[-*•·●◦▪][ \t]+")
+_RULE = re.compile(r"[ \t]*(?:[-*_=—─][ \t]*){3,}\Z")
+_NOTE_AT_END = re.compile(
+    r"(?P<note>[…\s]*[（(\[【〔][^（()）\[\]【】〔〕]{2,300}[）)\]】〕]\s*[。.]?)\Z"
+)
+_ONE_WORD = frozenset("注按疏附另答问笺传序跋曰")
+_LONG_QUOTE = re.compile(r"“[^“”]{8,}”|「[^「」]{8,}」|\"[^\"]{12,}\"")
+_SAYS = re.compile(r"(?P<prefix>[^“”「」『』\"]{2,120})(?P<open>[“「『\"])")
+_CLOSING = {"“": "”", "「": "」", "『": "』", '"': '"'}
+_SHOULD_BE = ("应为", "应作")
+_STOPS = " \t。.，,；;：:"
+_LONGEST_SAYING = 140
+_MOST_QUOTES = 8
+_MOST_LINES_QUOTED = 60
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_SENTENCE_END = re.compile(
+    r"(?<=[。！？!?])(?![”’」』》）)\]】。！？!?\"'])"
+    r"|(?<=[a-z0-9)\]”\"'’][.])\s+(?=\S)"
+    r"|(?<=[。！？!?][”’」』）)\"])(?![。！？])"
+)
+_COLON = re.compile(r"[:：]")
+_LONGEST_PREFIX = 120
+_LONGEST_LABEL = 40
+_MOST_PIECES = 12
+_FEWEST_WORDS = 3
+
+
+class Piece(NamedTuple):
+    """A line of a response, or a part of one.
+
+    Attributes:
+        text: the text without its label and markup.
+        kind: ``plain``; the kind of the label that it stands under; or ``remark``.
+        fenced: whether it stands in a code fence.
+        paragraph: the number of the paragraph.
+        version: the number of the version of a translation; 0 where there is one only.
+        name: the label of the version.
+    """
+
+    text: str
+    kind: str
+    fenced: bool = False
+    paragraph: int = 0
+    version: int = 0
+    name: str = ""
+
+
+@cache
+def kind_of_label(label: str) -> str:
+    """The kind of a label, or an empty string for one that is not known."""
+    plain = _IN_BRACKETS.sub("", folded(_MARKUP.sub("", label)))
+    plain = _NUMBERING.sub("", plain, count=1) if _NUMBERING.match(plain) else plain
+    plain = plain.strip(" \t*_#-—:：.、\"“”'「」『』<>《》【】[]()（）✅📜📖📝🔹🔍✨👉")
+    if not plain or len(plain) > _LONGEST_LABEL:
+        return ""
+    for kind in _KINDS:
+        if _label_pattern(kind).fullmatch(plain):
+            return kind
+    return ""
+
+
+@cache
+def _label_pattern(kind: str) -> re.Pattern[str]:
+    qualifier = expression("labels", "qualifier")
+    return re.compile(rf"{qualifier}{{0,4}}?{expression('labels', kind)}{{1,2}}{qualifier}{{0,3}}")
+
+
+def is_modern(text: str) -> bool:
+    """Whether a Chinese text has many of the little words that classical prose lacks."""
+    flat = folded(text)
+    said = len(wording("passages", "modern").findall(flat))
+    return said >= 2 and said > 0.03 * sum(map(is_han, flat))
+
+
+def is_mostly_latin(text: str) -> bool:
+    """Whether a text has more Latin words than Han characters."""
+    han = sum(map(is_han, text))
+    return len(re.findall(r"[A-Za-zÀ-ɏ]+", text)) > han
+
+
+def is_remark(text: str, form: PassageForm) -> bool:
+    """Whether a sentence is said by the model about its answer, and is not part of the answer."""
+    flat = folded(text).strip(" \t*_\"“”'「」-—>()（）[]【】")
+    if not flat:
+        return False
+    if _speaks_to_the_user(flat) or _is_note(flat, form):
+        return True
+    if form == "translation":
+        return bool(wording("passages", "translation").search(flat) or _refuses(flat))
+    return _english_remark(flat) if is_mostly_latin(flat) else speaks_of_the_page(flat)
+
+
+def _speaks_to_the_user(flat: str) -> bool:
+    """Whether a sentence agrees to the request, asks for something, or offers help."""
+    return bool(
+        wording("discourse", "acknowledgement", "{}[,.。!:]*").fullmatch(flat[:_LONGEST_PREFIX])
+        or wording("discourse", "offer").match(flat)
+        or wording("discourse", "request").match(flat)
+    )
+
+
+def _is_note(flat: str, form: PassageForm) -> bool:
+    noted = wording("discourse", "note", "(?P<note>{})(?: \\([^()]{0,20}\\))?[:,]").match(flat)
+    return bool(noted) and (flat[:1] not in _ONE_WORD or flat[1:2] != ":" or form == "translation")
+
+
+def _english_remark(flat: str) -> bool:
+    return len(re.findall(r"[a-z]+", flat)) >= _FEWEST_WORDS and bool(
+        wording("passages", "english", r"(?<![a-z])(?:{})(?![a-z])").search(flat)
+    )
+
+
+def speaks_of_the_page(flat: str) -> bool:
+    """Whether a folded Chinese sentence is about an image or a task, in modern words."""
+    head = flat[:_LONGEST_PREFIX]
+    if wording("passages", "page").search(head):
+        return True
+    said = len(set(wording("passages", "task").findall(head)))
+    return said >= 1 and len(wording("passages", "modern").findall(head)) >= 2
+
+
+def _refuses(flat: str) -> bool:
+    head = flat[:_LONGEST_PREFIX]
+    return bool(
+        wording("discourse", "refusal").search(head)
+        and wording("discourse", "about_reading").search(head)
+    )
+
+
+def pieces_of(body: str, form: PassageForm) -> list[Piece]:
+    """The pieces of a body in order."""
+    return list(_Reader(form).read(body))
+
+
+class _Reader:
+    """The state of reading: the section that the last label opened, the paragraph, the fence."""
+
+    def __init__(self, form: PassageForm) -> None:
+        self._form = form
+        self._kind = "plain"
+        self._inline = False
+        self._fenced = False
+        self._paragraph = 0
+        self._version = 0
+        self._name = ""
+        self._body = ""
+        self._first = True
+
+    def read(self, body: str) -> Iterator[Piece]:
+        self._body = body
+        for raw in _quotes_joined(body.split("\n")):
+            if _FENCE.match(raw):
+                self._fenced = not self._fenced
+                self._next_paragraph()
+            elif not raw.strip() or _RULE.match(raw):
+                self._next_paragraph()
+            else:
+                yield from self._line(raw)
+                self._first = False
+
+    def _next_paragraph(self) -> None:
+        self._paragraph += 1
+        if self._inline:
+            self._kind, self._inline = "plain", False
+
+    def _line(self, raw: str) -> Iterator[Piece]:
+        heading = bool(_HEADING.match(raw)) or _emphasised(raw)
+        line = _QUOTE_MARK.sub("", raw, count=1) if _QUOTE_MARK.match(raw) else raw
+        line = _HEADING.sub("", line, count=1) if _HEADING.match(line) else line
+        line = _BULLET.sub("", line, count=1) if _BULLET.match(line) else line
+        line = _MARKUP.sub("", line).strip()
+        if not line:
+            return
+        labelled = self._labelled(line, heading=heading)
+        if labelled is None:
+            yield from self._sentences(line)
+        elif labelled:
+            yield from self._sentences(labelled)
+
+    def _labelled(self, line: str, *, heading: bool) -> str | None:
+        """What follows the label of a line; None where it has none."""
+        found = _BRACKETED.match(line) or _LABEL.match(line)
+        label, rest = (found["label"], found["rest"].strip()) if found else ("", "")
+        kind = kind_of_label(label) if label else ""
+        if not kind and (heading or line.endswith((":", "："))) and len(line) <= _LONGEST_LABEL:
+            kind, rest = kind_of_label(line), ""
+        if not kind or (rest and not self._is_label(label, kind, rest)):
+            return None
+        self._open(kind, inline=bool(rest), name=folded(label or line))
+        return rest
+
+    def _is_label(self, label: str, kind: str, rest: str) -> bool:
+        """Whether the words before a colon are a label, and no part of a commentary (注：…)."""
+        if label[:1] in "（(" and kind != "place":
+            return False
+        if folded(label).strip() not in _ONE_WORD or self._form == "translation":
+            return True
+        if self._first and folded(label).strip() == "答":
+            return not re.search(r"\n\s*[问答問][:：]", self._body)
+        return is_remark(rest, self._form) or is_modern(rest)
+
+    def _open(self, kind: str, *, inline: bool, name: str = "") -> None:
+        self._name = name or self._name
+        if kind == "version" or (kind in {"translation", "final"} and self._kind == kind):
+            self._version += 1
+        if kind == "place":
+            if self._kind not in {"plain", "aside", "remark"}:
+                return
+            inline = False
+        elif kind == "version":
+            kind = "translation"
+        self._kind = kind
+        self._inline = inline and kind in {"aside", "variant", "draft", "unpunctuated"}
+
+    def _sentences(self, line: str) -> Iterator[Piece]:
+        """The line, with remarks at its beginning and end as pieces of their own."""
+        if self._fenced:
+            yield self._piece(line)
+            return
+        note = ""
+        if (tail := _NOTE_AT_END.search(line[-320:])) and is_remark(
+            tail["note"].strip(" …\t（()）[]【】〔〕。."), self._form
+        ):
+            line, note = line[: len(line) - len(tail["note"])], tail["note"]
+        if line.strip():
+            yield from self._parts(line)
+        if note:
+            yield self._piece(note, "remark")
+
+    def _parts(self, line: str) -> Iterator[Piece]:
+        line = yield from self._announced(line)
+        line = yield from self._stated(line)
+        for _ in range(_MOST_QUOTES):
+            if (rest := (yield from self._said(line))) is None:
+                break
+            line = rest
+        if not line.strip(_STOPS):
+            return
+        parts = _sentences_of(line)
+        first, last = 0, len(parts)
+        while first < last and first < _MOST_PIECES and is_remark(parts[first], self._form):
+            first += 1
+        while last > first and is_remark(parts[last - 1], self._form):
+            last -= 1
+        if first:
+            yield self._piece("".join(parts[:first]), "remark")
+        if last > first:
+            yield self._piece("".join(parts[first:last]))
+        if last < len(parts):
+            tail = "".join(parts[last:])
+            yield self._piece(tail, "remark")
+            if tail.rstrip().endswith((":", "：")):
+                self._open(_announced_kind(tail, self._form), inline=False)
+
+    def _announced(self, line: str) -> Generator[Piece, None, str]:
+        """The line after a sentence that announces the text (图中的文字是：…)."""
+        for colon in _COLON.finditer(line[:_LONGEST_PREFIX]):
+            prefix = line[: colon.start()]
+            if not _is_prefix(prefix, self._form):
+                continue
+            if self._form == "translation" and len(_LONG_QUOTE.findall(line)) > 1:
+                yield self._piece(line, "remark")
+                return ""
+            yield self._piece(line[: colon.end()], "remark")
+            kind = _announced_kind(prefix, self._form)
+            self._open(kind, inline=kind == "aside")
+            return line[colon.end() :].strip()
+        return line
+
+    def _stated(self, line: str) -> Generator[Piece, None, str]:
+        """The line after words that say what follows is on the image (图中的文字是…)."""
+        head = folded(line[:_LONGEST_PREFIX])
+        found = wording("passages", "subject").search(head)
+        if not found or self._form == "translation" or self._kind in {"aside", "variant"}:
+            return line
+        rest = line[found.end() :].lstrip(_STOPS)
+        first = folded(re.split(r"[,，;；。(（]", rest[:_LONGEST_PREFIX])[0])
+        if rest[:1] in _CLOSING or not any(map(is_han, first)) or _has_modern(first):
+            return line
+        yield self._piece(line[: found.end()], "remark")
+        self._open(_announced_kind(line[: found.end()], self._form), inline=False)
+        return rest
+
+    def _said(self, line: str) -> Generator[Piece, None, str | None]:
+        """The line after a sentence that says the text in quotation marks (印文为“…”), or None."""
+        found = _SAYS.match(line[:_LONGEST_SAYING])
+        if not found or self._kind in {"aside", "variant"}:
+            return None
+        prefix = folded(found["prefix"])
+        end = line.find(_CLOSING[found["open"]], found.end())
+        tail = re.split(r"[。!?]", prefix)[-1]
+        says = wording("passages", "reads", "{}[:,]?\\s*$").search(prefix[-40:])
+        if (
+            end < 0
+            or not says
+            or not is_remark(tail, self._form)
+            or (wording("passages", "not_read", "{}[:,]?\\s?$").search(prefix[-40:]))
+        ):
+            return None
+        rest = line[end + 1 :].lstrip("。.，, ")
+        inside = line[found.end() : end]
+        if not any(map(is_han, inside)) and self._form != "translation":
+            return None
+        self._open(_announced_kind(found["prefix"], self._form), inline=False)
+        yield self._piece(found["prefix"], "remark")
+        yield self._piece(inside)
+        if rest.strip(_STOPS) and not _SAYS.match(rest[:_LONGEST_SAYING]):
+            yield self._piece(rest, "remark")
+            return ""
+        return rest
+
+    def _piece(self, text: str, kind: str = "") -> Piece:
+        return Piece(
+            text, kind or self._kind, self._fenced, self._paragraph, self._version, self._name
+        )
+
+
+def _quotes_joined(lines: list[str]) -> Iterator[str]:
+    """Lines, those of one quotation that goes over several joined (印文为“…)."""
+    held: list[str] = []
+    closing = ""
+    for line in lines:
+        if held:
+            held.append(line)
+            if closing in line or len(held) > _MOST_LINES_QUOTED:
+                yield from ["\n".join(held)] if closing in line else held
+                held = []
+            continue
+        found = _SAYS.match(line[:_LONGEST_SAYING])
+        says = found and wording("passages", "reads", "{}[:,]?\\s*$").search(
+            folded(found["prefix"])[-40:]
+        )
+        if found and says and _CLOSING[found["open"]] not in line[found.end() :]:
+            held, closing = [line], _CLOSING[found["open"]]
+        else:
+            yield line
+    yield from held
+
+
+def _sentences_of(line: str) -> list[str]:
+    """The sentences of a line, white space kept."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(line)]
+    bounds = [0, *ends, len(line)]
+    return [part for first, last in pairwise(bounds) if (part := line[first:last]).strip()]
+
+
+def _has_modern(flat: str) -> bool:
+    return bool(
+        wording("passages", "modern").search(flat) or wording("passages", "page").search(flat)
+    )
+
+
+def _emphasised(raw: str) -> bool:
+    core = raw.strip()
+    return core.startswith("**") and core.rstrip(":：").endswith("**")
+
+
+def _is_prefix(prefix: str, form: PassageForm) -> bool:
+    flat = folded(prefix)
+    if re.search(r"[曰云]$", flat):
+        return False
+    tail = re.split(r"[。!?\n]", flat)[-1]
+    if form == "translation":
+        if re.search(r"(?:译|释|解)(?:为|作|成)$", tail):
+            return True
+        words = wording("passages", "translation").search(tail) or (
+            wording("discourse", "announcement").search(tail)
+        )
+        return bool(words) and not re.search(r"[说道问答曰]$", tail)
+    if wording("passages", "leads_in", "{}$").search(tail):
+        return True
+    return is_remark(tail, form) or bool(
+        wording("discourse", "correction", "^{}").search(tail) and len(tail) < 30
+    )
+
+
+def _announced_kind(prefix: str, form: PassageForm) -> str:
+    """The kind of what an announcement announces."""
+    flat = folded(prefix)
+    last = re.split(r"[。!?\n]", flat)[-1]
+    found = (
+        (
+            "aside",
+            wording("labels", "aside", r"(?:^|[^a-z]){}$").search(last)
+            or wording("discourse", "note").fullmatch(last),
+        ),
+        ("translation", wording("passages", "announces_translation").search(last)),
+        ("draft", wording("discourse", "reported").search(last)),
+        ("final", wording("discourse", "correction").search(flat) or last.endswith(_SHOULD_BE)),
+        ("punctuated", form == "punctuated" and re.search(r"标点|断句|\bpunctuat", last)),
+        ("variant", re.search(r"简体|拼音|simplified|pinyin", last)),
+        ("original", form != "transcription" and re.search(r"原文|original", last)),
+    )
+    return next((kind for kind, match in found if match), "reading")

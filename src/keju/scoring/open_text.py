@@ -1,0 +1,132 @@
+"""The answer to an open question: the response without what is said to the user around it."""
+
+from __future__ import annotations
+
+import re
+
+from keju.scoring.answers import Extracted, body_of, unfenced
+from keju.scoring.objects import json_passage
+from keju.scoring.wordings import folded, wording
+
+_SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)]*|\.(?=\s|$)|\n|$)")
+_ANSWER_LABEL = re.compile(
+    r"\A[#*\s]*(?:答案?|回答|answer|response)[*\s]*[:：][*\s]*", re.IGNORECASE
+)
+_LONGEST_OPENING = 120
+_LONGEST = 200_000
+_LONGEST_REFUSAL = 800
+_MOST_OFFERS = 8
+
+
+def open_text_of(text: str) -> Extracted:
+    """The whole answer, without a preamble that repeats the request and offers of further help.
+
+    A response that declines to answer is none.
+    """
+    body = body_of(text)
+    if not body.strip():
+        return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
+    rule = "whole answer" if body == text else "after reasoning"
+    if len(body) > _LONGEST:
+        return Extracted(body.strip(), rule)
+    found = json_passage(body, "text")
+    if found:
+        return found
+    core = _without_plan(unfenced(body).strip())
+    if _declines(core):
+        return Extracted(None, "declines", core)
+    kept = _without_offers(_without_opening(core)).strip()
+    return Extracted(kept or core, rule if kept == core else "text of the answer")
+
+
+def _sentences(text: str) -> list[str]:
+    return [match[0] for match in _SENTENCE.finditer(text) if match[0]]
+
+
+def _bare(sentence: str) -> str:
+    return folded(sentence).strip(" \t\r\n*_>#-—\"“”'()（）")
+
+
+def _without_opening(core: str) -> str:
+    """The text after "好的。" or "以下是…：" on its first line."""
+    while True:
+        first = _sentences(core[: _LONGEST_OPENING + 2])
+        head = first[0] if first else ""
+        flat = _bare(head)
+        rest = core[len(head) :]
+        if not rest.strip() or not flat:
+            return core
+        agreed = wording("discourse", "acknowledgement", "(?:{}[,.。!:~ ]*){1,3}").fullmatch(flat)
+        line, _, after = core.partition("\n")
+        announced = (
+            len(line) <= _LONGEST_OPENING
+            and line.rstrip(" *").endswith((":", "："))
+            and wording("discourse", "announcement").search(_bare(line))
+            and after.strip()
+        )
+        if announced:
+            core = after.strip()
+        elif agreed:
+            core = rest.strip()
+        else:
+            opening = wording(
+                "discourse",
+                "acknowledgement",
+                "(?:好的|当然|没问题|sure|certainly|of course|okay)[,!。]\\s*",
+            ).match(folded(core[:20]))
+            return core[opening.end() :] if opening else core
+
+
+def _without_plan(core: str) -> str:
+    """The text after a rule, where what stands before it is reasoning about the request."""
+    before, rule, after = core.partition("\n---")
+    planned = wording("passages", "plan").match(_bare(before[:_LONGEST_OPENING]))
+    core = after.lstrip("-").strip() if rule and after.strip("- \n") and planned else core
+    return _ANSWER_LABEL.sub("", core)
+
+
+def _without_offers(core: str) -> str:
+    """The text without offers and farewells at its end."""
+    for _ in range(_MOST_OFFERS):
+        start = max(core.rfind("\n"), 0)
+        line = core[start:]
+        sentences = _sentences(line)
+        while sentences and not sentences[-1].strip():
+            sentences.pop()
+        if not sentences:
+            return core
+        last = sentences[-1]
+        at = core.rfind(last)
+        if at <= 0 or not _is_offer(last):
+            return core
+        core = core[:at].rstrip(" \t\r\n-—*_")
+    return core
+
+
+def _is_offer(sentence: str) -> bool:
+    flat = _bare(sentence)
+    return bool(wording("discourse", "offer").match(flat)) and len(flat) < 300
+
+
+def _declines(core: str) -> bool:
+    """Whether all that a text says is that it cannot answer."""
+    if len(core) > _LONGEST_REFUSAL:
+        return False
+    sentences = [flat for each in _sentences(core) if (flat := _bare(each))]
+    refused = [bool(wording("discourse", "refusal").search(each)) for each in sentences]
+    if not any(refused[:2]):
+        return False
+    for place, each in enumerate(sentences):
+        if wording("discourse", "although").search(each) and not _is_request(each):
+            return False
+        if not refused[place] and not _is_request(each) and not _is_offer(each):
+            if wording("discourse", "refusal_context").search(each) or place <= refused.index(True):
+                continue
+            return False
+    return True
+
+
+def _is_request(flat: str) -> bool:
+    return bool(
+        wording("discourse", "request").search(flat) or wording("discourse", "offer").match(flat)
+    )

@@ -1,0 +1,385 @@
+"""The passage that a response gives: a transcription, a punctuated text or a translation."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from keju.scoring.answers import Extracted, body_of, unfenced
+from keju.scoring.blocks import PassageForm, Piece, is_modern, is_mostly_latin, is_remark, pieces_of
+from keju.scoring.objects import json_passage
+from keju.scoring.wordings import folded, wording
+from keju.text import counted, han_only, is_han
+
+LONGEST = 400_000
+"""Longer responses are taken whole."""
+
+_PREFERRED: dict[PassageForm, tuple[frozenset[str], ...]] = {
+    "transcription": (
+        frozenset({"final"}), frozenset({"reading"}), frozenset({"plain", "original", "place"}),
+        frozenset({"unpunctuated"}), frozenset({"punctuated"}), frozenset({"variant"}),
+        frozenset({"draft"}),
+    ),
+    "punctuated": (
+        frozenset({"final"}), frozenset({"punctuated"}), frozenset({"reading"}),
+        frozenset({"plain", "place"}), frozenset({"original"}), frozenset({"variant"}),
+        frozenset({"draft"}),
+    ),
+    "translation": (
+        frozenset({"final"}), frozenset({"translation"}), frozenset({"reading"}),
+        frozenset({"plain", "place"}), frozenset({"variant"}), frozenset({"draft"}),
+    ),
+}  # fmt: skip
+_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
+_TAG = re.compile(r"<(?P<close>/?)(?P<tag>[A-Za-z_]{2,30})>")
+_BOX = re.compile(
+    r"\\boxed\s{0,3}\{(?:\\(?:text|mathrm|mathbf|textbf)\s{0,3}\{)?(?P<inside>[^{}]*)\}"
+)
+_STYLES = frozenset({"br", "em", "strong", "sub", "sup", "div", "span", "center", "think"})
+_MATHS = re.compile(
+    r"(?:\$+|\\[(\[])\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])"
+)
+_BOX_TOKENS = re.compile(r"<\|begin_of_box\|>(?P<inside>[^<]*)<\|end_of_box\|>")
+_PAIRS = {
+    "“": "”",
+    "「": "」",
+    "『": "』",
+    '"': '"',
+    "‘": "’",
+    "'": "'",
+    "«": "»",
+    "《": "》",
+    "〈": "〉",
+}
+_QUOTED = re.compile(
+    r"“([^“”]{1,2000})”|「([^「」]{1,2000})」|『([^『』]{1,2000})』|\"([^\"\n]{1,2000})\"|‘([^‘’]{1,2000})’"
+)
+_AROUND = 24
+_OPENING = 60
+_LONGEST_ADVICE = 2_000
+_LAST_NOTE = re.compile(r"\s*[（(\[【](?P<note>[^（()）\[\]【】]{1,300})[）)\]】]\s*[。.]?\Z")
+_IN_BRACKETS = re.compile(r"[（(\[][^（()）\[\]]{4,}[）)\]]")
+_LATIN_NOTE = re.compile(
+    r"\s*[（(][^（()）\u4e00-\u9fff]{0,80}[A-Za-zÀ-ɏ]{2}[^（()）\u4e00-\u9fff]{0,80}[）)]"
+)
+_NUMBERED = re.compile(
+    r"[\[(（【]?(?P<number>[0-9]{1,3})(?:[.．、:：)）\]】]\s*|\s+)(?=\S)|(?P<circled>[①-⑳])\s*"
+)
+_FIRST = re.compile(r"1[.．、)）]\s*(?=[^\d\s])")
+_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
+_MARKS = re.compile(r"[，。、；：？！,.;:?!]")
+
+
+def passage_of(text: str, form: PassageForm) -> Extracted:
+    """The text that a response gives, without what the model says about it.
+
+    Out of JSON, tags or a LaTeX box; else of the pieces of the response (`blocks`) those under the
+    label that fits the form, or those under no label; without remarks, notes, drafts that a later
+    version replaces, line labels and numbers. Of a response that only speaks about the text, what
+    it quotes; of one that declines or describes, nothing.
+    """
+    body = body_of(text)
+    if not body.strip():
+        return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
+    found = json_passage(body, form)
+    if found:
+        return found
+    inside = _BREAK.sub("\n", unfenced(_unwrapped(body)))
+    whole = Extracted(inside.strip(), "whole answer" if inside == text else "after the reasoning")
+    return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)
+
+
+def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
+    pieces = pieces_of(_table_text(inside), form)
+    chosen = _chosen(pieces, form)
+    if chosen:
+        kept = _finished([each.text for each in chosen], form)
+        if counted(kept) == counted(inside):
+            return whole._replace(answer=kept)
+        return Extracted(kept, "text of the answer", inside)
+    if not any(each.kind in {"remark", "aside"} for each in pieces):
+        return whole
+    quoted = _quoted(pieces, form)
+    if quoted is None and not _only_speaks_of_it(inside):
+        return whole
+    return Extracted(quoted, "quotation" if quoted else "no text is given", inside)
+
+
+def transcription_of(text: str) -> Extracted:
+    """The transcription in a response (`passage_of`)."""
+    return passage_of(text, "transcription")
+
+
+def _unwrapped(body: str) -> str:
+    """The inside of one tag or box around the whole."""
+    core = body.strip()
+    if maths := _MATHS.fullmatch(core):
+        return maths["inside"]
+    boxes = list(_BOX_TOKENS.finditer(body))
+    if boxes and boxes[-1]["inside"].strip():
+        return boxes[-1]["inside"]
+    found = list(_BOX.finditer(body))
+    if found and found[-1]["inside"].strip():
+        return found[-1]["inside"]
+    return _untagged(body)
+
+
+def _untagged(body: str) -> str:
+    """The inside of the one element that a body has, the text around it left out."""
+    tags = [each for each in _TAG.finditer(body) if each["tag"].lower() not in _STYLES]
+    if (
+        len(tags) != 2
+        or tags[0]["close"]
+        or not tags[1]["close"]
+        or tags[0]["tag"] != tags[1]["tag"]
+    ):
+        return body
+    inside = body[tags[0].end() : tags[1].start()]
+    return inside if inside.strip() else body
+
+
+def _chosen(pieces: Sequence[Piece], form: PassageForm) -> list[Piece]:
+    """The pieces that are the answer, by what their labels say."""
+    usable = [each for each in pieces if each.kind not in {"remark", "aside"}]
+    if form != "translation" and len(usable) < len(pieces) and _is_prose(usable):
+        return []
+    if form == "translation":
+        usable = [
+            each for each in usable if each.kind not in {"original", "unpunctuated", "punctuated"}
+        ]
+    for kinds in _PREFERRED[form]:
+        found = [
+            each for each in usable if each.kind in kinds and any(c.isalnum() for c in each.text)
+        ]
+        if found:
+            return _of_one_version(found, pieces, form)
+    return []
+
+
+def _of_one_version(found: list[Piece], pieces: Sequence[Piece], form: PassageForm) -> list[Piece]:
+    if any(each.fenced for each in found) and form != "translation":
+        fenced = [each for each in found if each.fenced]
+        if 2 * _size(fenced) >= _size(found):
+            found = fenced
+    if form == "translation":
+        return _translated(found, pieces)
+    found = _without_note(_without_latin(found))
+    return _punctuated(found) if form == "punctuated" else found
+
+
+def _is_prose(usable: Sequence[Piece]) -> bool:
+    """Whether what is left without remarks, under no label, is of one kind with them."""
+    if any(each.kind != "plain" or each.fenced for each in usable):
+        return False
+    return is_modern("".join(each.text for each in usable))
+
+
+def _only_speaks_of_it(inside: str) -> bool:
+    """Whether a response without a text declines, or describes the image."""
+    flat = folded(inside)
+    return bool(
+        wording("discourse", "refusal").search(flat)
+        or wording("passages", "describes").search(flat[:_OPENING])
+    )
+
+
+def _size(pieces: Sequence[Piece]) -> int:
+    return sum(len(each.text) for each in pieces)
+
+
+def _without_latin(found: list[Piece]) -> list[Piece]:
+    """The pieces in Han characters; all where there are none (a page in another script)."""
+    han = [each for each in found if not is_mostly_latin(each.text)]
+    return han if any(is_han(char) for each in han for char in each.text) else found
+
+
+def _without_note(found: list[Piece]) -> list[Piece]:
+    """The pieces without a last paragraph that stands in brackets as a whole."""
+    if len(found) < 2 or found[-1].paragraph == found[-2].paragraph:
+        return found
+    bracketed = [bool(_IN_BRACKETS.fullmatch(each.text.strip())) for each in found]
+    return found[:-1] if bracketed[-1] and sum(bracketed) == 1 else found
+
+
+def _punctuated(found: list[Piece]) -> list[Piece]:
+    """The pieces without a copy that has no punctuation, where one with punctuation follows."""
+    marked = [each for each in found if _MARKS.search(each.text)]
+    bare = [each for each in found if not _MARKS.search(each.text)]
+    if not marked or not bare:
+        return found
+    left, right = (
+        Counter(han_only("".join(each.text for each in bare))),
+        Counter(han_only("".join(each.text for each in marked))),
+    )
+    shared = (left & right).total()
+    return marked if shared >= 0.7 * left.total() and shared >= 0.5 * right.total() else found
+
+
+def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
+    """One version: the one that the model recommends, else the first; without the original."""
+    numbers = sorted({each.version for each in found})
+    if len(numbers) > 1:
+        numbers = [each for each in numbers if each] or numbers
+        wanted = numbers[0]
+        names = [next(each.name for each in found if each.version == one) for one in numbers]
+        place = _recommended(pieces, names)
+        if place is not None and 0 <= place < len(numbers):
+            wanted = numbers[place]
+        found = [each for each in found if each.version == wanted]
+    latin = [each for each in found if is_mostly_latin(each.text)]
+    if latin and len(latin) < len(found) and _size(latin) * 2 >= _size(found):
+        return latin
+    modern = [each for each in found if not _is_classical(each.text)]
+    if modern and len(modern) < len(found) and _size(modern) * 2 >= _size(found):
+        return modern
+    return found
+
+
+def _recommended(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
+    """The place of the version that the model recommends, if it recommends one."""
+    for each in reversed(pieces):
+        if each.kind not in {"remark", "aside", "plain"}:
+            continue
+        for sentence in re.split(r"[。;\n!]|\. ", folded(each.text)[-_LONGEST_ADVICE:]):
+            if not wording("passages", "recommend").search(sentence):
+                continue
+            for place, order in enumerate(("first", "second", "third")):
+                if wording("passages", order).search(sentence):
+                    return place
+            named = [
+                place for place, name in enumerate(names)
+                if any(word in sentence for word in _WORD.findall(name))
+            ]  # fmt: skip
+            if len(named) == 1:
+                return named[0]
+    return None
+
+
+def _is_classical(text: str) -> bool:
+    flat = folded(text)
+    han = sum(map(is_han, flat))
+    modern = len(wording("passages", "vernacular").findall(flat))
+    return han >= 4 and modern < 0.04 * han
+
+
+def _finished(lines: list[str], form: PassageForm) -> str:
+    """Lines joined, without numbers, quotation marks around the whole and notes in brackets."""
+    lines = _unnumbered(lines)
+    if form != "translation":
+        lines = [_LATIN_NOTE.sub("", line) if any(map(is_han, line)) else line for line in lines]
+    text = "\n".join(lines).strip()
+    while (note := _LAST_NOTE.search(text[-320:])) and _is_note(note["note"], form):
+        kept = text[: len(text) - len(note[0])].strip()
+        if not kept:
+            break
+        text = kept
+    return _unquoted(text)
+
+
+def _is_note(note: str, form: PassageForm) -> bool:
+    return is_remark(note, form) or bool(re.match(r"[见参]", note) and len(note) > 40)
+
+
+def _unnumbered(lines: list[str]) -> list[str]:
+    """Lines without the numbers 1, 2, 3 … before each of them."""
+    found = [_NUMBERED.match(line) for line in lines]
+    if not all(found) or (len(lines) == 1 and not _FIRST.match(lines[0])):
+        return lines
+    numbers = [int(match["number"] or ord(match["circled"]) - 0x245F) for match in found if match]
+    if numbers != list(range(numbers[0], numbers[0] + len(numbers))) or numbers[0] > 1:
+        return lines
+    return [line[match.end() :] for line, match in zip(lines, found, strict=True) if match]
+
+
+def _unquoted(text: str) -> str:
+    """A text without quotation marks that only quote the whole."""
+    core = text.strip()
+    while len(core) > 2 and core[0] in _PAIRS and core.rstrip("。.")[-1:] == _PAIRS[core[0]]:
+        tail = core.rstrip("。.")
+        inside = tail[1:-1]
+        if core[0] in inside or _PAIRS[core[0]] in inside:
+            break
+        core = inside.strip()
+    return core
+
+
+def _quoted(pieces: Sequence[Piece], form: PassageForm) -> str | None:
+    """What remarks quote as the text, or say it is after 文字是; the last where one corrects."""
+    said = "\n".join(each.text for each in pieces if each.kind == "remark")
+    flat = folded(said)
+    found = [match for match in _QUOTED.finditer(said) if _reads(flat, match, form)]
+    if form == "translation" and wording("discourse", "refusal").search(flat):
+        return None
+    if found:
+        place = _recommended(pieces, [""] * len(found)) if form == "translation" else None
+        if place is not None and place < len(found):
+            return _inside(found[place])
+        after = [m for m in found if _corrected(flat, found[0].end(), m.start())]
+        if after:
+            return _inside(after[-1])
+        parts = [
+            m
+            for m in found
+            if wording("labels", "place", r"{}[^“”\"「」]{0,6}$").search(
+                flat[max(0, m.start() - 30) : m.start()]
+            )
+        ]
+        return "\n".join(map(_inside, parts)) if len(parts) > 1 else _inside(found[0])
+    return _stated(said, flat) if form != "translation" else None
+
+
+def _inside(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None).strip()
+
+
+def _reads(flat: str, match: re.Match[str], form: PassageForm) -> bool:
+    before = flat[max(0, match.start() - _AROUND) : match.start()]
+    inside = _inside(match)
+    if not any(map(is_han, inside)) and form != "translation":
+        return False
+    if wording("passages", "not_read", r"{}[:,]?\s?[(（]?$").search(before):
+        return False
+    return bool(wording("passages", "reads", r"{}$").search(before)) or bool(
+        re.search(r"[:：]\s*$", before)
+    )
+
+
+def _corrected(flat: str, start: int, end: int) -> bool:
+    return bool(wording("discourse", "correction").search(flat[start:end]))
+
+
+def _stated(said: str, flat: str) -> str | None:
+    """What follows 文字是 or "reads" without quotation marks."""
+    if match := wording("passages", "subject").search(flat):
+        rest = re.split(r"[。!?\n]", said[match.end() :])[0].strip("：: ,，")
+        first = re.split(r"[,，;；(（]", rest)[0]
+        if han_only(first) and not wording("passages", "modern").search(folded(first)):
+            return first
+    if not is_mostly_latin(said):
+        return None
+    for run in re.finditer(r"[\u3400-\u9fff\U00020000-\U0003ffff□，、 。]{2,400}", said):
+        before = flat[max(0, run.start() - _AROUND) : run.start()]
+        if wording("passages", "reads", r"{}\s*$").search(before):
+            return run[0].strip("，、 。")
+    return None
+
+
+def _table_text(body: str) -> str:
+    """A body whose Markdown tables are lines: of each row the cell with most Han characters."""
+    if "|" not in body:
+        return body
+    return "\n".join(_rows(body.split("\n")))
+
+
+def _rows(lines: Sequence[str]) -> Iterator[str]:
+    for place, line in enumerate(lines):
+        core = line.strip()
+        if not (core.startswith("|") and core.endswith("|") and len(core) > 2):
+            yield line
+            continue
+        cells = [cell.strip() for cell in core.strip("|").split("|")]
+        ahead = lines[place + 1].strip() if place + 1 < len(lines) else ""
+        if set("".join(cells)) <= set("-: ") or (ahead and set(ahead) <= set("|-: ")):
+            continue
+        yield max(cells, key=lambda cell: len(han_only(cell)), default="")

@@ -1,0 +1,79 @@
+"""Lists of wordings that extraction looks for, read from the TOML files in `patterns/`.
+
+An entry of a file is a list of alternatives (regular expressions) or one expression; ``@name@``
+stands for the entry of that name in the same file. All are matched against `folded` text.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from importlib.resources import files
+
+from keju.errors import DataError
+from keju.text import normalise
+
+_REFERENCE = re.compile(r"@([a-z_]+)@")
+
+
+class _Folded(dict[int, str]):
+    """A translation table that fills itself: one plain character for each character."""
+
+    def __missing__(self, code: int) -> str:
+        char = chr(code)
+        plain = normalise(char).lower()
+        self[code] = plain if len(plain) == 1 else char
+        return self[code]
+
+
+_FOLDED = _Folded()
+
+
+def folded(text: str) -> str:
+    """A text of the same length in simplified characters, lower case and ASCII forms."""
+    return text.translate(_FOLDED)
+
+
+@cache
+def wording(file: str, name: str, around: str = "{}", flags: int = 0) -> re.Pattern[str]:
+    """The compiled expression of one entry.
+
+    Args:
+        file: the file in `patterns/`, without its ending.
+        name: the entry.
+        around: an expression with ``{}`` where the entry is put as a group.
+        flags: flags of `re.compile`.
+
+    Raises:
+        DataError: the file has no such entry.
+    """
+    return re.compile(around.replace("{}", expression(file, name)), flags)
+
+
+@cache
+def expression(file: str, name: str) -> str:
+    """One entry as a group of alternatives, references replaced.
+
+    Raises:
+        DataError: the file has no such entry.
+    """
+    try:
+        entry = _entries(file)[name]
+    except KeyError:
+        raise DataError(f"no entry {name!r} among the wordings", file=f"{file}.toml") from None
+    text = entry if isinstance(entry, str) else "|".join(entry)
+    return "(?:" + _REFERENCE.sub(lambda found: expression(file, found[1]), text) + ")"
+
+
+def alternatives(file: str, name: str) -> tuple[str, ...]:
+    """The alternatives of one entry, in order."""
+    entry = _entries(file)[name]
+    return (entry,) if isinstance(entry, str) else tuple(entry)
+
+
+@cache
+def _entries(file: str) -> dict[str, str | list[str]]:
+    return tomllib.loads(
+        files("keju.scoring").joinpath("patterns", f"{file}.toml").read_text("utf-8")
+    )
