@@ -1,7 +1,11 @@
 """The audit as a whole: what holds is said too, and page and command say the same."""
 
+import csv
 import importlib.util
+import io
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from keju.errors import UsageError
-from keju.published import audit_published
+from keju.published import audit_published, paper_summary, papers, sections
+from keju.published.audit import declared_checks
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,32 +41,134 @@ def test_the_audit_of_one_paper_is_its_part(audit):
         audit_published("OCRBench")
 
 
-def test_the_page_is_what_the_tool_prints():
+def test_findings_come_with_their_words_in_both_languages():
+    for name in papers():
+        for check in declared_checks(name):
+            for english in ("title", "holds", "says"):
+                assert getattr(check, english), check.id
+                assert getattr(check, f"{english}_zh"), check.id
+            assert bool(check.consequence) == bool(check.consequence_zh), check.id
+            for english in ("title", "says", "consequence"):
+                chinese = getattr(check, f"{english}_zh")
+                assert all_numbers(getattr(check, english)) == all_numbers(chinese), check.id
+
+
+def test_summaries_have_five_lines_with_the_same_numbers_in_both_languages():
+    for name in papers():
+        summary = paper_summary(name)
+        assert len(summary.lines) == len(summary.lines_zh) == 5
+        starts = [line.split("**")[1].split(" ")[0] for line in summary.lines]
+        assert starts == ["Do", "Do", "Read", "Read", "Certain:"]
+        pairs = zip(summary.lines, summary.lines_zh, strict=True)
+        for english, chinese in (*pairs, (summary.version, summary.version_zh)):
+            assert set(all_numbers(english)) - MONTHS == set(all_numbers(chinese)) - MONTHS
+
+
+MONTHS = {"8", "9", "11"}
+
+
+def all_numbers(text):
+    """Every number of a text, names of tasks and tables with theirs."""
+    return sorted(re.findall(r"\d+(?:[.,]\d+)*", text))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     path = ROOT / "tools" / "make_audit_page.py"
     spec = importlib.util.spec_from_file_location("make_audit_page", path)
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    made = (ROOT / "docs" / "audit.md").read_text("utf-8")
-    assert made == tool.page(), f"make it again: python tools/{path.name} > docs/audit.md"
+    folder = tmp_path_factory.mktemp("docs")
+    tool.main(folder)
+    return {each.name: each.read_text("utf-8") for each in folder.iterdir()}
 
 
-def test_the_command_prints_findings_and_json():
-    def keju(*args):
-        return subprocess.run(
-            [sys.executable, "-m", "keju", "audit", *args],
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-            timeout=120,
-        )
+@pytest.mark.parametrize(
+    "name",
+    ["audit.md", "audit.zh.md", "audit-claims.md", "audit-claims.zh.md", "audit-cells.csv"],
+)
+def test_the_pages_are_what_the_tool_writes(made, name):
+    there = (ROOT / "docs" / name).read_text("utf-8")
+    assert there == made[name], "make it again: python tools/make_audit_page.py"
 
-    done = keju("published", "--benchmark", "AncientDoc")
-    assert done.returncode == 0
-    assert "Qwen3-VL-8B" in done.stdout
-    found = json.loads(keju("published", "--json").stdout)
-    assert {each["severity"] for each in found["findings"]} == {
-        "error", "conflict", "meaning", "marks", "caution",
-    }  # fmt: skip
+
+def test_the_page_is_short(made):
+    assert len(made["audit.md"].split()) <= 2900
+
+
+def test_both_languages_have_the_same_findings_and_cells(made, audit):
+    def parts(text, pattern):
+        return re.findall(pattern, text, re.MULTILINE)
+
+    english, chinese = made["audit.md"], made["audit.zh.md"]
+    total = sum(len(sections(audit, name)) for name in papers())
+    for pattern in (r"^#+ ", r"^####", r"^- ", r"^\|", r"†"):
+        assert len(parts(english, pattern)) == len(parts(chinese, pattern)), pattern
+    assert len(parts(english, r"^#### ")) == total
+    counts = r"\d+/\d+(?=\|| cells| 格| ranks| 个名次)"
+    assert parts(english, counts) == parts(chinese, counts)
+
+
+def test_every_finding_and_cell_is_on_the_page_and_in_the_table(made, audit):
+    for name in papers():
+        for section in sections(audit, name):
+            assert section.main.title.replace("<", "&lt;") in made["audit.md"]
+            assert section.main.title_zh.replace("<", "&lt;") in made["audit.zh.md"]
+    lines = list(csv.DictReader(io.StringIO(made["audit-cells.csv"])))
+    assert len(lines) == sum(len(each.mismatches) for each in audit.findings)
+    first = lines[0]
+    assert (first["finding"], first["ranks"], first["certainty"]) == (
+        "t9-copies-t8", "32", "proved",
+    )  # fmt: skip
+    for each in audit.claims:
+        assert each.claim.place in made["audit-claims.md"]
+
+
+def test_sections_are_sorted_by_size(audit):
+    for name in papers():
+        found = [section.size.weight for section in sections(audit, name)]
+        assert found == sorted(found, reverse=True)
+    first = [sections(audit, name)[0].topic for name in papers()]
+    assert first == ["t9-copies-t8", "metrics-follow-the-judge", "classification-in-one-round"]
+
+
+def keju(*args):
+    return subprocess.run(
+        [sys.executable, "-m", "keju", "audit", *args],
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "200"},
+    )
+
+
+def test_the_command_prints_the_summary_first_and_the_rest_on_request():
+    short = keju("published", "--benchmark", "AncientDoc")
+    assert short.returncode == 0
+    assert "1. Do not use Char Precision, Char Recall and Char F1" in short.stdout
+    assert "DeepSeek-VL2-Tiny" not in short.stdout
+    assert re.search(r"\d+ claims of the text: \d+ do not hold, ", short.stdout)
+    whole = keju("published", "--benchmark", "AncientDoc", "--all").stdout
+    assert whole.index("1. Do not use") < whole.index("21/27 ranks move")
+    assert whole.index("21/27 ranks move") < whole.index("what holds") < whole.index("Method:")
     wrong = keju("published", "--benchmark", "nothing")
     assert wrong.returncode == 2
     assert len(wrong.stderr.splitlines()) == 1
+
+
+def test_json_and_csv_have_the_weight_of_each_finding(tmp_path):
+    path = tmp_path / "cells.csv"
+    found = json.loads(keju("published", "--json", "--csv", str(path)).stdout)
+    assert {each["severity"] for each in found["findings"]} == {
+        "error", "conflict", "meaning", "marks", "caution",
+    }  # fmt: skip
+    assert {each["certainty"] for each in found["findings"]} == {"proved", "likely", "editorial"}
+    sizes = {each["check"]: each["size"] for each in found["findings"]}
+    assert sizes["t9-copies-t8"]["pairs"] == 29
+    assert sizes["accuracy-is-a-count"]["ranks"] is None
+    assert {each["verdict"] for each in found["claims"]} == {
+        "holds", "holds with a qualification", "does not hold", "cannot be checked",
+    }  # fmt: skip
+    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    assert len(rows) == sum(len(each["mismatches"]) for each in found["findings"])

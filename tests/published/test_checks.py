@@ -82,7 +82,8 @@ def test_a_sum_can_be_explained_otherwise():
     }
     assert found(check, of) == [("Claude-3.5-Sonnet", "30.0")]
     outcome = next(iter(msgspec.convert({**WORDS, **check}, AnyCheck).examine(of)))
-    assert outcome.note == "The other sum fits 1 of 1 rows."
+    assert outcome.note == "That sum fits 1 of 1 rows."
+    assert outcome.instead == {"Claude-3.5-Sonnet": 20.0}
 
 
 def test_same_compares_only_rows_that_both_have():
@@ -242,3 +243,65 @@ def test_joined_tables_keep_the_first_ones_row():
     of = book(("Table 1", {"T5:Acc": ["1.0"]}), ("Table 2", {"T5:Acc": ["7.0", "2.0"]}))
     joined = of.column("Table 1 + Table 2 | T5:Acc")
     assert joined.values == {"Claude-3.5-Sonnet": 1.0, "GPT-4o": 2.0}
+
+
+def test_a_ceiling_holds_only_where_a_cell_passes_it():
+    check = {"kind": "ceiling", "columns": ["Table 1 | T28:BLEU"], "at": 17.78}
+    assert found(check, book(("Table 1", {"T28:BLEU": ["17.79", "3.0"]}))) == []
+    at_it = book(("Table 1", {"T28:BLEU": ["17.78", "3.0"]}))
+    assert found(check, at_it) == [("Claude-3.5-Sonnet", "17.78 (the highest)")]
+    below = book(("Table 1", {"T28:BLEU": ["1.45", "3.0"]}))
+    assert found(check, below) == [("GPT-4o", "3.0 (the highest)")]
+    assert found({**check, "at": 100}, below) == []
+    (outcome,) = msgspec.convert({**WORDS, **check}, AnyCheck).examine(below)
+    assert outcome.cells == 2
+
+
+def test_a_sum_may_have_a_constant_and_a_slack():
+    of = book(("Table 1", {"T28:Edit_Distance": ["99.91", "90.00"], "T28:F1": ["0.11", "9.00"]}))
+    check = {
+        "kind": "linear",
+        "column": "Table 1 | T28:Edit_Distance",
+        "constant": 100,
+        "terms": [{"of": "Table 1 | T28:F1", "times": "-1"}],
+    }
+    assert found({**check, "slack": 0.03}, of) == [("GPT-4o", "90.00")]
+    assert len(found({**check, "slack": 0.005}, of)) == 2
+
+
+def test_rounds_may_have_been_rounded_before_their_mean():
+    of = book(("Table 1", {"T5:Acc": ["33.34"]}))
+    check = {"kind": "counts", "columns": ["Table 1 | T5:Acc"], "of": 3}
+    assert found(check, of) == [("Claude-3.5-Sonnet", "33.34")]
+    assert found({**check, "rounded": True}, of) == []
+    assert found({**check, "of_task": {"T5": 10000}}, of) == []
+
+
+def test_best_is_asked_column_by_column():
+    of = book(("Table 1", {"T5:Acc": ["1.0", "2.0"], "T7:Acc": ["2.0", "1.0"]}))
+    check = {
+        "kind": "best",
+        "models": ["GPT-4o"],
+        "columns": ["Table 1 | T5:Acc", "Table 1 | T7:Acc"],
+    }
+    assert found(check, of) == [("GPT-4o", "1.0")]
+
+
+def test_names_may_differ_in_capitals_spaces_and_hyphens():
+    tables = open_book("AncientDoc").tables
+    check = msgspec.convert(
+        {**WORDS, "kind": "names", "tables": ["README's table", "Table 12"]}, AnyCheck
+    )
+    spelled = tables["README's table"].spelled
+    assert spelled["LLaVA-Onevision-72B"] == "LLaVA-OneVision-72B"
+    outcomes = list(check.examine(open_book("AncientDoc")))
+    assert [each.printed for outcome in outcomes for each in outcome.mismatches] == [
+        "DeepSeek-VL2-Tiny"
+    ]
+
+
+def test_sizes_in_names_are_held_against_the_releases():
+    check = {"kind": "releases", "rows": "LLaVA-Onevision-*", "tables": ["Table 8"]}
+    of = open_book("AncientDoc")
+    assert found({**check, "sizes": [0.5, 72]}, of) == [("LLaVA-Onevision-5B", "5B")]
+    assert found({**check, "sizes": [5, 72]}, of) == []

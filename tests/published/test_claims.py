@@ -73,3 +73,10 @@ def test_ids_of_claims_are_unique_within_a_paper():
     for name in papers():
         ids = [claim.id for claim in declared_claims(name)]
         assert len(ids) == len(set(ids))
+
+
+def test_findings_named_by_claims_exist(audit):
+    found = {(each.benchmark, each.topic) for each in audit.findings}
+    named = {(name, claim.finding) for name, claim in CLAIMS if claim.finding}
+    assert named <= found
+    assert named

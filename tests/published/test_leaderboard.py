@@ -1,5 +1,9 @@
 """Any leaderboard is held to what it says of itself."""
 
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,9 +12,11 @@ from hypothesis import strategies as st
 from workbooks import write_workbook
 
 from keju.errors import DataError, UsageError
+from keju.published import own_summary
 from keju.published.leaderboard import audit_leaderboard
 
-DATA = Path(__file__).resolve().parents[2] / "src" / "keju" / "published" / "data"
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "src" / "keju" / "published" / "data"
 
 SOUND = """\
 model,Rank,A (n=40),B,CER,Average
@@ -79,6 +85,41 @@ def test_the_papers_own_tables_betray_themselves():
         if each.check == "row-of-means"
     ]
     assert average.place.endswith("T37:Edit_Distance")
+
+
+def test_a_row_of_means_with_more_digits_does_not_sharpen_the_others(tmp_path):
+    text = "model,A (n=120)\nx,71.7\ny,64.2\nz,41.7\nMean,59.18\n"
+    assert audited(tmp_path, text) == {}
+    assert ("counts", "z") in audited(tmp_path, text.replace("41.7", "41.9"))
+
+
+def test_a_finding_says_how_many_ranks_move(tmp_path):
+    text = "model,A,B,Average\nx,10.0,20.0,15.0\ny,12.0,20.0,14.0\nz,1.0,2.0,1.5\nw,0.0,1.0,0.5\n"
+    (finding,) = audit_leaderboard(_written(tmp_path, text)).findings
+    assert (finding.check, finding.size.ranks, finding.size.ranked) == ("mean", 2, 4)
+    assert finding.size.points == pytest.approx(2)
+    lines = own_summary(audit_leaderboard(tmp_path / "board.csv"), "board.csv")
+    assert lines[0] == "Do not use without correction: Average."
+    assert "2 of 4 ranks move in Average." in lines
+
+
+def test_the_example_of_the_documentation_prints_what_is_documented(tmp_path):
+    page = (ROOT / "docs" / "tables.md").read_text("utf-8")
+    section = page.split("## Audit any table")[1]
+    (table,) = re.findall(r"```csv\n(.*?)```", section, re.DOTALL)
+    (output,) = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
+    (tmp_path / "example.csv").write_text(table, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "keju", "audit", "example.csv"],
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        cwd=tmp_path,
+        timeout=120,
+        env={**os.environ, "COLUMNS": "100"},
+    )
+    lines = [line.rstrip() for line in done.stdout.strip().splitlines()]
+    assert lines == output.strip().splitlines()
 
 
 def test_headings_are_no_patterns(tmp_path):

@@ -23,6 +23,12 @@ def rows(audit, check):
     return {where for _, where in cells(audit, check)}
 
 
+def size(audit, check):
+    """The size of a check's finding, which all its places share."""
+    (found,) = {each.size for each in findings(audit, check)}
+    return found
+
+
 def column(numbers, benchmark, *key):
     found = numbers[benchmark][key]
     return {

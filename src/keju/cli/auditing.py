@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from keju.cli.app import app, out, say
+from keju.cli.app import app, note, out, say
 from keju.cli.options import AsJson
 
 
@@ -24,8 +24,16 @@ def audit(
         str, typer.Option(metavar="NAME", help="Only one paper: MCS-Bench, AncientDoc, OBI-Bench.")
     ] = "",
     everything: Annotated[
-        bool, typer.Option("--all", help="List the checks that hold too.")
+        bool,
+        typer.Option(
+            "--all",
+            help="Print findings, claims, what holds and the method too, not the summary alone.",
+        ),
     ] = False,
+    csv: Annotated[
+        Path | None,
+        typer.Option("--csv", metavar="FILE", help="Write every cell of every finding as CSV."),
+    ] = None,
     rebuilt: Annotated[
         bool,
         typer.Option(
@@ -34,14 +42,16 @@ def audit(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute every number that others imply, and list each that does not hold.
+    """Recompute every number that others imply, and report those that do not hold.
 
-    Means, ranks, counts that no number of answers can give, bounds that the formulas set, marks,
-    claims, copies, and places that disagree. Findings are what this is for: the exit status is 0.
+    The summary comes first: what not to use, what to read differently, what is certain. Findings
+    are sorted by size. The exit status is 0, whatever is found.
     """
-    from keju.published import audit_leaderboard, audit_published, audit_run, rebuild
+    from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of, rebuild
+    from keju.reporting.audit_cells import write_cells
+    from keju.reporting.audit_terminal import audit_report
     from keju.reporting.plain import print_json
-    from keju.reporting.published import audit_tables, held_table, rebuilt_table
+    from keju.reporting.published import rebuilt_table
 
     if rebuilt:
         cells = rebuild()
@@ -54,15 +64,15 @@ def audit(
         found = audit_published(benchmark)
     else:
         found = audit_run(Path(what)) if Path(what).is_dir() else audit_leaderboard(Path(what))
+    if csv is not None:
+        write_cells(found, csv)
+        note(f"Wrote {csv}")
     if as_json:
         print_json(found)
         return
-    out.print(*audit_tables(found))
-    if everything:
-        out.print(held_table(found))
-    wrong = sum(len(each.mismatches) for each in found.findings)
-    held = sum(each.compared for each in found.held)
-    say(
-        f"{len(found.findings)} findings in {wrong} cells; {held:,} cells checked in other places "
-        "hold. Every cell of every finding: --json"
-    )
+    for name in benchmarks_of(found):
+        out.print(*audit_report(found, name, everything=everything), "", sep="\n")
+    topics = {(each.benchmark, each.topic) for each in found.findings}
+    places = len(found.findings)
+    rest = "" if everything or Path(what).is_file() else "--all prints the rest, "
+    say(f"{len(topics)} findings in {places} places; {rest}--csv FILE or --json every cell")

@@ -1,6 +1,8 @@
 """The papers' results as data, and the audit of them."""
 
 from keju.published.audit import Audit, Finding, Held, audit_published
+from keju.published.checks import Size
+from keju.published.claims import Decided
 from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import (
@@ -13,6 +15,8 @@ from keju.published.models import (
 )
 from keju.published.own import OF_A_RUN, audit_run
 from keju.published.rebuild import Rebuilt, rebuild
+from keju.published.sections import Section, benchmarks_of, sections
+from keju.published.summaries import Summary, own_summary, paper_summary
 from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
 from keju.published.values import PublishedValue, published_values
 
@@ -23,6 +27,7 @@ __all__ = [
     "Audit",
     "Cell",
     "Column",
+    "Decided",
     "Finding",
     "Held",
     "Kind",
@@ -31,14 +36,21 @@ __all__ = [
     "PublishedValue",
     "Rebuilt",
     "Role",
+    "Section",
+    "Size",
+    "Summary",
     "audit_leaderboard",
     "audit_published",
     "audit_run",
+    "benchmarks_of",
     "group_of",
+    "own_summary",
+    "paper_summary",
     "papers",
     "published_model",
     "published_models",
     "published_tables",
     "published_values",
     "rebuild",
+    "sections",
 ]

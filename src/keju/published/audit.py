@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable
+from fnmatch import fnmatchcase
 from functools import cache
 from importlib.resources import files
 
 import msgspec
+from msgspec.structs import replace
 
 from keju.errors import DataError
 from keju.items import Record
 from keju.published.book import Book, open_book
-from keju.published.checks import AnyCheck, Check, Mismatch, Outcome, Severity
+from keju.published.checks import (
+    AnyCheck,
+    Certainty,
+    Check,
+    Mismatch,
+    Outcome,
+    Severity,
+    Size,
+    size_of,
+)
+from keju.published.claims import Decided, decide, declared_claims
 from keju.published.tables import papers
 
 
 class Finding(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Something printed that does not hold.
+    """Something printed that does not hold, in one place.
 
     `check` is the declared check's id; `says` what was found, `consequence` what follows from it.
-    `mismatches` are the cells; `compared` says how many were looked at in this place.
+    Of the `compared` cells of this place `cells` are concerned; `mismatches` shows them. `size` is
+    that of the check in all its places. `artefact`: extracting the text may be at fault, not the
+    print. Findings of one `topic` are one section of a report.
     """
 
     benchmark: str
@@ -31,7 +45,16 @@ class Finding(Record, frozen=True, kw_only=True, omit_defaults=False):
     says: str
     consequence: str
     compared: int
+    cells: int
     mismatches: tuple[Mismatch, ...]
+    size: Size
+    certainty: Certainty = "proved"
+    artefact: bool = False
+    topic: str = ""
+    title: str = ""
+    title_zh: str = ""
+    says_zh: str = ""
+    consequence_zh: str = ""
 
 
 class Held(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -42,13 +65,15 @@ class Held(Record, frozen=True, kw_only=True, omit_defaults=False):
     holds: str
     places: int
     compared: int
+    holds_zh: str = ""
 
 
 class Audit(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What the audit of one or more papers found, and what it found in order."""
+    """What was found and what held, and for papers the claims of their texts."""
 
     findings: tuple[Finding, ...]
     held: tuple[Held, ...]
+    claims: tuple[Decided, ...] = ()
 
 
 class _Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,19 +81,24 @@ class _Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def audit_published(benchmark: str = "") -> Audit:
-    """Recompute what can be recomputed of one paper's tables, or of all three.
+    """Recompute what can be recomputed of one paper's tables and claims, or of all three.
 
     Raises:
         UsageError: there is no such benchmark.
     """
-    audits = [
-        examine(open_book(name), declared_checks(name))
-        for name in ((benchmark,) if benchmark else papers())
-    ]
+    audits = [_audit(name) for name in ((benchmark,) if benchmark else papers())]
     return Audit(
         findings=tuple(found for audit in audits for found in audit.findings),
         held=tuple(held for audit in audits for held in audit.held),
+        claims=tuple(claim for audit in audits for claim in audit.claims),
     )
+
+
+def _audit(benchmark: str) -> Audit:
+    book = open_book(benchmark)
+    audit = examine(book, declared_checks(benchmark))
+    claims = tuple(decide(book, claim) for claim in declared_claims(benchmark))
+    return replace(audit, claims=claims)
 
 
 def examine(book: Book, checks: Iterable[Check]) -> Audit:
@@ -81,8 +111,11 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
     held: list[Held] = []
     for check in checks:
         outcomes = list(check.examine(book))
+        size = size_of(book, check.weigh, outcomes)
         findings += [
-            _finding(book.benchmark, check, outcome) for outcome in outcomes if outcome.mismatches
+            _finding(book.benchmark, check, outcome, size)
+            for outcome in outcomes
+            if outcome.mismatches
         ]
         if kept := [outcome for outcome in outcomes if not outcome.mismatches]:
             held.append(
@@ -90,6 +123,7 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
                     benchmark=book.benchmark,
                     check=check.id,
                     holds=check.holds,
+                    holds_zh=check.holds_zh,
                     places=len(kept),
                     compared=sum(outcome.compared for outcome in kept),
                 )
@@ -97,7 +131,8 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
     return Audit(findings=tuple(findings), held=tuple(held))
 
 
-def _finding(benchmark: str, check: Check, outcome: Outcome) -> Finding:
+def _finding(benchmark: str, check: Check, outcome: Outcome, size: Size) -> Finding:
+    moved = [topic for place, topic in check.topics.items() if fnmatchcase(outcome.place, place)]
     return Finding(
         benchmark=benchmark,
         place=outcome.place,
@@ -105,9 +140,18 @@ def _finding(benchmark: str, check: Check, outcome: Outcome) -> Finding:
         kind=str(check.__struct_config__.tag),
         severity=check.severity,
         says=" ".join(filter(None, (check.says, outcome.note))),
+        says_zh="".join((check.says_zh, outcome.note_zh)) if check.says_zh else "",
         consequence=check.consequence,
+        consequence_zh=check.consequence_zh,
         compared=outcome.compared,
+        cells=outcome.cells,
         mismatches=outcome.mismatches,
+        size=size,
+        certainty=check.certainty,
+        artefact=any(fnmatchcase(outcome.place, pattern) for pattern in check.artefacts),
+        topic=moved[0] if moved else check.topic or check.id,
+        title=check.title,
+        title_zh=check.title_zh,
     )
 
 

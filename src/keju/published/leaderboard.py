@@ -14,10 +14,11 @@ from keju.published.audit import Audit, examine
 from keju.published.book import Book
 from keju.published.checks import Check
 from keju.published.checks.base import differs
-from keju.published.checks.claims import Rank
 from keju.published.checks.grids import Counts
 from keju.published.checks.marks import Marks
 from keju.published.checks.repeats import RepeatedColumns, RepeatedRows
+from keju.published.checks.rows import Rank
+from keju.published.checks.sizes import Recomputed
 from keju.published.checks.sums import Mean, RowMean
 from keju.published.tables import Cell, Column, Mark, Metric, PrintedTable, printed_cell
 
@@ -81,6 +82,7 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
                 id="rank",
                 column=f"{name} | {escape(rank.name)}",
                 of=f"{name} | {escape(means[0].name)}",
+                title="Ranks",
                 holds="ranks are the order of the mean",
                 says="The rank is not the row's place by the mean.",
                 consequence="The order is printed wrong.",
@@ -92,10 +94,12 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
                 id="row-of-means",
                 columns=tuple(f"{name} | {escape(each.name)}" for each in parts + means),
                 row=row,
+                title="Row of means",
                 holds="the row of means is the mean of the other rows",
                 says=f"{row} is not the mean of the other rows, as it is in most columns.",
                 consequence="A cell of the column, or the mean, is wrong.",
                 severity="error",
+                weigh=Recomputed(),
             )
             if _mostly_holds(averages, book):
                 yield averages
@@ -105,6 +109,7 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
                 id="counts",
                 columns=(f"{name} | {escape(column.name)}",),
                 of=max(1, int(count[1])),
+                title="Counts",
                 holds="values are whole numbers of right answers",
                 says="No whole number of right answers prints as this value.",
                 consequence="The cell is wrong, or the score is no share of right answers.",
@@ -115,6 +120,8 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
         tables=(name,),
         columns="*",
         legible=_marks_used(columns),
+        title="Bold and underline",
+        certainty="editorial",
         holds="the best is bold and the second best underlined",
         says="Bold or underline is not where the numbers put it.",
         consequence="The emphasis names another row than the column does.",
@@ -125,6 +132,8 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
     yield RepeatedColumns(
         id="repeated-columns",
         columns=tuple(f"{name} | {escape(each.name)}" for each in parts),
+        title="Repeated columns",
+        certainty="likely",
         holds="no column repeats another",
         says="Two columns have the same value in most rows.",
         consequence="If they measure different things, one was copied over the other, and what it "
@@ -134,9 +143,11 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
     yield RepeatedRows(
         id="repeated-rows",
         columns=tuple(f"{name} | {escape(each.name)}" for each in parts),
+        title="Repeated rows",
+        certainty="likely",
         holds="no row repeats another",
         says="Two rows have the same values throughout.",
-        consequence="One model's results stand under two names, or a row was copied.",
+        consequence="One model's results have two names, or a row was copied.",
         severity="error",
     )
 
@@ -167,13 +178,15 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
         tables=(name,),
         column=escape(mean.name),
         parts=tuple(escape(part.name) for part in parts),
+        title=f"{mean.name} and its parts",
         holds=f"{mean.name} is the plain mean of the other columns",
         says=f"{mean.name} is not the plain mean of the other columns"
-        + (", as it is in most rows." if mostly else " in most rows: how it is made isn't shown."),
+        + (", as it is in most rows." if mostly else " in most rows: how it is made is not shown."),
         consequence="The order of these rows is not the table's own."
         if mostly
-        else "The order rests on weights or on columns that the table doesn't show.",
+        else "The order rests on weights or on columns that the table does not show.",
         severity="error" if mostly else "caution",
+        weigh=Recomputed(),
     )
 
 
@@ -222,6 +235,7 @@ def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str
         name=name,
         rows=numbers,
         metrics={column: _metric(column, numbers) for column in kept},
+        halves={column: _half(column, numbers) for column in kept},
     )
     return Leaderboard(benchmark=name, tables={name: table})
 
@@ -255,6 +269,14 @@ def _unlike(names: Sequence[str]) -> list[str]:
 def _is_numbers(column: str, rows: dict[str, dict[str, Cell]]) -> bool:
     cells = [row[column] for row in rows.values() if column in row]
     return len(cells) > 1 and sum(c.value is not None for c in cells) >= _MOSTLY * len(cells)
+
+
+def _half(column: str, rows: dict[str, dict[str, Cell]]) -> float:
+    """Half a unit of the last digit; a row of means may have more digits than the others."""
+    cells = [
+        row[column] for name, row in rows.items() if column in row and not _MEAN.fullmatch(name)
+    ]
+    return 0.5 * 10.0 ** -max((cell.decimals for cell in cells), default=0)
 
 
 def _metric(column: str, rows: dict[str, dict[str, Cell]]) -> Metric:

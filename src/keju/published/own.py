@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from keju.published import own_checks as look
 from keju.published.audit import Audit, Finding, Held
-from keju.published.checks import Severity
+from keju.published.checks import Severity, Size
 from keju.published.own_checks import Places, Seen
 from keju.runs import RunFolder
 from keju.scoring import aggregate, stored_scores
@@ -57,7 +57,10 @@ def audit_run(path: Path) -> Audit:
                 says=check.says,
                 consequence=check.consequence,
                 compared=compared,
+                cells=len(wrong),
                 mismatches=tuple(wrong),
+                size=Size(cells=len(wrong), compared=compared),
+                topic=check.id,
             )
             for place, compared, wrong in places
             if wrong

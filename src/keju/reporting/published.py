@@ -1,4 +1,4 @@
-"""What the command line prints of the three papers: their models, and the audit of their tables."""
+"""What the command line prints of the three papers: their models and rebuilt means."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.published import DETAILS, OF_A_RUN, Audit, Finding, PublishedModel, Rebuilt
+from keju.published import DETAILS, PublishedModel, Rebuilt
 from keju.reporting.plain import plain_table
-
-_SHOWN = 2
 
 
 def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]:
@@ -40,27 +38,6 @@ def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
     return table
 
 
-def audit_tables(audit: Audit) -> Iterator[Table]:
-    """What does not hold, one table a paper: where, what, and what follows."""
-    for benchmark in dict.fromkeys(each.benchmark for each in audit.findings):
-        found = "printed → recomputed" if _is_printed(audit, benchmark) else "found (against)"
-        table = plain_table("is", "where", found, "what, and what follows", title=benchmark)
-        for each in audit.findings:
-            if each.benchmark == benchmark:
-                words = f"{each.says}\n→ {each.consequence}"
-                table.add_row(each.severity, each.place, "\n".join(_cells(each)), words)
-                table.add_section()
-        yield table
-
-
-def held_table(audit: Audit) -> Table:
-    """The checks that hold, with how many places and cells they were held against."""
-    table = plain_table("benchmark", "what holds", "places", "cells", right=[2, 3])
-    for each in audit.held:
-        table.add_row(each.benchmark, each.holds, f"{each.places}", f"{each.compared:,}")
-    return table
-
-
 def rebuilt_table(cells: Sequence[Rebuilt]) -> Table:
     """How near the printed means of MCS-Bench come out of its printed tasks."""
     table = plain_table(
@@ -73,17 +50,3 @@ def rebuilt_table(cells: Sequence[Rebuilt]) -> Table:
         held = sum(each.holds for each in of_place)
         table.add_row(*place, f"{len(of_place)}", f"{held}", f"{furthest:.4f}")
     return table
-
-
-def _is_printed(audit: Audit, benchmark: str) -> bool:
-    return all(each.kind != OF_A_RUN for each in audit.findings if each.benchmark == benchmark)
-
-
-def _cells(finding: Finding) -> Iterator[str]:
-    for each in finding.mismatches[:_SHOWN]:
-        if finding.kind == OF_A_RUN:
-            yield f"{each.where}: {each.printed} ({each.recomputed})"
-        else:
-            yield f"{each.where}: {each.printed} → {each.recomputed}"
-    if (more := len(finding.mismatches) - _SHOWN) > 0:
-        yield f"and {more} more of {finding.compared}"

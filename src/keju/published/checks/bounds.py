@@ -8,8 +8,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from keju.published.book import Book
-from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, differs, shown
-from keju.published.checks.sums import Term, weighted_sum
+from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
+from keju.published.checks.terms import Term, weighted_sum
 from keju.published.tables import Column
 
 
@@ -76,10 +76,16 @@ class Harmonic(Check, frozen=True, kw_only=True, tag="harmonic"):
             for column in book.columns(reference):
                 precision = book.column(_beside(self.precision, column))
                 recall = book.column(_beside(self.recall, column))
+                means = {
+                    row: _harmonic(precision.values[row], recall.values[row])
+                    for row in column.values
+                }
                 yield Outcome(
                     column.place,
                     len(column.values),
                     tuple(_not_harmonic(column, precision, recall)),
+                    column=column,
+                    instead=means,
                 )
 
 
@@ -108,25 +114,32 @@ class Between(Check, frozen=True, kw_only=True, tag="between"):
 
 
 class Ceiling(Check, frozen=True, kw_only=True, tag="ceiling"):
-    """A perfect system reads as 1 (or 100). It fails where `at` is all that can be reached."""
+    """A perfect answer reads as the whole scale. It fails where no cell passes `at`.
+
+    `at` is what a perfect answer is worth, by the metric's formula. The check holds only where a
+    cell is above it, which shows that the formula is another one.
+    """
 
     columns: tuple[str, ...]
     at: float
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a column: the cells that stand at the ceiling, none of which passes it."""
+        """One place a column; the mismatch is its highest cell."""
         for reference in self.columns:
             column = book.column(reference)
-            values = column.values
-            held_down = not any(value > self.at + column.half for value in values.values())
-            top = [row for row, value in values.items() if not differs(value, self.at, column.half)]
+            top = max(column.values, key=column.values.__getitem__)
+            passed = column.values[top] > self.at + column.half + EPSILON
+            mismatch = Mismatch(
+                where=top,
+                printed=f"{column.cells[top].text} (the highest)",
+                recomputed=f"at most {self.at:g} of {column.how.scale:g}",
+            )
+            held_down = not passed and self.at < column.how.scale
             yield Outcome(
                 column.place,
-                len(values),
-                tuple(
-                    Mismatch(where=row, printed=column.cells[row].text, recomputed="perfect")
-                    for row in (top if held_down else ())
-                ),
+                len(column.values),
+                (mismatch,) if held_down else (),
+                concerned=len(column.values),
             )
 
 

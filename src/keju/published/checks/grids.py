@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import comb, floor
 
+import msgspec
+
 from keju.published.book import BETWEEN_TABLE_AND_COLUMN, Book
 from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
 from keju.published.tables import Column
@@ -16,20 +18,23 @@ TOO_LITTLE_FOR_LUCK = 1e-4
 class Counts(Check, frozen=True, kw_only=True, tag="counts"):
     """Every value is a whole number of right answers, over `of` items asked in `rounds` rounds.
 
-    Without `of`, the registry's count of the column's task. `unit` is what a single answer adds,
-    where that is not 1 (whole points of a score, their squares).
+    `of_task` has the items of single tasks; without it and `of`, the registry's count of the
+    column's task is taken. `rounded`: each round may have been rounded before the mean was taken.
     """
 
     columns: tuple[str, ...]
     of: int = 0
+    of_task: dict[str, int] = msgspec.field(default_factory=dict)
     rounds: int = 1
+    rounded: bool = False
     format: str = ""
 
     def examine(self, book: Book) -> Iterator[Outcome]:
         """One place a column."""
         for reference in self.columns:
             for column in book.columns(reference, self.format):
-                items = (self.of or book.registry[column.task].count) * self.rounds
+                asked = self.of_task.get(column.task) or self.of
+                items = (asked or book.registry[column.task].count) * self.rounds
                 values = _of_models(book, column)
                 yield Outcome(
                     column.place,
@@ -41,7 +46,7 @@ class Counts(Check, frozen=True, kw_only=True, tag="counts"):
                             recomputed=_neighbours(value, column, items),
                         )
                         for row, value in values.items()
-                        if not on_grid(value, column, items)
+                        if not on_grid(value, column, items, 2 if self.rounded else 1)
                     ),
                 )
 
@@ -62,7 +67,6 @@ class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
             for row, value in _of_models(book, column).items()
         ]
         single = [each for each in witnesses if on_grid(each[2], each[0], self.of)]
-        share = self._share(columns[0])
         place = self.columns.replace(BETWEEN_TABLE_AND_COLUMN, ", ")
         if len(single) < len(witnesses):
             yield Outcome(place, len(witnesses), ())
@@ -78,13 +82,8 @@ class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
                     recomputed=f"multiples of {step / self.rounds:g}",
                 ),
             ),
-            f"By luck: {share:.2g} to the power of {len(witnesses)}.",
+            concerned=len(witnesses),
         )
-
-    def _share(self, column: Column) -> float:
-        """How many of the values that such means can print are values of a single run."""
-        seen = 2 * column.half * self.of / column.how.scale
-        return max(1 / self.rounds, seen)
 
 
 class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
@@ -124,11 +123,11 @@ class BelowChance(Check, frozen=True, kw_only=True, tag="below_chance"):
             )
 
 
-def on_grid(value: float, column: Column, items: int) -> bool:
-    """Whether some whole number over `items` prints as this value."""
+def on_grid(value: float, column: Column, items: int, roundings: int = 1) -> bool:
+    """Whether some whole number over `items` prints as this value, rounded so many times."""
     scale = column.how.scale
     nearest = round(value * items / scale)
-    return abs(nearest * scale / items - value) <= column.half + EPSILON
+    return abs(nearest * scale / items - value) <= roundings * column.half + EPSILON
 
 
 def _neighbours(value: float, column: Column, items: int) -> str:

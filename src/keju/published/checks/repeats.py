@@ -40,7 +40,7 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
                         Mismatch(
                             where=row,
                             printed=second.cells[row].text,
-                            recomputed=f"= {first.name}",
+                            recomputed=f"as in {first.name}",
                         )
                         for row in equal
                     ),

@@ -3,45 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from fractions import Fraction
-from typing import NamedTuple
-
-import msgspec
 
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome, differs, shown
+from keju.published.checks.terms import Term, weighted_sum
 from keju.published.tables import Column
-
-
-class Term(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Columns of a sum, each taken `times` (a fraction such as "9/35")."""
-
-    of: str
-    times: str = "1"
-
-
-class Sum(NamedTuple):
-    """A weighted sum of columns, by row; `half` is what rounding of the terms may make of it."""
-
-    values: dict[str, float]
-    half: float
-
-
-def weighted_sum(book: Book, terms: tuple[Term, ...], constant: float = 0.0) -> Sum:
-    """Add up the terms in every row that has them all."""
-    weighted = [
-        (float(Fraction(term.times)), column) for term in terms for column in book.columns(term.of)
-    ]
-    rows = [
-        row for row in weighted[0][1].values if all(row in column.values for _, column in weighted)
-    ]
-    return Sum(
-        {
-            row: constant + sum(times * column.values[row] for times, column in weighted)
-            for row in rows
-        },
-        sum(abs(times) * column.half for times, column in weighted),
-    )
 
 
 class Mean(Check, frozen=True, kw_only=True, tag="mean"):
@@ -88,24 +54,32 @@ class RowMean(Check, frozen=True, kw_only=True, tag="row_mean"):
 
 
 class Linear(Check, frozen=True, kw_only=True, tag="linear"):
-    """`column` is the weighted sum of `terms`; `instead` is what explains it where it is not."""
+    """`column` is `constant` plus the weighted sum of `terms`, give or take `slack`.
+
+    `instead` is another sum that explains the column where this one does not.
+    """
 
     column: str
     terms: tuple[Term, ...]
+    constant: float = 0.0
+    slack: float = 0.0
     instead: tuple[Term, ...] = ()
 
     def examine(self, book: Book) -> Iterator[Outcome]:
         """One place."""
         column = book.column(self.column)
-        total = weighted_sum(book, self.terms)
-        found = _same(column, total.values, total.half)
+        total = weighted_sum(book, self.terms, self.constant)
+        found = _same(column, total.values, total.half + self.slack)
         if self.instead and found.mismatches:
             other = weighted_sum(book, self.instead)
             fits = sum(
                 not differs(column.values[row], value, column.half + other.half)
                 for row, value in other.values.items()
             )
-            found = found._replace(note=f"The other sum fits {fits} of {len(other.values)} rows.")
+            found = found._replace(
+                note=f"That sum fits {fits} of {len(other.values)} rows.",
+                note_zh=f"按此求和，{len(other.values)} 行中 {fits} 行相符。",
+            )
         yield found
 
 
@@ -137,7 +111,7 @@ class Differ(Check, frozen=True, kw_only=True, tag="differ"):
         compared = len(book.evaluated)
         copied = len(equal) > compared / 2
         mismatches = tuple(
-            Mismatch(where=row, printed=first.cells[row].text, recomputed=f"= {second.name}")
+            Mismatch(where=row, printed=first.cells[row].text, recomputed=f"as in {second.name}")
             for row in equal
         )
         yield Outcome(first.place, compared, mismatches if copied else ())
@@ -172,4 +146,6 @@ def _same(column: Column, values: dict[str, float], half: float) -> Outcome:
             for row in rows
             if differs(column.values[row], values[row], column.half + half)
         ),
+        column=column,
+        instead=values,
     )

@@ -33,7 +33,8 @@ class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     `place` is section and paragraph; `quote` has the disputed words only, at most 12. `checks` are
     what the claim says; `facts` are what the note says, each of which must be true; `text_fact` is
     the place in the paper's text on which a note rests instead. `verdict` is what the author of the
-    entry declares; `decide` computes it. `short` is the contradiction in a few words.
+    entry declares; `decide` computes it. `short` is the contradiction in a few words, and `finding`
+    the id of the check whose finding shows it too, so that the page does not list it twice.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Claim(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text_fact: str = ""
     short: str = ""
     short_zh: str = ""
+    finding: str = ""
 
 
 class Decided(Record, frozen=True, kw_only=True, omit_defaults=False):

@@ -1,12 +1,14 @@
-"""Checks of words: who is best, who comes next, whose name is whose."""
+"""Checks of ranks and names: who is best, in which order, under which name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.checks.marks import places
+from keju.published.models import published_model
 from keju.statistics.correlation import spearman
 
 
@@ -31,64 +33,26 @@ class Rank(Check, frozen=True, kw_only=True, tag="rank"):
 
 
 class Best(Check, frozen=True, kw_only=True, tag="best"):
-    """A claim that one of `models` is the best of all in each of `columns`.
-
-    `claim` is the sentence's content and `source` where it stands.
-    """
+    """One of `models` is the best of all in each of `columns`."""
 
     models: tuple[str, ...]
     columns: tuple[str, ...]
-    claim: str
-    source: str
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place: the columns in which another is better."""
-        failed = []
+        """One place a column in which another is better."""
         for reference in self.columns:
             column = book.column(reference)
             rows = [row for row in column.values if row in book.models]
             placed = places(column, rows)
             best = [row for row in rows if placed[row] == 1]
-            if not set(best) & set(self.models):
-                claimed = min(self.models, key=lambda row: placed.get(row, len(rows) + 1))
-                failed.append(
-                    Mismatch(
-                        where=column.place,
-                        printed=f"{claimed} {column.cells[claimed].text}",
-                        recomputed=f"{', '.join(best)} {column.cells[best[0]].text}",
-                    )
-                )
-        yield Outcome(self.source, len(self.columns), tuple(failed), f"The claim: {self.claim}.")
-
-
-class Beside(Check, frozen=True, kw_only=True, tag="beside"):
-    """A claim that `models` reach at least `share` of what `row` has in `column`."""
-
-    models: tuple[str, ...]
-    column: str
-    row: str
-    share: float
-    claim: str
-    source: str
-
-    def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place: the models that don't."""
-        column = book.column(self.column)
-        mark = column.values[self.row]
-        yield Outcome(
-            self.source,
-            len(self.models),
-            tuple(
-                Mismatch(
-                    where=f"{column.place}, {row}",
-                    printed=column.cells[row].text,
-                    recomputed=f"{column.values[row] / mark:.0%} of {column.cells[self.row].text}",
-                )
-                for row in self.models
-                if column.values[row] < self.share * mark
-            ),
-            f"The claim: {self.claim}.",
-        )
+            claimed = min(self.models, key=lambda row: placed[row])
+            mismatch = Mismatch(
+                where=claimed,
+                printed=column.cells[claimed].text,
+                recomputed=f"{', '.join(best)} {column.cells[best[0]].text}",
+            )
+            failing = not set(best) & set(self.models)
+            yield Outcome(column.place, len(rows), (mismatch,) if failing else ())
 
 
 class Orders(Check, frozen=True, kw_only=True, tag="orders"):
@@ -116,7 +80,12 @@ class Orders(Check, frozen=True, kw_only=True, tag="orders"):
                     printed=f"{found:.2f}",
                     recomputed=f"{self.least:g} or more",
                 )
-                yield Outcome(column.place, len(rows), (mismatch,) if found < self.least else ())
+                yield Outcome(
+                    column.place,
+                    len(rows),
+                    (mismatch,) if found < self.least else (),
+                    concerned=len(rows),
+                )
 
 
 class Covers(Check, frozen=True, kw_only=True, tag="covers"):
@@ -137,12 +106,12 @@ class Covers(Check, frozen=True, kw_only=True, tag="covers"):
 
 
 class Names(Check, frozen=True, kw_only=True, tag="names"):
-    """One model bears one name in all of `tables`."""
+    """One model has one name in all of `tables`, apart from capitals, spaces and hyphens."""
 
     tables: tuple[str, ...]
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a table: the rows that are spelled otherwise elsewhere."""
+        """One place a table: the rows that have another name elsewhere."""
         for name in self.tables:
             spelled = book.tables[name].spelled
             yield Outcome(
@@ -151,6 +120,35 @@ class Names(Check, frozen=True, kw_only=True, tag="names"):
                 tuple(
                     Mismatch(where=row, printed=printed, recomputed=row)
                     for row, printed in spelled.items()
-                    if printed != row
+                    if _letters(printed) != _letters(row)
                 ),
             )
+
+
+class Releases(Check, frozen=True, kw_only=True, tag="releases"):
+    """The sizes of rows like `rows` are among the released `sizes` (10^9 parameters)."""
+
+    rows: str
+    sizes: tuple[float, ...]
+    tables: tuple[str, ...]
+
+    def examine(self, book: Book) -> Iterator[Outcome]:
+        """One place a table."""
+        released = " or ".join(f"{size:g}B" for size in self.sizes)
+        for name in self.tables:
+            rows = [row for row in book.tables[name].rows if fnmatchcase(row, self.rows)]
+            yield Outcome(
+                name,
+                len(rows),
+                tuple(
+                    Mismatch(where=row, printed=f"{model.size_b:g}B", recomputed=released)
+                    for row in rows
+                    if (model := published_model(book.benchmark, row))
+                    and model.size_b is not None
+                    and model.size_b not in self.sizes
+                ),
+            )
+
+
+def _letters(name: str) -> str:
+    return "".join(each for each in name.casefold() if each.isalnum())

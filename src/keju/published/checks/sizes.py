@@ -1,0 +1,169 @@
+"""How much a finding matters: ranks that move, points that change, cells that are concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+import msgspec
+
+from keju.items import Record
+from keju.published.book import Book
+from keju.published.checks.outcome import EPSILON, Outcome
+from keju.published.checks.terms import Term, weighted_sum
+from keju.published.tables import Column
+
+
+class Size(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The size of a finding.
+
+    `ranks` of `ranked` models have another place once it is corrected (or may have one, where the
+    correct value is known only as a range: `pairs` of models whose order is then open). `points` is
+    the largest change of a value, with 100 as the whole scale. `cells` of `compared` are concerned.
+    None is: it was not computed, because the correct values are unknown.
+    """
+
+    cells: int
+    compared: int
+    ranks: int | None = None
+    ranked: int = 0
+    pairs: int | None = None
+    points: float | None = None
+
+    @property
+    def weight(self) -> tuple[float, float, float]:
+        """Larger is graver: moved ranks before points before cells."""
+        return (self.ranks or 0, self.points or 0.0, self.cells)
+
+
+class Weighing(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="by"
+):
+    """How the size of a finding is computed."""
+
+    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
+        """Complete the size with ranks and points.
+
+        Raises:
+            DataError: a column that it names does not exist.
+        """
+        raise NotImplementedError
+
+
+class Recomputed(Weighing, frozen=True, kw_only=True, tag="recomputed"):
+    """The check's recomputed values take the place of the printed ones, column by column."""
+
+    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
+        """The most ranks that move in one column, and the largest change of a value."""
+        ranks, ranked, points = 0, 0, 0.0
+        for outcome in outcomes:
+            if outcome.column is None or not outcome.mismatches:
+                continue
+            found, rows, change = _moves(book, outcome.column, outcome.instead)
+            ranks, ranked, points = max(ranks, found), max(ranked, rows), max(points, change)
+        return msgspec.structs.replace(size, ranks=ranks, ranked=ranked, points=points)
+
+
+class Alternative(Weighing, frozen=True, kw_only=True, tag="alternative"):
+    """A weighted sum of columns takes the place of `column`: another definition of it."""
+
+    column: str
+    terms: tuple[Term, ...]
+
+    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
+        """The ranks that move and the largest change of a value."""
+        values = weighted_sum(book, self.terms).values
+        ranks, ranked, points = _moves(book, book.column(self.column), values)
+        return msgspec.structs.replace(size, ranks=ranks, ranked=ranked, points=points)
+
+
+class Order(Weighing, frozen=True, kw_only=True, tag="order"):
+    """Models ordered by `second` in place of `first`, for two metrics of one task."""
+
+    first: str
+    second: str
+
+    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:  # noqa: ARG002
+        """The ranks that differ."""
+        first, second = book.column(self.first), book.column(self.second)
+        rows = [row for row in first.values if row in second.values and row in book.evaluated]
+        before, after = ranks_of(first, first.values, rows), ranks_of(second, second.values, rows)
+        moved = sum(before[row] != after[row] for row in rows)
+        return msgspec.structs.replace(size, ranks=moved, ranked=len(rows))
+
+
+class Open(Weighing, frozen=True, kw_only=True, tag="open"):
+    """The failing cells of `of` may be anything from `low` to `high`.
+
+    They enter `column` by `share`.
+    """
+
+    column: str
+    of: str
+    share: float
+    low: float
+    high: float
+
+    def weigh(self, book: Book, outcomes: Sequence[Outcome], size: Size) -> Size:
+        """The models that are part of a pair whose order is then open, and the largest change."""
+        column, of = book.column(self.column), book.column(self.of)
+        failing = {each.where for outcome in outcomes for each in outcome.mismatches}
+        reach = {
+            row: [
+                column.values[row]
+                + (self.share * (end - of.values[row]) if row in failing else 0.0)
+                for end in (self.low, self.high)
+            ]
+            for row in book.evaluated
+        }
+        pairs = [
+            pair
+            for pair in combinations(reach, 2)
+            if reach[pair[0]][0] <= reach[pair[1]][1] and reach[pair[1]][0] <= reach[pair[0]][1]
+        ]
+        points = max(abs(end - column.values[row]) for row, ends in reach.items() for end in ends)
+        return msgspec.structs.replace(
+            size,
+            ranks=len({row for pair in pairs for row in pair}),
+            ranked=len(reach),
+            pairs=len(pairs),
+            points=100 * points / column.how.scale,
+        )
+
+
+AnyWeighing = Recomputed | Alternative | Order | Open
+
+
+def size_of(book: Book, weighing: AnyWeighing | None, outcomes: Sequence[Outcome]) -> Size:
+    """The size of what a check found in all its places."""
+    failing = [outcome for outcome in outcomes if outcome.mismatches]
+    size = Size(
+        cells=sum(outcome.cells for outcome in failing),
+        compared=sum(outcome.compared for outcome in failing),
+    )
+    return weighing.weigh(book, failing, size) if weighing and failing else size
+
+
+def ranks_of(column: Column, values: Mapping[str, float], rows: Iterable[str]) -> dict[str, int]:
+    """The place of each row by `values` of the column's metric; equal values share a place."""
+    better = column.how.better
+    merit = {
+        row: -abs(values[row]) if better == "nearest to 0"
+        else -values[row] if better == "lower"
+        else values[row]
+        for row in rows
+    }  # fmt: skip
+    return {
+        row: 1 + sum(other > mine + EPSILON for other in merit.values())
+        for row, mine in merit.items()
+    }
+
+
+def _moves(book: Book, column: Column, values: Mapping[str, float]) -> tuple[int, int, float]:
+    rows = [row for row in column.values if row in values and row in book.models]
+    changed = {row: values[row] for row in rows}
+    before, after = ranks_of(column, column.values, rows), ranks_of(column, changed, rows)
+    moved = sum(before[row] != after[row] for row in rows)
+    compared = [row for row in column.values if row in values]
+    change = max((abs(values[row] - column.values[row]) for row in compared), default=0.0)
+    return moved, len(rows), 100 * change / column.how.scale

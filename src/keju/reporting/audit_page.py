@@ -1,0 +1,137 @@
+"""The audit of the papers as pages of Markdown, in English and Chinese."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from keju.published import Audit, Decided, Section, paper_summary, papers, sections
+from keju.reporting.audit_words import (
+    Language,
+    finding_text,
+    kind_text,
+    place_parts,
+    place_text,
+    size_text,
+    title_text,
+    words,
+)
+
+
+def audit_page(audit: Audit, language: Language = "en") -> str:
+    """The page: of each paper the summary, findings, claims and what holds, then the method."""
+    parts = [words(language).head.lstrip()]
+    for benchmark in papers():
+        parts += [*_paper(audit, benchmark, language)]
+    return "\n".join([*parts, words(language).method.lstrip()])
+
+
+def claims_page(audit: Audit, language: Language = "en") -> str:
+    """Every claim of every paper with its verdict and note."""
+    use = words(language)
+    parts = [use.claims_head.lstrip()]
+    for benchmark in papers():
+        claims = [each for each in audit.claims if each.benchmark == benchmark]
+        parts += [f"## {benchmark}\n", _counts(claims, language) + "\n"]
+        parts += ["|" + "|".join(use.claim_columns) + "|", "|---" * len(use.claim_columns) + "|"]
+        parts += [_claim_row(each, language) for each in claims]
+        parts += [""]
+    return "\n".join(parts)
+
+
+def _paper(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
+    use, summary = words(language), paper_summary(benchmark)
+    zh = language == "zh"
+    yield f"## {benchmark}\n"
+    lines = summary.lines_zh if zh else summary.lines
+    yield from (f"{number}. {line}" for number, line in enumerate(lines, start=1))
+    yield f"\n{summary.version_zh if zh else summary.version}\n"
+    yield f"{summary.terms_zh if zh else summary.terms}\n"
+    yield f"### {benchmark}{use.colon}{use.findings}\n"
+    for section in sections(audit, benchmark):
+        yield from _section(section, language)
+    yield from _claims(audit, benchmark, language)
+    yield from _held(audit, benchmark, language)
+
+
+def _section(section: Section, language: Language) -> Iterator[str]:
+    use = words(language)
+    yield f"#### {_escaped(title_text(section.main, language))}\n"
+    yield _escaped(finding_text(section.main, language))
+    about = f"{kind_text(section, language)}{use.semicolon}{size_text(section.size, language)}"
+    if len({each.place for each in section.findings}) == 1:
+        yield f"*{about}*{use.colon}{place_text(section.main.place, language)}\n"
+        return
+    yield f"*{about}*\n"
+    yield from _places(section, language)
+
+
+def _places(section: Section, language: Language) -> Iterator[str]:
+    """The places as rows; a table that all of them share is named in the heading."""
+    use = words(language)
+    places = {each.place: place_parts(each.place, language) for each in section.findings}
+    tables = {table for table, _ in places.values()}
+    shared = tables.pop() if len(tables) == 1 else ""
+    yield f"|{shared or use.place}|{use.cells}|\n|---|---:|"
+    for place, (table, column) in places.items():
+        found = [each for each in section.findings if each.place == place]
+        name = column if shared else " ".join(filter(None, (table, column)))
+        mark = "†" if found[0].artefact and not section.artefact else ""
+        yield f"|{name}{mark}|{sum(e.cells for e in found)}/{sum(e.compared for e in found)}|"
+    yield ""
+
+
+def _claims(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
+    """How many claims hold, and those that do not, unless a finding above says the same."""
+    use = words(language)
+    claims = [each for each in audit.claims if each.benchmark == benchmark]
+    yield f"### {benchmark}{use.colon}{use.claims}\n"
+    yield _counts(claims, language) + use.failing + "\n"
+    for each in claims:
+        if each.verdict == "does not hold" and not each.claim.finding:
+            short = each.claim.short_zh if language == "zh" else each.claim.short
+            yield f"- {_short_place(each.claim.place)}{use.colon}{short}"
+    yield ""
+
+
+def _counts(claims: Sequence[Decided], language: Language) -> str:
+    use = words(language)
+    counts: Counter[str] = Counter(each.verdict for each in claims)
+    parts = [f"{counts[verdict]} {name}" for verdict, name in use.counts.items()]
+    return use.tested.format(len(claims)) + use.semicolon.join(parts) + use.stop
+
+
+def _claim_row(decided: Decided, language: Language) -> str:
+    claim, zh = decided.claim, language == "zh"
+    cells = (
+        claim.place,
+        claim.states_zh if zh else claim.states,
+        words(language).verdicts[decided.verdict],
+        claim.note_zh if zh else claim.note,
+    )
+    return f"|{'|'.join(map(_escaped, cells))}|"
+
+
+def _short_place(place: str) -> str:
+    """``Section 4.1, paragraph 2`` as ``4.1/2``."""
+    short = place.replace("Section ", "").replace("Appendix ", "")
+    return short.replace(", paragraph ", "/").replace(", paragraphs ", "/")
+
+
+def _held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
+    """The checks without a finding anywhere, after the number of all cells that hold."""
+    use = words(language)
+    failing = {each.check for each in audit.findings if each.benchmark == benchmark}
+    held = [each for each in audit.held if each.benchmark == benchmark]
+    cells = sum(each.compared for each in held)
+    texts = [
+        each.holds_zh if language == "zh" else each.holds
+        for each in held
+        if each.check not in failing
+    ]
+    yield f"### {benchmark}{use.colon}{use.held}\n"
+    yield use.whole.format(f"{cells:,}") + use.semicolon.join(texts) + use.stop + "\n"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("<", "&lt;").replace("|", "\\|").replace("*", "\\*")

@@ -1,0 +1,122 @@
+"""What `keju audit` prints: the summary first, then findings by size, claims and what holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from keju.published import (
+    OF_A_RUN,
+    Audit,
+    Decided,
+    Finding,
+    Section,
+    own_summary,
+    paper_summary,
+    papers,
+    sections,
+)
+from keju.reporting.audit_words import kind_text, place_text, size_text, words
+from keju.reporting.plain import plain_table, shown
+
+_SHOWN = 2
+_METHOD = (
+    "Method: what the numbers imply for one another is recomputed (means, ranks, counts, bounds, "
+    "marks, copies); rounding of printed digits is allowed for. Findings are sorted by the ranks "
+    "that move, the points that change (100 are the whole scale) and the cells. Proved: by the "
+    "printed numbers; likely: with an assumption that is named; editorial: naming or marking."
+)
+_OWN_METHOD = (
+    "Of a table are checked: a column of means against the other columns, ranks against it, a row "
+    "of means, counts under a heading with n, bold and underline, repeated columns and rows. A "
+    "row of means or marks that fail in most columns are taken to be made otherwise, and skipped."
+)
+
+
+def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[RenderableType]:
+    """The report on one paper, table or run.
+
+    Of a paper, findings, claims and what holds are left for `everything`; of others only what
+    holds and the method.
+    """
+    paper = benchmark in papers()
+    yield Text(benchmark, style="bold")
+    for number, line in enumerate(_lines(audit, benchmark, paper=paper), start=1):
+        yield shown(f"{number}. {line}")
+    found = sections(audit, benchmark)
+    if found and (everything or not paper):
+        yield _findings_table(found)
+    claims = [each for each in audit.claims if each.benchmark == benchmark]
+    if claims:
+        yield shown(_counts(claims))
+    if claims and everything:
+        yield _claims_table(claims)
+    is_run = any(section.main.kind == OF_A_RUN for section in found)
+    if everything or not (paper or is_run):
+        yield _held_table(audit, benchmark)
+        yield shown(_METHOD if paper or is_run else f"{_METHOD} {_OWN_METHOD}")
+
+
+def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
+    if paper:
+        return tuple(line.replace("**", "") for line in paper_summary(benchmark).lines)
+    return own_summary(audit, benchmark)
+
+
+def _findings_table(found: list[Section]) -> Table:
+    table = plain_table("finding", "where: found → recomputed", "what, and what follows")
+    for section in found:
+        about = f"{kind_text(section, 'en')}\n{size_text(section.size, 'en')}"
+        main = section.main
+        says = "\n→ ".join(filter(None, (main.says, main.consequence)))
+        title = f"{main.title}\n" if main.title else ""
+        table.add_row(f"{title}{about}", "\n".join(_places(section)), says)
+        table.add_section()
+    table.columns[0].no_wrap = False
+    return table
+
+
+def _places(section: Section) -> Iterator[str]:
+    for finding in section.findings:
+        place = finding.place.removeprefix(f"{finding.benchmark}, ")
+        yield f"{place_text(place, 'en')}: {finding.cells}/{finding.compared}"
+        yield from (f"  {text}" for text in _cells(finding))
+
+
+def _cells(finding: Finding) -> Iterator[str]:
+    for each in finding.mismatches[:_SHOWN]:
+        if finding.kind == OF_A_RUN:
+            yield f"{each.where}: {each.printed} ({each.recomputed})"
+        else:
+            yield f"{each.where}: {each.printed} → {each.recomputed}"
+    if (more := len(finding.mismatches) - _SHOWN) > 0:
+        yield f"and {more} more"
+
+
+def _counts(claims: list[Decided]) -> str:
+    counts: Counter[str] = Counter(each.verdict for each in claims)
+    parts = [f"{counts[verdict]} {name}" for verdict, name in words("en").counts.items()]
+    return f"{len(claims)} claims of the text: {', '.join(parts)}."
+
+
+def _claims_table(claims: list[Decided]) -> Table:
+    table = plain_table("claim", "verdict", "what is claimed, and what the tables give")
+    order: list[str] = [*words("en").verdicts]
+    for each in sorted(claims, key=lambda claim: order.index(claim.verdict)):
+        states = "\n→ ".join(filter(None, (each.claim.states, each.claim.note)))
+        table.add_row(each.claim.place, each.verdict, states)
+    table.columns[0].no_wrap = False
+    return table
+
+
+def _held_table(audit: Audit, benchmark: str) -> Table:
+    table = plain_table("what holds", "places", "cells", right=[1, 2])
+    for each in audit.held:
+        if each.benchmark == benchmark:
+            table.add_row(each.holds, f"{each.places}", f"{each.compared:,}")
+    table.columns[0].no_wrap = False
+    return table
