@@ -1,1 +1,1 @@
-"""Readers of page images: with texts beside them, with PAGE XML, with ALTO."""
+"""Readers of page images: with texts beside them, with PAGE-XML, ALTO or hOCR."""

@@ -1,0 +1,113 @@
+"""hOCR 1.2, as Tesseract, Kraken and keju write it: HTML with the places of lines in ``title``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from lxml import etree, html
+from msgspec.structs import replace
+
+from keju.datasets.pages import Page
+from keju.datasets.readers.base import plain_file, source_bytes
+from keju.datasets.readers.pages.page_lines import Around
+from keju.datasets.readers.xml_parsing import MAX_BYTES, join_words, number, points
+from keju.errors import DataError
+from keju.items import Line, LineKind, Point
+
+LINES = frozenset({"ocr_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"})
+"""Classes of lines; Tesseract writes the last four where it takes a line for something else."""
+
+_WORDS = {"ocr_caption": "caption", "ocr_header": "header", "ocr_footer": "footer"}
+_WORD = "ocrx_word"
+_PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
+
+
+def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
+    """Read one hOCR file of one page.
+
+    Lines come in the order of the document, which is hOCR's reading order. The text of a line is
+    that of its words, else all text in it; its outline is ``poly``, else ``bbox``; its confidence
+    is the mean of all ``x_wconf`` in it. A kind is in ``data-kind`` (keju) or in the
+    class (``ocr_header``).
+
+    Args:
+        path: the file.
+        kinds: what the user says that words for types mean, before keju's own table.
+
+    Raises:
+        DataError: the file has no ocr_page or several, or a place in it is not a list of numbers.
+    """
+    pages = _root(path).find_class("ocr_page")
+    if len(pages) != 1:
+        raise DataError(
+            f"{len(pages)} elements of class ocr_page", file=path, mend="Keep one page a file"
+        )
+    page = pages[0]
+    about = _properties(page)
+    corners = _outline({"bbox": about.get("bbox", "")}, path, "ocr_page") or ((0.0, 0.0),) * 4
+    return Page(
+        file=str(path),
+        image_name=about.get("image", "").strip("\"'"),
+        width=corners[2][0] - corners[0][0],
+        height=corners[2][1] - corners[0][1],
+        lines=tuple(_lines(page, path, kinds)),
+        explicit_order=True,
+    )
+
+
+def _root(path: Path) -> html.HtmlElement:
+    """The document, read without DTD, entities or network.
+
+    Raises:
+        DataError: the file is missing, too large, or has no element.
+    """
+    if (size := plain_file(path).stat().st_size) > MAX_BYTES:
+        raise DataError(f"{size} bytes, but a page has at most {MAX_BYTES}", file=path)
+    parser = html.HTMLParser(
+        encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
+    )
+    try:
+        return html.document_fromstring(source_bytes(path), parser=parser)
+    except (etree.ParserError, etree.XMLSyntaxError) as error:
+        raise DataError(f"not readable as HTML: {error}", file=path) from None
+
+
+def _lines(
+    page: html.HtmlElement, path: Path, kinds: Mapping[str, LineKind] | None
+) -> Iterator[Line]:
+    found = (each for each in page.iter("*") if LINES & set(each.get("class", "").split()))
+    for place, element in enumerate(found, start=1):
+        name = element.get("id") or f".{place}"
+        words = element.find_class(_WORD)
+        texts = [" ".join(word.text_content().split()) for word in words or [element]]
+        own = _properties(element)
+        outline = _outline(own, path, name)
+        line = Around().line(name, join_words(texts), outline, kinds, [_kind(element)])
+        given = [_properties(word).get("x_wconf") for word in words] + [own.get("x_wconf")]
+        sure = [number(value, file=path, item=name) for value in given if value]
+        share = min(max(sum(sure) / len(sure) / 100, 0.0), 1.0) if sure else None
+        yield replace(line, confidence=share)
+
+
+def _kind(line: html.HtmlElement) -> str:
+    """The word for a line's kind: keju's own, else that of its class; empty for a plain line."""
+    classes = line.get("class", "").split()
+    word = next((_WORDS[name] for name in classes if name in _WORDS), "")
+    return str(line.get("data-kind", word))
+
+
+def _properties(element: html.HtmlElement) -> dict[str, str]:
+    """The properties in ``title``: names and values with a semicolon between two."""
+    return {name: value.strip() for name, value in _PROPERTY.findall(element.get("title", ""))}
+
+
+def _outline(about: Mapping[str, str], path: Path, name: str) -> tuple[Point, ...]:
+    if poly := about.get("poly"):
+        return points(poly, file=path, item=name)
+    box = points(about.get("bbox", ""), file=path, item=name)
+    if len(box) != 2:
+        return ()
+    (x0, y0), (x1, y1) = box
+    return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
