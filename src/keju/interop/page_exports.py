@@ -39,6 +39,7 @@ from keju.images import EXTENSIONS
 from keju.interop.page_names import PageOf, page_stems
 from keju.items import Item, Line, Response
 from keju.layout import page_text
+from keju.local_paths import check_local
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
@@ -135,6 +136,7 @@ def export_pages(
     dataset = folder.dataset() if images else None
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise UsageError(f"-o {out}: exists and is not an empty directory. Choose another -o")
+    check_local(out)
     out.mkdir(parents=True, exist_ok=True)
     writer = _Writer(out, PAGE_FORMS[form], _engine(manifest, chosen.model), _time(manifest))
     writer.dataset = dataset
