@@ -234,8 +234,17 @@ def _common() -> frozenset[str]:
     }
 
 
+_NO_TEXTS = {
+    b"PK\x03\x04": "a workbook (.xlsx) or another archive",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Excel file (.xls)",
+}
+"""How files begin that spreadsheets write and that are given in place of a text."""
+
+
 def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
     """The error for a text that is not in an encoding, or in none of the known ones."""
+    if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
+        return DataError(f"{what}, not a text", file=file, mend="Save the table as CSV (UTF-8)")
     wrong = "the text is not UTF-8, UTF-16, GB18030 or Big5"
     if encoding:
         place = ""
