@@ -264,7 +264,7 @@ def test_one_pair_of_brackets_is_named(recipe, tmp_path):
 @pytest.mark.parametrize("encoding", ["gb18030", "utf-16", "big5"])
 def test_a_recipe_in_another_encoding_is_told_to_be_saved_as_utf_8(recipe, encoding):
     recipe.write_bytes(RECIPE.replace("trial", "地方志").encode(encoding))
-    with pytest.raises(KejuError, match=r"trial\.toml: not readable as TOML: not UTF-8.*[Ss]ave it as UTF-8"):
+    with pytest.raises(KejuError, match=r"trial\.toml: .*not UTF-8.*[Ss]ave it as UTF-8"):
         read_recipe(recipe)
 
 
