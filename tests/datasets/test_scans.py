@@ -235,3 +235,11 @@ def test_a_pdf_and_an_image_of_one_name_are_refused(src):
     put(src / "book.png", picture(1))
     with pytest.raises(DataError, match=r"two images for one text: book\.pdf and book\.png"):
         read(src, texts="no")
+
+
+def test_a_text_of_more_than_32_mb_is_refused(tmp_path: Path):
+    put(tmp_path / "src/a.jpg", SCANS[0])
+    put(tmp_path / "src/a.txt", b"a" * (scans.MOST_TEXT + 1))
+    with pytest.raises(DataError, match=r"a\.txt: 32 MB, more than 32 MB"):
+        read(tmp_path / "src")
+    assert not (tmp_path / "src-out/dataset.json").exists()

@@ -114,7 +114,7 @@ def cases(numbers: Iterable[int], seed: int, home: Path) -> Iterator[Case]:
         draw = Random(f"{seed}:{number}")
         source = draw.choice(sources()[draw.choice(list(sources()))])
         src = _copied(source, sound, place)
-        mutation, structured = _mutate(place / "src", draw)
+        mutation, structured = mutate(place / "src", draw)
         yield _run(number, source, src, mutation, structured=structured)
     shutil.rmtree(home / "case", ignore_errors=True)
 
@@ -131,7 +131,7 @@ def _copied(source: Source, sound: Path, place: Path) -> Path:
     return place / where.read_text("utf-8")
 
 
-def _mutate(src: Path, draw: Random) -> tuple[str, bool]:
+def mutate(src: Path, draw: Random) -> tuple[str, bool]:
     """Mutate one file of a source; the name of the mutation, and whether it knows structure."""
     files = sorted(path for path in src.rglob("*") if path.is_file() and not path.is_symlink())
     tables = [path for path in files if kind_of(path) not in {"images", ""}]
@@ -277,7 +277,7 @@ def _keep(number: int, seed: int, folder: Path) -> None:
     draw = Random(f"{seed}:{number}")
     source = draw.choice(sources()[draw.choice(list(sources()))])
     src = _copied(source, folder / "sound", folder)
-    print(source.name, dict(source.options), src, _mutate(folder / "src", draw), sep="\n")
+    print(source.name, dict(source.options), src, mutate(folder / "src", draw), sep="\n")
 
 
 def main() -> int:

@@ -63,6 +63,8 @@ def main() -> NoReturn:
         # The reader of our output has left (``keju tasks | head``): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(DONE)
+    except MemoryError:
+        _fail("not enough memory for this input. Split it, or run on a machine with more")
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")

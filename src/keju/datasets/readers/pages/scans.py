@@ -17,6 +17,9 @@ from keju.datasets.readers.time_limit import check_time
 from keju.errors import DataError
 from keju.images import MAX_PIXELS, decoding, open_header
 
+MOST_TEXT = 32 << 20
+"""Bytes of the largest text of a page or a scan; reading one takes up to 20 times as much."""
+
 _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
 _WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
@@ -110,7 +113,8 @@ class Texts:
         whole = self._whole.get(scan.stem)
         if whole:
             self._use(whole, scan)
-            parts = source_text(whole).split("\f") if scan.pages else [source_text(whole)]
+            text = source_text(whole, MOST_TEXT)
+            parts = text.split("\f") if scan.pages else [text]
             if len(parts) > 1 and not parts[-1].strip():
                 parts.pop()
             if scan.pages and len(parts) != scan.pages:
@@ -126,7 +130,7 @@ class Texts:
         for number in range(1, (scan.pages or 0) + 1):
             if file := self._numbered.get((scan.stem, number - 1 + first)):
                 self._use(file, scan)
-                found[number] = (file, source_text(file))
+                found[number] = (file, source_text(file, MOST_TEXT))
         return found
 
     def _first(self, scan: Scan) -> int:
