@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from opencc import OpenCC
 
 from keju.errors import UsageError
 from keju.published import audit_published, paper_summary, papers, sections
@@ -92,6 +93,11 @@ def test_the_pages_are_what_the_tool_writes(made, name):
     assert there == made[name], "make it again: python tools/make_audit_page.py"
 
 
+def test_the_chinese_pages_are_simplified_throughout(made):
+    for name in ("audit.zh.md", "audit-claims.zh.md"):
+        assert OpenCC("t2s").convert(made[name]) == made[name]
+
+
 def test_the_page_is_short(made):
     assert len(made["audit.md"].split()) <= 2900
 
@@ -148,7 +154,7 @@ def test_the_command_prints_the_summary_first_and_the_rest_on_request():
     assert short.returncode == 0
     assert "1. Do not use Char Precision, Char Recall and Char F1" in short.stdout
     assert "DeepSeek-VL2-Tiny" not in short.stdout
-    assert re.search(r"\d+ claims of the text: \d+ do not hold, ", short.stdout)
+    assert re.search(r"\d+ claims of the text: not holding: \d+, ", short.stdout)
     whole = keju("published", "--benchmark", "AncientDoc", "--all").stdout
     assert whole.index("1. Do not use") < whole.index("21/27 ranks move")
     assert whole.index("21/27 ranks move") < whole.index("what holds") < whole.index("Method:")

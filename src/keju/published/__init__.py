@@ -1,6 +1,6 @@
 """The papers' results as data, and the audit of them."""
 
-from keju.published.audit import Audit, Finding, Held, audit_published
+from keju.published.audit import OF_A_RUN, Audit, Finding, Held, audit_published
 from keju.published.checks import Size
 from keju.published.claims import Decided
 from keju.published.groups import AVERAGE, group_of
@@ -13,7 +13,7 @@ from keju.published.models import (
     published_model,
     published_models,
 )
-from keju.published.own import OF_A_RUN, audit_run
+from keju.published.own import audit_run
 from keju.published.rebuild import Rebuilt, rebuild
 from keju.published.sections import Section, benchmarks_of, sections
 from keju.published.summaries import Summary, own_summary, paper_summary

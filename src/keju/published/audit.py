@@ -27,6 +27,9 @@ from keju.published.checks import (
 from keju.published.claims import Decided, decide, declared_claims
 from keju.published.tables import papers
 
+OF_A_RUN = "run"
+"""The kind of a finding that is of a run and not of printed tables."""
+
 
 class Finding(Record, frozen=True, kw_only=True, omit_defaults=False):
     """Something printed that does not hold, in one place.

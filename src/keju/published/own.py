@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.published import own_checks as look
-from keju.published.audit import Audit, Finding, Held
+from keju.published.audit import OF_A_RUN, Audit, Finding, Held
 from keju.published.checks import Severity, Size
 from keju.published.own_checks import Places, Seen
 from keju.runs import RunFolder
 from keju.scoring import aggregate, stored_scores
-
-OF_A_RUN = "run"
-"""The kind of a finding that is of a run and not of printed tables."""
 
 
 class _Check(NamedTuple):
@@ -61,6 +58,7 @@ def audit_run(path: Path) -> Audit:
                 mismatches=tuple(wrong),
                 size=Size(cells=len(wrong), compared=compared),
                 topic=check.id,
+                title=check.id,
             )
             for place, compared, wrong in places
             if wrong

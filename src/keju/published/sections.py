@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from keju.items import Record
-from keju.published.audit import Audit, Finding
+from keju.published.audit import OF_A_RUN, Audit, Finding
 from keju.published.checks import Certainty, Severity
 from keju.published.checks.sizes import Size
 
@@ -38,7 +38,10 @@ class Section(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 def sections(audit: Audit, benchmark: str) -> list[Section]:
-    """The sections of one paper or table: by ranks that move, points that change, then cells."""
+    """The sections of one paper or table: by ranks that move, points that change, then cells.
+
+    Those of a run stay in the order of the checks, errors first: their cells are not alike.
+    """
     topics = dict.fromkeys(each.topic for each in audit.findings if each.benchmark == benchmark)
     found = [
         _section(
@@ -46,6 +49,8 @@ def sections(audit: Audit, benchmark: str) -> list[Section]:
         )
         for topic in topics
     ]
+    if any(section.main.kind == OF_A_RUN for section in found):
+        return found
     return sorted(found, key=lambda section: section.size.weight, reverse=True)
 
 

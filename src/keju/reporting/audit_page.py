@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from keju.published import Audit, Decided, Section, paper_summary, papers, sections
 from keju.reporting.audit_words import (
     Language,
+    claim_place,
     finding_text,
     kind_text,
     place_parts,
@@ -90,32 +91,26 @@ def _claims(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     for each in claims:
         if each.verdict == "does not hold" and not each.claim.finding:
             short = each.claim.short_zh if language == "zh" else each.claim.short
-            yield f"- {_short_place(each.claim.place)}{use.colon}{short}"
+            yield f"- {claim_place(each.claim.place, language)}{use.colon}{short}"
     yield ""
 
 
 def _counts(claims: Sequence[Decided], language: Language) -> str:
     use = words(language)
     counts: Counter[str] = Counter(each.verdict for each in claims)
-    parts = [f"{counts[verdict]} {name}" for verdict, name in use.counts.items()]
+    parts = [text.format(counts[verdict]) for verdict, text in use.counts.items()]
     return use.tested.format(len(claims)) + use.semicolon.join(parts) + use.stop
 
 
 def _claim_row(decided: Decided, language: Language) -> str:
     claim, zh = decided.claim, language == "zh"
     cells = (
-        claim.place,
+        claim_place(claim.place, "zh") if zh else claim.place,
         claim.states_zh if zh else claim.states,
         words(language).verdicts[decided.verdict],
         claim.note_zh if zh else claim.note,
     )
     return f"|{'|'.join(map(_escaped, cells))}|"
-
-
-def _short_place(place: str) -> str:
-    """``Section 4.1, paragraph 2`` as ``4.1/2``."""
-    short = place.replace("Section ", "").replace("Appendix ", "")
-    return short.replace(", paragraph ", "/").replace(", paragraphs ", "/")
 
 
 def _held(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:

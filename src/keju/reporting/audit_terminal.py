@@ -99,7 +99,7 @@ def _cells(finding: Finding) -> Iterator[str]:
 
 def _counts(claims: list[Decided]) -> str:
     counts: Counter[str] = Counter(each.verdict for each in claims)
-    parts = [f"{counts[verdict]} {name}" for verdict, name in words("en").counts.items()]
+    parts = [text.format(counts[verdict]) for verdict, text in words("en").counts.items()]
     return f"{len(claims)} claims of the text: {', '.join(parts)}."
 
 

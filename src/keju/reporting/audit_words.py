@@ -50,6 +50,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     certainties: dict[str, str]
     verdicts: dict[str, str]
     counts: dict[str, str]
+    columns: dict[str, str]
+    places: dict[str, str]
     tables: dict[str, str]
     tasks: dict[str, str]
 
@@ -105,10 +107,17 @@ def place_parts(place: str, language: Language) -> tuple[str, str]:
     parts = _COLUMN.fullmatch(column)
     if parts:
         task = words(language).tasks.get(parts["task"], parts["task"])
-        metric = parts["metric"].replace("_", " ")
+        metric = "" if parts["metric"] == "mean" else parts["metric"].replace("_", " ")
         pieces = filter(None, (task, parts["query"], parts["subset"], metric))
         column = _BETWEEN.join(each.replace(" ", _UNBROKEN) for each in pieces)
-    return _table_text(table, language), column.replace("_", _UNBROKEN)
+    return _table_text(table, language), words(language).columns.get(column, column)
+
+
+def claim_place(place: str, language: Language) -> str:
+    """``Section 4.1, paragraph 2`` as ``4.1/2``, in the words of the language."""
+    for before, after in words(language).places.items():
+        place = place.replace(before, after)
+    return place
 
 
 def _table_text(table: str, language: Language) -> str:
