@@ -27,6 +27,7 @@ from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
 from keju.scoring import answer_code, read_scores
+from keju.scoring.table import read_fingerprint, write_scores
 
 MODEL = "openai:served"
 OTHER = "openai:other"
@@ -186,6 +187,21 @@ def test_scores_without_a_record_of_the_responses_are_refused(scored: Path, tmp_
     for said in refusals(scored, tmp_path / "out").values():
         assert "was scored by an older keju" in said
         assert f"keju score {scored}" in said
+
+
+def test_scores_in_the_format_of_the_order_free_error_rate_are_refused(
+    scored: Path, tmp_path: Path
+):
+    for file in RunFolder(scored).scores_dir.glob("*.parquet"):
+        before = read_fingerprint(file)
+        assert before is not None
+        write_scores(file, read_scores(file), replace(before, format="keju-scores-2"))
+    for said in refusals(scored, tmp_path / "out").values():
+        assert "was scored by an older keju" in said
+        assert f"keju score {scored}" in said
+    invoke("score", str(scored))
+    for command in commands(scored, tmp_path / "out"):
+        invoke(*command)
 
 
 def rewritten_items(folder: Path) -> None:

@@ -51,11 +51,12 @@ marks an answer that does contain the true one, whole or in part, and is paid fo
 same in every column share a row.
 
 `official` pays for much of this because the published code does. `strict` may not. Precision and
-recall are left out, since each alone can be bought with the other. Metrics that need an encoder are
+recall are left out, since each alone can be bought with the other, and so are recognition error and
+layout error, whose sum is CER. Metrics that need an encoder are
 on a page of their own, [degenerate-encoder.md](degenerate-encoder.md).
 
-Two metrics beside the main one see a little of a text read backwards, which has every right
-character: order-free CER (up to 10 points above the floor) and BLEU over characters (up to 3).
+BLEU over characters, beside the main metric, sees a little of a text read backwards, which has
+every right character (up to 3 points above the floor).
 Where all true answers are alike (OBI-Bench's Yes-or-No as published) saying it always earns
 everything; scoring adds the note *one-sided* to that number. In How many, chance is the best that a
 constant count earns.

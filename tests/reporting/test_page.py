@@ -93,7 +93,8 @@ def test_each_item_stands_there_with_both_answers_their_scores_and_the_differenc
     assert list(items) == ["page-0", "page-1", "question"]
     good, _ = items["page-1"]["answers"]
     assert good["scores"]["strict", "CER"] == 1.0
-    assert good["scores"]["strict", "CER_order_free"] == 0.0
+    assert good["scores"]["strict", "CER_recognition"] == 0.0
+    assert good["scores"]["strict", "CER_layout"] == 1.0
     assert items["page-1"]["mains"][0] == 0.0
     shown = written_out(items["page-1"]["counted"], good["diff"])
     assert shown == ("日月盈昃辰宿列張", "辰宿列張日月盈昃")
@@ -104,14 +105,14 @@ def test_each_item_stands_there_with_both_answers_their_scores_and_the_differenc
     assert all(data.startswith(b"\xff\xd8") for data in pictures)
 
 
-def test_variant_and_order_are_told_apart_from_reading_errors(scored_run):
+def test_variants_and_layout_are_apart_from_recognition(scored_run):
     view = build_view(gather([scored_run], picture_bytes=0), title="small")
     row = next(row for row in view.errors if "good" in row.model)
     assert row.cer == "50.0"
-    assert row.order_free == "0.0"
+    assert (row.recognition, row.layout) == ("0.0", "50.0")
     assert row.layers == ["56.2", "56.2", "56.2", "56.2", "50.0"]
-    assert row.words == "order of columns 50.0, variants and script 6.2, other characters 0.0"
-    assert [part.kind for part in row.parts] == ["order", "fold", "glyph"]
+    assert row.words == "layout 50.0, variants and script 6.2, recognition 0.0"
+    assert [part.kind for part in row.parts] == ["layout", "fold", "recognition"]
     assert row.parts[2].width == 0
 
 

@@ -113,7 +113,7 @@ def test_a_list_is_not_made_simplified_but_for_whole_words(tmp_path):
     assert values(tmp_path, [rows[0] | {"Response": ["学，习"]}], "a")["F1"] == 1
 
 
-ERRORS = {"Edit_Distance", "CER", "CER_order_free"}
+ERRORS = {"Edit_Distance", "CER", "CER_recognition"}
 
 
 @pytest.mark.parametrize("task", [1, 2, 3, 4, 5, 6])

@@ -73,24 +73,32 @@ def test_without_a_simplified_answer_it_is_derived(make):
     assert by_metric(score_answer(item, response), "official")["CR"].value == 1
 
 
-def test_columns_come_from_the_answer_or_from_the_items_lines(make):
-    item, response = make("T1", "天地玄黄\n宇宙洪荒", "宇宙洪荒天地玄黄")
-    assert by_metric(score_answer(item, response), "strict")["CER_order_free"].value == 0
-    lines = (Line(id="1", text="天地玄黄"), Line(id="2", text="宇宙洪荒"))
-    item, response = make("T1", "天地玄黄宇宙洪荒", "宇宙洪荒天地玄黄", lines=lines)
-    assert by_metric(score_answer(item, response), "strict")["CER_order_free"].value == 0
+def parts(make, truth, text, **others):
+    """CER, recognition error and layout error of one answer to a page."""
+    scores = by_metric(score_answer(*make("T1", truth, text, **others)), "strict")
+    return [scores[name].value for name in ("CER", "CER_recognition", "CER_layout")]
 
 
-def test_lines_that_are_not_the_answer_are_not_used(make):
-    lines = (Line(id="1", text="宇宙洪荒"), Line(id="2", text="天地玄黄"))
-    item, response = make("T1", "天地玄黄宇宙洪荒", "宇宙洪荒天地玄黄", lines=lines)
-    score = by_metric(score_answer(item, response), "strict")["CER_order_free"]
-    assert score.value == by_metric(score_answer(item, response), "strict")["CER"].value == 1
+def test_columns_out_of_order_are_layout_error_alone(make):
+    assert parts(make, "天地玄黄\n宇宙洪荒", "宇宙洪荒天地玄黄") == [1, 0, 1]
 
 
-def test_the_lines_of_the_response_will_do_where_the_truth_has_none(make):
-    item, response = make("T1", "天地玄黄宇宙洪荒日月盈昃", "洪荒日月盈昃\n天地玄黄宇宙")
-    assert by_metric(score_answer(item, response), "strict")["CER_order_free"].value == 0
+def test_variants_are_no_recognition_error_at_the_last_layer(make):
+    assert parts(make, "為學日益", "益日学为") == [1, 0, 1]
+
+
+def test_line_breaks_on_either_side_change_no_part(make):
+    lines = (Line(id="1", text="天地玄黄"), Line(id="2", text="宇宙洪荒日月盈昃"))
+    whole = "天地玄黄宇宙洪荒日月盈昃"
+    for truth in (whole, "天地玄黄\n宇宙洪荒\n日月盈昃", "\n".join(whole)):
+        for text in ("洪荒日月盈戾\n天地玄黄宇宙", "洪荒日月盈戾天地玄黄宇宙"):
+            for known in ((), lines):
+                found = parts(make, truth, text, lines=known)
+                assert found[1:] == [1 / 12, found[0] - 1 / 12]
+
+
+def test_an_empty_answer_is_recognition_error_and_no_layout_error(make):
+    assert parts(make, "天地玄黄", "") == [1, 1, 0]
 
 
 @pytest.mark.parametrize("status", ["failed", "filtered"])

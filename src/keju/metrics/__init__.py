@@ -6,10 +6,10 @@ A function that has no value for its input raises `UndefinedMetricError`, which 
 from keju.metrics.alignment import Span, align
 from keju.metrics.anls import anls_paper, anls_script, anls_threshold
 from keju.metrics.assignment import assign
+from keju.metrics.bags import ErrorParts, bag_distance, error_parts
 from keju.metrics.base import PRF, UndefinedMetricError, prf
 from keju.metrics.bleu import bleu_unsmoothed, sentence_bleu
 from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
-from keju.metrics.columns import OrderFree, order_free_cer
 from keju.metrics.edit import EditCounts, best_edits, distance, official_edits
 from keju.metrics.entities import entities_prf, official_entities_prf
 from keju.metrics.finding import nearest
@@ -38,9 +38,9 @@ __all__ = [
     "PAPER_FORMS",
     "PRF",
     "EditCounts",
+    "ErrorParts",
     "MarkCounts",
     "OrderCounts",
-    "OrderFree",
     "Span",
     "UndefinedMetricError",
     "accurate_rate",
@@ -50,6 +50,7 @@ __all__ = [
     "anls_script",
     "anls_threshold",
     "assign",
+    "bag_distance",
     "best_edits",
     "bleu_unsmoothed",
     "character_error_rate",
@@ -60,6 +61,7 @@ __all__ = [
     "distance",
     "english_number",
     "entities_prf",
+    "error_parts",
     "f_beta",
     "mark_class",
     "multiset_prf",
@@ -69,7 +71,6 @@ __all__ = [
     "official_edits",
     "official_entities_prf",
     "official_punctuation_prf",
-    "order_free_cer",
     "parse_number",
     "position_matches",
     "position_prf",

@@ -1,4 +1,4 @@
-"""What the reading errors of a model are made of: order, variants and script, other characters."""
+"""What the reading errors of a model are made of: layout, variants and script, recognition."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ class Part(NamedTuple):
 
 
 class ErrorRow(NamedTuple):
-    """What the reading errors of a model in a task are made of."""
+    """What the reading errors of a model in a task are made of; `cer` is the sum of both errors."""
 
     model: str
     task: str
     cer: str
-    order_free: str
+    recognition: str
+    layout: str
     layers: list[str]
     parts: list[Part]
     words: str
@@ -38,19 +39,19 @@ def error_rows(results: Results) -> Iterator[ErrorRow]:
     for (model, protocol), result in results.items():
         for each in result.tasks:
             found = {metric.metric: metric for metric in each.metrics}
-            cer, free = found.get("CER"), found.get("CER_order_free")
-            if protocol != "strict" or cer is None or free is None or free.value is None:
+            cer, recognition = found.get("CER"), found.get("CER_recognition")
+            if protocol != "strict" or cer is None or recognition is None:
                 continue
-            if cer.layers and cer.without_failures is not None:
-                yield _error_row(model, each.name, cer, free.value)
+            if cer.layers and cer.without_failures is not None and recognition.value is not None:
+                yield _error_row(model, each.name, cer, recognition.value)
 
 
-def _error_row(model: str, name: str, cer: MetricResult, order_free: float) -> ErrorRow:
+def _error_row(model: str, name: str, cer: MetricResult, recognition: float) -> ErrorRow:
     exact, script = cer.layers["exact"], cer.layers["script"]
     shares = {
-        "order": max(0.0, script - order_free),
+        "layout": script - recognition,
         "fold": max(0.0, exact - script),
-        "glyph": min(order_free, script),
+        "recognition": recognition,
     }
     scale = _BAR / max(1.0, exact)
     parts, x = [], 0.0
@@ -61,11 +62,12 @@ def _error_row(model: str, name: str, cer: MetricResult, order_free: float) -> E
         model=model,
         task=name,
         cer=percent(cer.value),
-        order_free=percent(order_free),
+        recognition=percent(recognition),
+        layout=percent(shares["layout"]),
         layers=[percent(cer.layers[layer]) for layer in LAYERS],
         parts=parts,
         words=(
-            f"order of columns {percent(shares['order'])}, variants and script "
-            f"{percent(shares['fold'])}, other characters {percent(shares['glyph'])}"
+            f"layout {percent(shares['layout'])}, variants and script "
+            f"{percent(shares['fold'])}, recognition {percent(shares['recognition'])}"
         ),
     )

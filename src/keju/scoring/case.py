@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -39,8 +39,6 @@ from keju.text import (
     LAYERS,
     Layer,
     Pair,
-    counted,
-    counted_alike,
     counted_pair,
     normalise,
     official_clean,
@@ -202,21 +200,6 @@ class Case:
     def best_counts(self) -> EditCounts:
         """Edits of the alignment with most matches, at the last layer."""
         return best_edits(*self.pairs["script"])
-
-    @cached_property
-    def columns(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The lines of the truth and of the transcription, as OCR scoring counts them.
-
-        Lines come from the answer, or from the item's own lines where the answer runs on.
-        """
-        lines = self.truth.split("\n")
-        if len(lines) == 1 and len(self.item.lines) > 1:
-            known = [line.text for line in self.item.lines]
-            if counted("".join(known)) == counted(self.truth):
-                lines = known
-        read = (self.transcription.answer or "").split("\n")
-        alike = counted_alike([*lines, *read])
-        return alike[: len(lines)], alike[len(lines) :]
 
     @cached_property
     def options(self) -> tuple[str, ...]:

@@ -13,8 +13,12 @@ from keju.files import read_jsonl_lines, sha256_file
 from keju.items import Record
 from keju.runs import ResponsePlace, RunFolder
 
-FORMAT = "keju-scores-2"
-"""The format of scores that have a fingerprint; scores of keju 0.1.0 have none."""
+FORMAT = "keju-scores-3"
+"""The format of scores; any other is to be scored again.
+
+Scores of keju 0.1.0 have no format. `keju-scores-2` has CER_order_free, which depended on the line
+breaks of the reference, in the place of CER_recognition and CER_layout.
+"""
 
 _HALF = 8
 """Bytes of each of the two hashes in an entry of `Fingerprint.responses`."""

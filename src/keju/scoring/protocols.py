@@ -26,7 +26,8 @@ class Binding(NamedTuple):
     """A metric bound to the function that computes it.
 
     `text` names the preparation of the texts, which rules.toml describes. `worst` is what
-    a failure is worth; for unbounded errors it is 1, what an empty answer earns.
+    a failure is worth; for unbounded errors it is what an empty answer earns: 1, of which all is
+    recognition and nothing layout.
     """
 
     measure: Measure
@@ -97,8 +98,11 @@ _BINDINGS: dict[_Key, Binding] = {
     ("strict", "", "transcription", "CER"): Binding(
         strict.error_rate, "counted", worst=1.0, higher_is_better=False
     ),
-    ("strict", "", "transcription", "CER_order_free"): Binding(
-        strict.order_free_error_rate, "counted", worst=1.0, higher_is_better=False
+    ("strict", "", "transcription", "CER_recognition"): Binding(
+        strict.recognition_error, "counted", worst=1.0, higher_is_better=False
+    ),
+    ("strict", "", "transcription", "CER_layout"): Binding(
+        strict.layout_error, "counted", higher_is_better=False
     ),
     ("strict", "", "transcription", "F1"): Binding(strict.aligned_f1, "counted"),
     ("strict", "", "transcription", "Precision"): Binding(strict.aligned_precision, "counted"),

@@ -84,8 +84,8 @@ def check_scores(run: RunFolder, models: Sequence[str] | None = None) -> None:
         scored = read_fingerprint(path) if path.is_file() else Fingerprint(items=items)
         if scored is None:
             raise UsageError(
-                f"{run.path}: {model} was scored by an older keju, which did not store which "
-                f"responses the scores are of. {_again(run)}"
+                f"{run.path}: {model} was scored by an older keju with other metrics or without a "
+                f"record of the responses. {_again(run)}"
             )
         if scored.items != items:
             raise UsageError(

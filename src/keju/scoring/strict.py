@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from keju.metrics import (
     EditCounts,
+    ErrorParts,
     UndefinedMetricError,
     chrf_counts,
     chrf_of_counts,
     distance,
-    order_free_cer,
+    error_parts,
     prf,
     sentence_bleu,
 )
@@ -36,11 +37,16 @@ def character_accuracy(case: Case) -> Measured:
     return mean(1 - min(1.0, counts.distance / counts.expected))
 
 
-def order_free_error_rate(case: Case) -> Measured:
-    """CER once whole lines may be read in any order; where neither side has lines, plain CER."""
-    _counts(case)
-    found = order_free_cer(*case.columns)
-    return ratio(found.edits, found.expected, found.rate)
+def recognition_error(case: Case) -> Measured:
+    """Bag-of-characters error: CER if the characters read could stand in any order."""
+    parts = _parts(case)
+    return ratio(parts.recognition, parts.expected, parts.recognition_error)
+
+
+def layout_error(case: Case) -> Measured:
+    """CER minus the recognition error."""
+    parts = _parts(case)
+    return ratio(parts.layout, parts.expected, parts.layout_error)
 
 
 def aligned_precision(case: Case) -> Measured:
@@ -59,6 +65,11 @@ def aligned_f1(case: Case) -> Measured:
     """F1 of both."""
     counts = _counts(case)
     return _f1(counts.matches, counts.predicted, counts.expected)
+
+
+def _parts(case: Case) -> ErrorParts:
+    _counts(case)
+    return error_parts(*case.pairs["script"])
 
 
 def _counts(case: Case) -> EditCounts:
