@@ -30,11 +30,12 @@ from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differe
 from keju.scoring.letters import extract_letter
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
+from keju.scoring.phrases import extract_short
 from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.rules import Rule, counting
 from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
-from keju.scoring.short import extract_entities, extract_short
+from keju.scoring.short import extract_entities
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
 from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json

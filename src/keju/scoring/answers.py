@@ -14,6 +14,7 @@ from keju.text import answer_part
 
 _ANSWER_TAG = re.compile(r"<(?P<closing>/?)answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{\s*(?:\\(?:text|mathrm|mathbf|textbf)\s*\{)?([^{}]*)\}")
+_BOX_TOKENS = re.compile(r"<\|begin_of_box\|>([^<]*)<\|end_of_box\|>")
 _FENCE = "```"
 _END_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<eos>")
 _ANSWER_KEYS = ("answer", "答案", "choice", "option", "选项", "選項", "result", "结果")
@@ -80,6 +81,15 @@ def body_of(text: str) -> str:
             inside, start = body[start : tag.start()], None
             answer = inside if inside.strip() else answer
     return answer or body
+
+
+def spoken(text: str) -> str:
+    """The body, with the marks of further models for reasoning and boxes read too (`strict`)."""
+    if "◁" in text:
+        text = text.replace("◁think▷", "<think>").replace("◁/think▷", "</think>")
+    body = body_of(text)
+    boxes = [box for box in _BOX_TOKENS.finditer(body) if box[1].strip()]
+    return boxes[-1][1] if boxes else body
 
 
 def _without_end_tokens(text: str) -> str:

@@ -31,7 +31,8 @@ from keju.scoring.box_lists import (
 from keju.scoring.letters import extract_letter
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
-from keju.scoring.short import entity_set, extract_entities, extract_short
+from keju.scoring.phrases import extract_short
+from keju.scoring.short import entity_set, extract_entities
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
@@ -221,7 +222,7 @@ class Case:
                     return self.official_count
                 return extract_asked_count(self.text, self.item.question)
             case "short":
-                return extract_short(self.text)
+                return extract_short(self.text, self.item.question)
             case "punctuated":
                 return passage_of(self.text, "punctuated")
             case "text":

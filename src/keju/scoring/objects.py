@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from keju.scoring.answers import Extracted, json_text, json_value
-from keju.scoring.wordings import alternatives, folded
+from keju.scoring.wordings import alternatives, folded, wording
 
 _DEEPEST = 4
 _ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?[ \t]*```")
@@ -33,6 +33,42 @@ def json_passage(body: str, form: str) -> Extracted | None:
             if said:
                 return Extracted(said, "JSON text", body)
     return None
+
+
+def json_phrase(body: str, question: str) -> Extracted | None:
+    """The value in a JSON object that answers a question, or None where that is not clear.
+
+    The key is one for answers, or stands in the question; else only one value is left without
+    those for reasons, sources and notes.
+    """
+    for text in _candidates(body):
+        value = json_value(text)
+        if not isinstance(value, dict):
+            continue
+        said = {str(key): each for key, each in value.items() if isinstance(each, str | int | float)}
+        left = {key: each for key, each in said.items() if not _is_key(key, "key_other")}
+        for chosen in (
+            [key for key in left if _is_key(key, "key_answer")],
+            [key for key in left if _asked(key, question)],
+            list(left),
+        ):
+            if len(chosen) == 1:
+                return Extracted(str(left[chosen[0]]), f"JSON key {chosen[0]!r}", body)
+    return None
+
+
+def _is_key(key: str, name: str) -> bool:
+    return wording("short", name).fullmatch(folded(key).replace(" ", "_")) is not None
+
+
+def _asked(key: str, question: str) -> bool:
+    plain, asked = folded(key).replace("_", " "), folded(question)
+    return plain in asked or any(
+        re.fullmatch(key_pattern, plain) and re.search(word, asked)
+        for key_pattern, word in zip(
+            alternatives("short", "named"), alternatives("short", "named_in_question"), strict=True
+        )
+    )
 
 
 def _candidates(body: str) -> Iterator[str]:

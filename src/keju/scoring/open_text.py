@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.answers import Extracted, body_of, unfenced
+from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.objects import json_passage
 from keju.scoring.wordings import folded, wording
 
@@ -23,7 +23,7 @@ def open_text_of(text: str) -> Extracted:
 
     A response that declines to answer is none.
     """
-    body = body_of(text)
+    body = spoken(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     rule = "whole answer" if body == text else "after reasoning"

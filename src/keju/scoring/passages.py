@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from keju.scoring.answers import Extracted, body_of, unfenced
+from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.blocks import PassageForm, Piece, is_modern, is_mostly_latin, is_remark, pieces_of
 from keju.scoring.objects import json_passage
 from keju.scoring.wordings import folded, wording
@@ -40,7 +40,6 @@ _STYLES = frozenset({"br", "em", "strong", "sub", "sup", "div", "span", "center"
 _MATHS = re.compile(
     r"(?:\$+|\\[(\[])\s*\\(?:text|mathrm|mathbf|textbf)\s*\{(?P<inside>[^{}]*)\}\s*(?:\$+|\\[)\]])"
 )
-_BOX_TOKENS = re.compile(r"<\|begin_of_box\|>(?P<inside>[^<]*)<\|end_of_box\|>")
 _PAIRS = {
     "“": "”",
     "「": "」",
@@ -79,7 +78,7 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     version replaces, line labels and numbers. Of a response that only speaks about the text, what
     it quotes; of one that declines or describes, nothing.
     """
-    body = body_of(text)
+    body = spoken(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     found = json_passage(body, form)
@@ -116,9 +115,6 @@ def _unwrapped(body: str) -> str:
     core = body.strip()
     if maths := _MATHS.fullmatch(core):
         return maths["inside"]
-    boxes = list(_BOX_TOKENS.finditer(body))
-    if boxes and boxes[-1]["inside"].strip():
-        return boxes[-1]["inside"]
     found = list(_BOX.finditer(body))
     if found and found[-1]["inside"].strip():
         return found[-1]["inside"]

@@ -10,8 +10,6 @@ from keju.metrics import english_number, parse_number
 from keju.scoring.answers import (
     Extracted,
     body_of,
-    boxed_answer,
-    json_answer,
     json_names,
     json_text,
     unfenced,
@@ -77,43 +75,6 @@ _ENGLISH_COUNTED = re.compile(
     r"(?P<number>[a-z]+(?:-[a-z]+)?|\d{1,6})\s(?P<things>[a-z]+)", re.IGNORECASE
 )
 _LABEL = re.compile(r"^[^：:]{1,6}[：:]\s*")
-
-
-def extract_short(text: str) -> Extracted:
-    """A short answer: JSON, what follows 答案是, or the whole response.
-
-    A sentence around the answer is not cut away: where the words end and the answer begins would
-    be a guess.
-    """
-    body = body_of(text)
-    if not body.strip():
-        return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    found = json_answer(body) or boxed_answer(body)
-    if found:
-        return found
-    phrases = list(_PHRASE.finditer(body))
-    if phrases:
-        said = phrases[-1]["answer"] or phrases[-1]["said"]
-        return Extracted(said.strip(_EDGE), "answer phrase", phrases[-1][0])
-    core = re.sub(r"\*\*|__|`", "", unfenced(body).strip())
-    core = _FIRST_OF_ONE.sub("", core).strip(_EDGE_OUTSIDE)
-    framed = _framed(core)
-    if framed:
-        return Extracted(framed, "sentence", body)
-    return Extracted(
-        core.strip(_EDGE) if not _NOTED.fullmatch(core) else core, "whole answer", body
-    )
-
-
-def _framed(core: str) -> str:
-    """What one short sentence says (衣服是红色的, 颜色：红色, 图中有三个人), or nothing."""
-    if len(core) > _LONGEST_SENTENCE or "\n" in core or _SEVERAL.search(core):
-        return ""
-    for frame in _FRAMES:
-        found = frame.fullmatch(core)
-        if found and found["answer"] != "的" and not _NEGATED.search(found["frame"]):
-            return found["answer"].strip(_EDGE)
-    return ""
 
 
 def same_short(truth: str, answer: str) -> bool:
