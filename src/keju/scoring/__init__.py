@@ -25,6 +25,7 @@ from keju.scoring.answers import Extracted, body_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.case import official_answer
 from keju.scoring.comparing import TaskComparison, compare_models
+from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
@@ -35,7 +36,6 @@ from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.rules import Rule, counting
 from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
-from keju.scoring.short import extract_entities
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
 from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 from keju.metrics import english_number, parse_number
-from keju.scoring.answers import Extracted, body_of
+from keju.scoring.answers import Extracted, spoken
+from keju.scoring.counted_things import asked_thing, count_of, dozens
 from keju.scoring.stated import LONGEST, extract_count
+from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
 
 _N = (
@@ -46,23 +48,56 @@ _ABOUT = re.compile(r"左右|上下|(?<=[0-9个字])许")
 
 
 def extract_asked_count(text: str, question: str = "") -> Extracted:
-    """The count of characters that a response states, beside counts of other things.
+    """The count of the asked thing that a response states, beside counts of other things.
 
-    A number that is the whole answer, or that an answer phrase introduces, decides; then a total;
-    then a number of characters (2块甲骨上有12个字), if there is one; then `extract_count`. Where
-    the question does not ask for characters, `extract_count` decides alone.
+    A number that is the whole answer, or that an answer phrase introduces, decides; then what
+    follows a correction; then a total; then the number of the thing that the question counts
+    (2块甲骨上有12个字), if there is one value; then `extract_count`.
     """
-    body = body_of(text)
+    body = spoken(text)
     plain = _ABOUT.sub("", re.sub(r"[*_`$]", "", body))
-    plain = _DENIED.sub(" ", narrowed(plain))
-    stated = extract_count(plain if plain.strip() else body)
-    of_characters = not question or re.search(
-        r"字|character|inscription|甲骨文", question, re.IGNORECASE
-    )
-    if len(body) > LONGEST or not of_characters:
-        return stated
+    plain = dozens(_DENIED.sub(" ", narrowed(plain)))
+    if len(body) > LONGEST:
+        return extract_count(body)
+    paragraphs = [each.strip() for each in plain.split("\n\n") if each.strip()]
+    if len(paragraphs) > 1 and not paragraphs[-2][-1:].isdigit():
+        alone = extract_count(paragraphs[-1])
+        if alone.answer is not None and alone.rule == "whole":
+            return alone
+    back = list(wording("discourse", "correction").finditer(folded(plain)))
+    for each in reversed(back):
+        if each.start() > 1:
+            found = _of_text(plain[each.end() :], question)
+            if found.answer is not None:
+                return found
+    return _of_text(plain if plain.strip() else body, question)
+
+
+def _of_text(plain: str, question: str) -> Extracted:
+    stated = extract_count(plain)
     if stated.answer is not None and stated.rule in {"whole", "answer phrase"}:
         return stated
+    asked = asked_thing(question)
+    words = question.lower().replace("数字", "").replace("數字", "")
+    characters = not question or re.search(r"字|character|inscription|甲骨文", words)
+    if asked and not characters:
+        value = count_of(folded(plain), asked)
+        if value is None:
+            last = folded(re.split(r"(?<=[。！!?？\n])", plain.strip())[-1])
+            value = (
+                count_of(last, asked) if wording("discourse", "conclusion").match(last) else None
+            )
+        return (
+            Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
+            if value is not None
+            else stated
+        )
+    if not characters:
+        return stated
+    return _of_characters(plain, stated)
+
+
+def _of_characters(plain: str, stated: Extracted) -> Extracted:
     totals = [match for match in _TOTAL.finditer(plain) if _number(match["n"]) is not None]
     found = _characters(plain)
     values = {_number(match["n"]) for match in totals}

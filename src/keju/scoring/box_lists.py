@@ -12,6 +12,7 @@ import msgspec
 from keju.metrics.boxes import Axes
 from keju.scoring.answers import Extracted, body_of
 from keju.scoring.stated import extract_count
+from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
 
 MOST = 5_000
@@ -57,6 +58,16 @@ _CORNERS = re.compile(
     rf"[(\[]\s{{0,3}}(?:[xX]1?\s?=\s?)?({_NUMBER})\s{{0,3}},\s{{0,3}}(?:[yY]1?\s?=\s?)?({_NUMBER})\s{{0,3}}[)\]]"
     rf"[^0-9()\[\]\n;]{{0,30}}"
     rf"[(\[]\s{{0,3}}({_NUMBER})\s{{0,3}},\s{{0,3}}({_NUMBER})\s{{0,3}}[)\]]"
+)
+_ROW_NUMBER = re.compile(
+    r"^[ \t]*\|[ \t]*\d{1,4}[ \t]*\|(?=[^|\n]{0,60}(?:\|[^|\n]{1,20}){4}\|[ \t]*$)", re.MULTILINE
+)
+_HEADED = re.compile(r"^[ \t]*\|[^|\n]{0,60}(?:\|[^|\n]{1,60}){5}\|[ \t]*$", re.MULTILINE)
+_SIZE = {name: rf"\b{name}\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})[,;\s]{{1,4}}" for name in "xy"}
+_CORNER_AND_SIZE = re.compile(
+    _SIZE["x"] + _SIZE["y"] + rf"(?:width|w)\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})[,;\s]{{1,4}}"
+    rf"(?:height|h)\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})",
+    re.IGNORECASE,
 )
 _ROWS = re.compile(r"[;；。]\s*")
 
@@ -104,10 +115,11 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     Two corners, each in brackets ([[1, 2], [3, 4]]; (1,2)-(3,4); 左上角(1,2)，右下角(3,4)), where
     the query declared corners; numbers with px, or as strings; rows parted by semicolons.
     """
+    text = _corrected(text)
     found = extract_boxes(text, axes)
     if found.rows is not None or found.extracted.rule != "no box found":
         return found
-    plain = _UNITS.sub("", narrowed(body_of(text)))
+    plain = _sized(_numbered(_UNITS.sub("", narrowed(body_of(text)))))
     plain = _QUOTED_NUMBER.sub(r"\1", plain)
     if axes in {"xyxy", "yxyx"}:
         plain = _CORNERS.sub(r"[\1, \2, \3, \4]", plain)
@@ -115,6 +127,31 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     if again.rows is None:
         again = extract_boxes(_ROWS.sub("\n", plain), axes)
     return again
+
+
+def _numbered(body: str) -> str:
+    """A body without the number of the row before four numbers in a Markdown table."""
+    return _ROW_NUMBER.sub("|", body) if _HEADED.search(body) else body
+
+
+def _sized(body: str) -> str:
+    """A body whose corners with a size (x=1, y=2, width=3, height=4) are two corners."""
+
+    def corners(found: re.Match[str]) -> str:
+        left, top, width, height = (float(each) for each in found.groups())
+        return f"[{left:.10g}, {top:.10g}, {left + width:.10g}, {top + height:.10g}]"
+
+    return _CORNER_AND_SIZE.sub(corners, body)
+
+
+def _corrected(text: str) -> str:
+    """What follows a correction, where boxes follow it; else the text."""
+    body = body_of(text)
+    flat = folded(body)
+    for found in reversed(list(wording("discourse", "correction").finditer(flat))):
+        if len(_BRACKETED.findall(body, found.end())) and _BRACKETED.search(body, 0, found.start()):
+            return body[found.end() :]
+    return text
 
 
 def extract_count_beside(text: str, axes: Axes) -> Extracted:

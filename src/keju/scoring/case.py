@@ -28,11 +28,12 @@ from keju.scoring.box_lists import (
     extract_boxes,
     extract_count_beside,
 )
+from keju.scoring.entities import extract_entities
 from keju.scoring.letters import extract_letter
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
-from keju.scoring.short import entity_set, extract_entities
+from keju.scoring.short import entity_set
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
@@ -229,6 +230,8 @@ class Case:
                 if self.item.task in _TRANSLATIONS:
                     return passage_of(self.text, "translation")
                 return open_text_of(self.text)
+            case "yes-no":
+                return extract_yes_no(self.text, self.item.question or self.query.template)
         return _EXTRACT[self.form](self.text)
 
     @cached_property
@@ -326,7 +329,6 @@ def kind_of(value: object) -> str:
 _TRANSLATIONS = frozenset({"T2", "vernacular_translation"})
 _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
     "entities": extract_entities,
-    "yes-no": extract_yes_no,
     "probability": extract_probability,
 }
 

@@ -45,8 +45,10 @@ def json_phrase(body: str, question: str) -> Extracted | None:
         value = json_value(text)
         if not isinstance(value, dict):
             continue
-        said = {str(key): each for key, each in value.items() if isinstance(each, str | int | float)}
-        left = {key: each for key, each in said.items() if not _is_key(key, "key_other")}
+        left = {
+            str(key): each for key, each in value.items()
+            if isinstance(each, str | int | float) and not _is_key(str(key), "key_other")
+        }  # fmt: skip
         for chosen in (
             [key for key in left if _is_key(key, "key_answer")],
             [key for key in left if _asked(key, question)],

@@ -29,11 +29,18 @@ _OPEN, _CLOSE = "（(“「『《【[‘", "）)”」』》】]’"
 _LIGHT = " \t\r\n\u3000*_`#。.，,、:：;；!！—–-"
 _STOPS = frozenset("。！？!?；;\n")
 _GLOSS = re.compile(r"\s*[（(\[][^（()）\[\]]{0,200}[）)\]]")
-_QUOTED = re.compile(r"[“「『《\"‘](?P<inside>[^“”「」『』《》\"‘’]{1,80})[”」』》\"’]|(?<!\w)'(?P<single>[^'\n]{1,80})'(?!\w)")
+_QUOTED = re.compile(
+    r"[“「『《\"‘](?P<inside>[^“”「」『』《》\"‘’]{1,80})[”」』》\"’]"
+    r"|(?<!\w)'(?P<single>[^'\n]{1,80})'(?!\w)"
+)
 _FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
 _REPEATED = re.compile(r"(?P<unit>\S{2,12}?)(?P=unit){3,}")
 _ARTICLE = re.compile(r"(?:an?|the|some)\s+", re.IGNORECASE)
+_WITH = ("与", "和", "跟", "同")
+_COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
+_GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
+_LONGEST_BARE = 12
 _LONGEST_PHRASE = 40
 _LONGEST_PLAIN = 60
 _LEAST, _STATED, _BOLD_WEIGHT = 20, 12, 30
@@ -71,13 +78,16 @@ def extract_short(text: str, question: str = "") -> Extracted:
     if boxes:
         return _read(boxes[-1][1], question, "box", boxes[-1][0])
     core = _MATHS.sub(lambda found: found[1] or "", unfenced(body)).strip()
-    core = _REPEATED.sub(lambda found: found["unit"], core)
+    if len(core) <= _LONGEST_PLAIN:
+        core = _REPEATED.sub(lambda found: found["unit"], core)
     core = _FIRST_OF_ONE.sub("", core)
     return _of_clauses(core, question, body)
 
 
 def _of_clauses(core: str, question: str, body: str) -> Extracted:
     clauses = list(_clauses(core, question))
+    if _lists_several(clauses, question) or _GLOSSES.search(core):
+        return Extracted(None, "several phrases", body)
     if len(clauses) == 1 and clauses[0].weight >= 0 and _is_plain(clauses[0].text, question):
         return _read(clauses[0].text, question, "whole answer", body)
     best = _best([each for each in clauses if each.weight < 0 or _is_new(each.text, question)])
@@ -96,6 +106,14 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:
 
 
 _PHRASE, _CONCLUDED, _LEFT_OPEN = 1000, 500, -2
+
+
+def _lists_several(clauses: list[Clause], question: str) -> bool:
+    """Whether a response is nothing but different phrases, one sentence or line each."""
+    bare = {folded(each.text).strip(_EDGE) for each in clauses if _is_plain(each.text, question)}
+    places = {each.sentence for each in clauses}
+    short = all(len(each.text) <= _LONGEST_BARE for each in clauses)
+    return len(places) > 2 and len(bare) == len(clauses) and short
 
 
 def _is_new(clause: str, question: str) -> bool:
@@ -140,8 +158,10 @@ def _sentences(core: str) -> Iterator[str]:
 
 def _is_period(core: str, place: int) -> bool:
     after, before = core[place + 1 : place + 2], core[max(0, place - 2) : place]
-    return core[place] == "." and (not after or after.isspace()) and not (
-        before[-1:].isupper() and (len(before) < 2 or not before[0].isalnum())
+    return (
+        core[place] == "."
+        and (not after or after.isspace())
+        and not (before[-1:].isupper() and (len(before) < 2 or not before[0].isalnum()))
     )
 
 
@@ -169,7 +189,7 @@ def _is_comma(sentence: str, place: int) -> bool:
 def _clauses(core: str, question: str) -> Iterator[Clause]:
     """The clauses with their weights."""
     state = _State(question)
-    sentences = [each for each in _sentences(core)]
+    sentences = list(_sentences(core))
     last = core.rstrip().rpartition("\n")[2].strip(_OUTSIDE)
     for number, sentence in enumerate(sentences):
         flat = folded(_GLOSS.sub("", sentence)).strip(_OUTSIDE)
@@ -191,10 +211,11 @@ class _State:
     def read(self, sentence: str, number: int, *, alone: bool) -> Iterator[Clause]:
         """The clauses of one sentence."""
         denied, carried = False, 0
-        if left := wording("short", "open_sentence").search(folded(sentence)):
-            if not wording("short", "but").search(folded(sentence), left.end()):
-                yield Clause(sentence, _LEFT_OPEN, number)
-                return
+        flat = folded(sentence)
+        choice = wording("short", "open_sentence").search(flat)
+        if choice and not wording("short", "but").search(flat, choice.end()):
+            yield Clause(sentence, _LEFT_OPEN, number)
+            return
         parts = list(_parts(sentence))
         left = False
         for part in parts:
@@ -219,18 +240,25 @@ class _State:
             begins = wording("short", "link").match(masked)
             weight, carried = weight + (carried // 2 if begins and weight else 0), weight
             carried -= _BOLD_WEIGHT * bool(_BOLD.search(part))
-            weight += self._announced(plain, masked, weight, number, denied=denied or left, alone=alone)
+            weight += self._announced(
+                folded(part).rstrip(" *\n"),
+                masked,
+                weight,
+                number,
+                denied=denied or left,
+                alone=alone,
+            )
             if not self._labelled:
                 yield Clause(part, weight, number)
 
     def _announced(
-        self, plain: str, masked: str, weight: int, number: int, *, denied: bool, alone: bool
+        self, raw: str, masked: str, weight: int, number: int, *, denied: bool, alone: bool
     ) -> int:
         """The weight of an answer phrase, a conclusion or a correction."""
         added = 0
-        concludes = wording("discourse", "conclusion").match(plain)
+        concludes = wording("discourse", "conclusion").match(raw.lstrip(_OUTSIDE))
         stated = weight >= _STATED
-        if wording("short", "answer").search(plain) or self._labelled:
+        if wording("short", "answer").search(raw.lstrip(_OUTSIDE)) or self._labelled:
             added = _PHRASE
         elif stated and (
             concludes
@@ -241,12 +269,10 @@ class _State:
         ):
             added = _CONCLUDED
         self._concluded = bool(concludes and not _has_link(masked))
-        self._labelled = bool(wording("short", "answer", "{}$").search(plain))
+        self._labelled = bool(wording("short", "answer", "{}$").search(raw))
         return added
 
-    def _weight(
-        self, plain: str, masked: str, part: str, number: int, *, opening: bool
-    ) -> int:
+    def _weight(self, plain: str, masked: str, part: str, number: int, *, opening: bool) -> int:
         """How clearly a clause answers the question."""
         if wording("short", "link", "{}$").search(masked):
             return 0
@@ -259,12 +285,14 @@ class _State:
         if not links and not slot and not bold:
             begins = wording("short", "reason").match(plain) or _PRONOUN.match(plain)
             return 22 if opening and len(plain) <= 12 and not shared and not begins else 0
-        weight = 30 * shared // max(1, min(8, len(grams))) + 12 + 8 * (number == 0) + _BOLD_WEIGHT * bold
+        weight = (
+            30 * shared // max(1, min(8, len(grams))) + 12 + 8 * (number == 0) + _BOLD_WEIGHT * bold
+        )
         words = [word for each in links for word in re.findall(r"[a-z]{4,}|[^a-z\s]{2,}", each)]
         weight += 25 * (slot or any(word in asked for word in words))
         weight += 12 * bool(wording("short", "strong").search(masked))
         pointing = wording("short", "pronoun").match(plain) or not self._question
-        weight += 15 * bool(pointing and re.search(r"[是为:有]|\b(?:is|are)\b", links[0] if links else ""))
+        weight += 15 * bool(links and pointing and _COPULA.search(links[0]))
         holds = wording("short", "holding")
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
         return weight - 15 * bool(wording("short", "like").search(masked))
@@ -272,7 +300,8 @@ class _State:
 
 def _is_denied(masked: str) -> bool:
     """Whether a clause denies, reports what others think, or gives an example."""
-    if wording("short", "example").search(masked) or wording("discourse", "reported").search(masked):
+    reported = wording("discourse", "reported").search(masked)
+    if reported or wording("short", "example").search(masked):
         return True
     return bool(
         wording("short", "denied").search(masked) and not wording("short", "but").search(masked)
@@ -300,8 +329,10 @@ def _slot(said: str, question: str) -> str | None:
     """What stands in a clause where the question has 谁 (谁戴了眼镜 – 陳其美戴了眼镜)."""
     found = wording("short", "who").search(folded(question))
     asking = wording("short", "asking").search(folded(question))
-    if not found or folded(question)[found.start() - 1 : found.start()] not in "与和跟同":
-        if asking and (rest := _after_verb(said, folded(question)[: asking.start()])):
+    together = found and folded(question)[found.start() - 1 : found.start()] in _WITH
+    if asking and not together:
+        rest = _after_verb(said, folded(question)[: asking.start()])
+        if rest:
             return rest
     if not found:
         return None
@@ -314,7 +345,7 @@ def _slot(said: str, question: str) -> str | None:
         left = core[start : len(core) - len(after)]
         links = list(wording("short", "link").finditer(_masked(folded(left))))
         return (left[links[-1].end() :] if links else left) or None
-    if len(before) > 2 and flat.startswith(before) and before[-1] in "与和跟同":
+    if len(before) > 2 and flat.startswith(before) and before[-1] in _WITH:
         rest = core[len(before) :]
         stop = wording("short", "link").search(folded(rest))
         return rest[: stop.start()] if stop and stop.start() else rest
@@ -349,13 +380,33 @@ def _grams(flat: str) -> set[str]:
     return pairs | words
 
 
-_COMMON = frozenset(["the", "and", "this", "that", "what", "which", "who", "where", "when", "how", "does", "did", "are", "was", "were", "is"])
+_COMMON = frozenset(
+    [
+        "the",
+        "and",
+        "this",
+        "that",
+        "what",
+        "which",
+        "who",
+        "where",
+        "when",
+        "how",
+        "does",
+        "did",
+        "are",
+        "was",
+        "were",
+        "is",
+    ]
+)
 
 
 def _is_plain(clause: str, question: str) -> bool:
     """Whether a clause is a phrase alone, without words that link it to a subject."""
     flat = folded(_GLOSS.sub("", clause)).strip(_OUTSIDE)
-    return len(flat) <= _LONGEST_PLAIN and not _has_link(_masked(flat)) and not _slot(clause, question)
+    linked = _has_link(_masked(flat)) or _slot(clause, question)
+    return len(flat) <= _LONGEST_PLAIN and not linked
 
 
 def _value(clause: str, question: str) -> str:
@@ -371,7 +422,8 @@ def _value(clause: str, question: str) -> str:
         return slot
     links = list(wording("short", "link").finditer(_masked(flat)))
     if wording("short", "but").search(flat):
-        links = [each for each in links if each.end() > wording("short", "but").search(flat).end()] or links  # type: ignore[union-attr]
+        after = wording("short", "but").search(flat)
+        links = [each for each in links if after and each.end() > after.end()] or links
     for link in reversed(links):
         rest = said[link.end() :]
         if rest.strip(_EDGE) and _trimmed(rest, question).strip(_EDGE):
@@ -422,9 +474,9 @@ def _tail_of_question(flat: str, asked: str) -> int:
 
 def _number(flat: str) -> float | None:
     core = flat.strip(_EDGE)
-    return parse_number(core) if (core and not core[0].isalpha()) or is_han(core[:1] or "a") else (
-        english_number(core) if core else None
-    )
+    if not core:
+        return None
+    return parse_number(core) if not core.isascii() or core[0].isdigit() else english_number(core)
 
 
 def _bared(text: str) -> str:
@@ -451,7 +503,7 @@ def _read(said: str, question: str, rule: str, source: str) -> Extracted:
     chosen = _in_language(core, question)
     quoted = [each["inside"] or each["single"] for each in _QUOTED.finditer(chosen)]
     trimmed = _trimmed(chosen, question)
-    if chosen[:1] in "“「『《\"‘" and quoted:
+    if chosen[:1] in '“「『《"‘' and quoted:
         add(quoted[0])
     add(_ARTICLE.sub("", trimmed, count=1) if _ARTICLE.match(trimmed) else trimmed)
     if len(quoted) == 1 and len(chosen) <= _LONGEST_PHRASE:

@@ -7,13 +7,6 @@ from __future__ import annotations
 import re
 
 from keju.metrics import english_number, parse_number
-from keju.scoring.answers import (
-    Extracted,
-    body_of,
-    json_names,
-    json_text,
-    unfenced,
-)
 from keju.text import counted, narrowed
 
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》"
@@ -101,55 +94,14 @@ def _digits(text: str) -> list[str]:
     return re.findall(r"[0-9]+", narrowed(text))
 
 
-def extract_entities(text: str) -> Extracted:
-    """The names in a list with any separator, joined by 、 in the order they came.
-
-    Separators are 、 , ; | / line breaks and runs of spaces; a single space parts names where
-    nothing else does. Numbering, a label before a colon (人名：), a note or kind after the name
-    (孔子（人名）, 孔子：人名), an introduction (以下是命名实体：), brackets and quotation marks are
-    taken off.
-    """
-    body = body_of(text)
-    if not body.strip():
-        return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
-    listed = json_names(body) or json_text(body)
-    inside = listed.answer if listed and listed.answer else _plain_list(body)
-    names = [_name(part) for part in _SEPARATORS.split(inside)]
-    if len(names) == 1 and " " in inside.strip():
-        names = [_name(part) for part in inside.split()]
-    kept = [name for name in names if name]
-    rule = "JSON list" if listed else "list"
-    return Extracted("、".join(dict.fromkeys(kept)), rule, body)
-
-
-def _plain_list(body: str) -> str:
-    """A list of names without headings, table rules, kinds in brackets and other decoration."""
-    plain = _BOXED_LIST.sub(r"\1", unfenced(body))
-    plain = re.sub(r"\*\*|__|`", "", plain)
-    lines = [_cell(line) for line in plain.splitlines() if not _HEADING.match(line)]
-    plain = _PREAMBLE.sub("", "\n".join(line for line in lines if line).strip())
-    plain = _KIND.sub("", _CIRCLES.sub("\n", _NUMBERS.sub("\n", plain)))
-    plain = _AND.sub("、", plain)
-    return re.sub(r"(?<=\S\S)等(?=[。.\s]*$)", "", plain)
-
-
-def _cell(line: str) -> str:
-    """The name in a row of a Markdown table; any other line as it is."""
-    if not line.strip().startswith("|"):
-        return line
-    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-    if set("".join(cells)) <= set("-: ") or any(_HEADER.fullmatch(cell) for cell in cells):
-        return ""
-    return next((cell for cell in cells if not re.fullmatch(r"[0-9.]*|[①-⑳]", cell)), "")
-
-
 def entity_set(joined: str) -> frozenset[str]:
     """The set of names in a list, normalised to standard simplified characters."""
-    names = (counted(_name(part)) for part in _SEPARATORS.split(joined))
+    names = (counted(name_in(part)) for part in _SEPARATORS.split(joined))
     return frozenset(name for name in names if name)
 
 
-def _name(part: str) -> str:
+def name_in(part: str) -> str:
+    """A name without its number, label and note."""
     return _LABEL.sub("", _NOTE.sub("", _NUMBERING.sub("", part))).strip(_EDGE)
 
 

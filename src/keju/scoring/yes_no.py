@@ -6,7 +6,16 @@ from __future__ import annotations
 
 import re
 
-from keju.scoring.answers import Extracted, body_of, boxed_answer, json_answer, unfenced
+from keju.scoring.answers import (
+    Extracted,
+    body_of,
+    boxed_answer,
+    json_answer,
+    spoken,
+    unfenced,
+)
+from keju.scoring.polarity import stated_yes_no
+from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
 
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】"
@@ -65,6 +74,8 @@ _AFFIRMING = re.compile(
     re.IGNORECASE,
 )
 _LONGEST_STATEMENT = 160
+_LONGEST_TAIL = 4_000
+_CONCEDED = re.compile(r"\b(?:and|but|while|though|although)\s*$", re.IGNORECASE)
 _AFTER_PHRASE = re.compile(r"(?:答案|结论)(?:是|为|:)\s*|\banswer(?: is|:)\s*", re.IGNORECASE)
 _SENTENCE = re.compile(r"[。！!；;\n]|\.(?=\s|$)")
 _HEDGED = re.compile(r"\b(?:yes and no|not yes|not no)\b|既是又不是|是也不是", re.IGNORECASE)
@@ -78,14 +89,14 @@ _APART = re.compile(
 )
 
 
-def extract_yes_no(text: str) -> Extracted:  # noqa: PLR0911
+def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     """Yes or No, where a response says one of them.
 
     Rules, in order; the first that decides is named: the response is the word; JSON or a box; the
     answer phrases, if they agree; the first word, unless the other one stands apart later; the
     words that stand apart, if they agree. A copula (这是…) and a determiner (no doubt) say neither.
     """
-    body = narrowed(body_of(text))
+    body = narrowed(spoken(text))
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     core = unfenced(body).strip(_EDGE)
@@ -99,11 +110,14 @@ def extract_yes_no(text: str) -> Extracted:  # noqa: PLR0911
         return Extracted(_WORDS[core.lower()], "whole answer", body)
     if _HEDGED.search(body):
         return Extracted(None, "both yes and no")
+    back = _after_correction(body)
+    if back and (restated := stated_yes_no(back, question)):
+        return restated
     plain = re.sub(_NEITHER, "\n", body, flags=re.IGNORECASE)
     leading = _LEADING.match(plain)
     rules = (
         ("answer phrase", list(_PHRASE.finditer(plain))),
-        ("first word", ([leading] if leading else []) + list(_APART.finditer(plain))),
+        ("first word", ([leading] if leading else []) + _words_apart(plain)),
     )
     for rule, found in rules:
         said = {_meaning(match) for match in found}
@@ -112,7 +126,22 @@ def extract_yes_no(text: str) -> Extracted:  # noqa: PLR0911
             return Extracted(said.pop(), name, found[0][0])
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
-    return _of_statement(core)
+    return stated_yes_no(body, question) or _of_statement(core)
+
+
+def _words_apart(plain: str) -> list[re.Match[str]]:
+    """Words that stand apart, without those that concede something (and yes, there is …)."""
+    return [
+        each for each in _APART.finditer(plain)
+        if not _CONCEDED.search(plain[max(0, each.start() - 12) : each.start()])
+    ]  # fmt: skip
+
+
+def _after_correction(body: str) -> str:
+    """What follows the last correction of something that was said before; else nothing."""
+    found = list(wording("discourse", "correction").finditer(folded(body[-_LONGEST_TAIL:])))
+    later = [each for each in found if each.start() > 1]
+    return body[-_LONGEST_TAIL:][later[-1].end() :] if later else ""
 
 
 def _of_statement(core: str) -> Extracted:

@@ -1,0 +1,161 @@
+"""The names that a response lists, without headings, numbers, kinds, notes and remarks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from keju.scoring.answers import Extracted, json_names, json_text, spoken, unfenced
+from keju.scoring.blocks import is_modern, is_remark, speaks_of_the_page
+from keju.scoring.short import name_in
+from keju.scoring.wordings import folded, wording
+from keju.text import is_han
+
+_SEPARATORS = re.compile(r"[、，,;；\n\r\t|/\u3000]|\s{2,}")
+_BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
+_MARKUP = re.compile(r"\*\*|__|`|^[ \t]{0,4}>[ \t]?", re.MULTILINE)
+_GLOSS = re.compile(r"\s?[（(\[【<][^（()）\[\]【】<>]{0,120}[）)\]】>]")
+_NUMBERS = re.compile(r"(?:^|(?<=[\s；;]))\d{1,2}[、.．)]\s?(?=[^\d\s])", re.MULTILINE)
+_CIRCLES = re.compile(r"[①-⑳]|(?<=\S)\s(?=\d{1,2}[.、．])")
+_ITEM = re.compile(r"[ \t]*(?:[-*•·]\s+|[(（]?\d{1,3}[)）.．、]\s*|[①-⑳]\s*)(?P<item>\S.*)")
+_AFTER_ITEM = re.compile(r"\s*(?:——|—|–|\s-\s|[:：]|->|→|，|,\s)")
+_KIND = re.compile(r"(?<=[\u4e00-\u9fff])/(?:人名|地名|官名|书名|时间|[A-Z]{2,6})")
+_AND = re.compile(r"以及|及其|(?<=[\u4e00-\u9fff》]{2})和(?=[《\u4e00-\u9fff]{2})|\s和\s|\band\b")
+_AND_SO_ON = re.compile(r"(?<=\S\S)等(?=[。.\s]*$)")
+_LABELLED = re.compile(r"[#\s*>-]*(?P<label>[^:：、，,\n]{1,24})[:：](?P<rest>.*)", re.DOTALL)
+_HEADER = re.compile(
+    r"序号|编号|实体|名称|类型|类别|命名实体|entity|name|type|label|#|no\.?", re.IGNORECASE
+)
+_QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
+_SENTENCE_END = re.compile(r"(?<=[。！？!?])(?=.)")
+_EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
+_LONGEST_NAME, _LONGEST_LABEL = 24, 6
+_LONGEST = 100_000
+
+
+def extract_entities(text: str) -> Extracted:
+    """The names in a list with any separator, joined by 、 in the order they came.
+
+    Separators are 、 , ; | / line breaks, ideographic and several spaces; a single space parts
+    names where nothing else does. Numbering, labels and headings of kinds (人名：), notes and kinds
+    after a name (孔子（人名）), introductions, remarks and offers are left out; a corrected list
+    replaces the first. A response that declines, describes or lists nothing has no answer.
+    """
+    body = spoken(text)[:_LONGEST]
+    if not body.strip():
+        return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
+    listed = json_names(body) or json_text(body)
+    if listed and listed.answer:
+        names, rule = _split(listed.answer), "JSON list"
+    else:
+        names, rule = list(_names(_listing(body))), "list"
+    if not names:
+        return Extracted(None, "no names are listed", body)
+    return Extracted("、".join(dict.fromkeys(names)), rule, body)
+
+
+def _listing(body: str) -> str:
+    """The part of a body that is the list: after its introduction, or the corrected one."""
+    plain = _MARKUP.sub("", _BOXED_LIST.sub(r"\1", unfenced(body)))
+    plain = _CIRCLES.sub("\n", plain.replace("》《", "》、《"))
+    flat = folded(plain)
+    last = None
+    for found in wording("entities", "final").finditer(flat):
+        if plain[found.end() :].strip(_EDGE):
+            last = found
+    if last is not None:
+        return plain[last.end() :]
+    start = 0
+    for found in wording("entities", "introduces").finditer(flat):
+        after = plain[found.end() :]
+        before = _QUOTED.sub("", plain[start : found.start()])
+        if after.strip(_EDGE) and "、" not in before:
+            start = found.end()
+    return plain[start:]
+
+
+def _names(listing: str) -> Iterator[str]:
+    if wording("entities", "none", "{}").fullmatch(folded(listing).strip(_EDGE)):
+        return
+    for line in listing.splitlines():
+        item = _ITEM.fullmatch(line)
+        if line.strip().startswith("|"):
+            yield from _clean(_cell(line))
+        elif item and "、" not in line and not _LABELLED.fullmatch(line):
+            yield from _clean(_AFTER_ITEM.split(_GLOSS.sub("", item["item"]), maxsplit=1)[0])
+        else:
+            yield from _of_line(line)
+
+
+def _of_line(line: str) -> Iterator[str]:
+    """The names in a line that is no list item: its sentences without labels and remarks."""
+    for sentence in _SENTENCE_END.split(_GLOSS.sub("", line)):
+        said = _without_label(sentence)
+        if not said.strip(_EDGE) or _is_said(said):
+            continue
+        said = _KIND.sub("", _CIRCLES.sub("、", _NUMBERS.sub("、", said)))
+        yield from _split(_AND_SO_ON.sub("", _AND.sub("、", said)))
+
+
+def _is_said(sentence: str) -> bool:
+    """Whether a sentence speaks about the list, the image or the user."""
+    flat = folded(sentence).strip(_EDGE + "()（）>")
+    if wording("entities", "explains").search(flat):
+        return True
+    if wording("discourse", "refusal").search(flat) and (is_modern(flat) or _is_latin(flat)):
+        return True
+    if is_remark(sentence, "transcription"):
+        return True
+    return _is_latin(flat) and len(flat.split()) > 12 and flat.count(",") < 3
+
+
+def _is_latin(flat: str) -> bool:
+    return not any(map(is_han, flat))
+
+
+def _without_label(line: str) -> str:
+    """A line without the heading or label of a kind before it."""
+    core = re.sub(r"^[\s#*>-]+", "", line)
+    found = _LABELLED.fullmatch(core)
+    if found and _is_kind(found["label"]) and not _is_kind_name(found["rest"]):
+        return found["rest"]
+    if found and not found["rest"].strip(_EDGE):
+        return ""
+    flat = folded(core).strip(_EDGE)
+    if line.lstrip().startswith("#") or wording("entities", "kind", "{}(?:类|名)?").fullmatch(flat):
+        return ""
+    named = wording("entities", "kind", "{}(?:有|包括|为|是):?").match(folded(core))
+    return core[named.end() :] if named else core
+
+
+def _is_kind_name(rest: str) -> bool:
+    """Whether what follows a colon begins with a kind (孔子：人名、…)."""
+    first = folded(_SEPARATORS.split(rest.strip())[0]).strip(_EDGE)
+    return bool(wording("entities", "kind").fullmatch(first))
+
+
+def _is_kind(label: str) -> bool:
+    flat = folded(_GLOSS.sub("", label)).strip(_EDGE + "0123456789一二三四五六七八九十.、")
+    known = wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(flat)
+    return known is not None or len(flat) <= _LONGEST_LABEL
+
+
+def _split(listing: str) -> list[str]:
+    parts = [part for part in _SEPARATORS.split(listing) if part.strip()]
+    if len(parts) == 1 and " " in listing.strip() and any(map(is_han, listing)):
+        parts = listing.split()
+    return [name for part in parts for name in _clean(part)]
+
+
+def _clean(part: str) -> Iterator[str]:
+    name = name_in(part)
+    if name and not (len(name) > _LONGEST_NAME and speaks_of_the_page(folded(name))):
+        yield name
+
+
+def _cell(line: str) -> str:
+    """The name in a row of a Markdown table; nothing of its header and rule."""
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    if set("".join(cells)) <= set("-: ") or any(_HEADER.fullmatch(cell) for cell in cells):
+        return ""
+    return next((cell for cell in cells if not re.fullmatch(r"[0-9.]*|[①-⑳]", cell)), "")
