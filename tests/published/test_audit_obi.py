@@ -17,6 +17,27 @@ def test_classification_is_of_one_round(audit, numbers):
     assert finding.compared == 153
 
 
+def test_recall_at_1_and_10_are_of_one_round_and_recall_at_3_is_not(audit, numbers):
+    checks = {
+        "OBC306": (200, "retrieval-in-one-round", "recall-of-obc306-in-one-round"),
+        "OBI-IJDH": (40, "retrieval-of-ijdh-in-one-round", "recall-is-a-count"),
+    }
+    for source, (places, one_round, other) in checks.items():
+
+        def counts(metric, step, source=source):
+            values = column(numbers, "OBI-Bench", "Table 5", "retrieval", "How", source, metric)
+            off = {m for m, v in values.items() if abs(v * step - round(v * step)) > 0.51e-3 * step}
+            return off, len(values)
+
+        for metric in ("Recall@1", "Recall@10"):
+            assert counts(metric, places) == (set(), 17)
+        (finding,) = findings(audit, one_round)
+        assert finding.cells == finding.compared == 34
+        off, _ = counts("Recall@3", places if source == "OBC306" else 5 * places)
+        assert rows(audit, other) == off
+        assert len(off) > 8
+
+
 def test_recall_at_1_has_a_ceiling(audit, numbers):
     for source in ("OBC306", "OBI-IJDH"):
         recall = column(numbers, "OBI-Bench", "Table 5", "retrieval", "How", source, "Recall@1")

@@ -1,4 +1,4 @@
-"""The audit of one's own run: what of its numbers can't be, or isn't what a reader takes it for."""
+"""The audit of a run: numbers that cannot be right, or that are easily misread."""
 
 from __future__ import annotations
 
@@ -90,16 +90,16 @@ _CHECKS = (
         "error",
         "an item's value is what its own sums give",
         "The value of an item is not the quotient of its sums, from which tasks and intervals are "
-        "made.",
+        "computed.",
         "The file of scores was changed or damaged. Score the run again.",
         look.values,
     ),
     _Check(
         "whole-tasks",
         "caution",
-        "a task is asked whole",
+        "every item of a task is asked",
         "The run has fewer items or images of these tasks than the benchmark has.",
-        "They are a sample of the benchmark, or other data: say so beside published values.",
+        "They are a sample of the benchmark, or other data. State this next to published values.",
         look.whole_tasks,
     ),
     _Check(
@@ -107,8 +107,8 @@ _CHECKS = (
         "caution",
         "a mean over domains is over all their tasks",
         "OverAll is a mean of only some tasks.",
-        "It is not the benchmark's OverAll, and two models' can be compared only if both lack the "
-        "same tasks.",
+        "It is not the benchmark's OverAll. Two models can be compared only if both lack the same "
+        "tasks.",
         look.whole_means,
     ),
     _Check(
@@ -116,8 +116,8 @@ _CHECKS = (
         "caution",
         "at most one request in twenty fails",
         "More than one request in twenty brought no answer.",
-        "Failures count as the worst value: the task's number shows the service, not the model. "
-        "Ask again with --retry-failed, or read the values without failures.",
+        "Failures count as the worst value, so the task's number reflects the service, not the "
+        "model. Run again with --retry-failed, or read the values without failures.",
         look.failures,
     ),
     _Check(
@@ -140,27 +140,27 @@ _CHECKS = (
     _Check(
         "below-guessing",
         "meaning",
-        "no accuracy is so far below guessing that luck can't explain it",
+        "no accuracy is so far below guessing that luck cannot explain it",
         "The accuracy is further below guessing than luck explains (less than 1 in 10,000).",
-        "The model gave no letter, or the wrong form of one: look at what was extracted.",
+        "A likely cause is that letters were missing or in another form. Check the extracted "
+        "answers.",
         look.below_guessing,
     ),
     _Check(
         "own-drafts",
         "caution",
-        "no model is graded on what it drafted itself",
-        "A model answered items that it had drafted itself, whoever accepted or mended them.",
-        "What a person let stand of a draft is the model's own answer: the values favour it "
-        "against models that drafted nothing. Compare on the other items, or on ones drafted by "
-        "nobody who is compared.",
+        "no model is graded on items that it drafted itself",
+        "A model answered items that it had drafted itself, whoever accepted or corrected them.",
+        "What a person kept of a draft is the model's own answer, so the values favour it against "
+        "models that drafted nothing. Compare on other items.",
         look.own_drafts,
     ),
     _Check(
         "same-answers",
         "conflict",
-        "two models don't err alike to the letter",
-        "Two models gave the same text to every open question, where it is wrong too.",
-        "One and the same model answered under two names, or answers were copied.",
+        "two models do not give the same wrong answers",
+        "Two models gave the same text to every open question, also where it is wrong.",
+        "One model answered under two names, or answers were copied.",
         look.same_answers,
     ),
     _Check(
@@ -168,16 +168,15 @@ _CHECKS = (
         "caution",
         "rounds differ",
         "All rounds have the same answers.",
-        "The mean of the rounds is one round, and their spread of 0 says nothing.",
+        "The mean of the rounds equals one round, and their spread of 0 shows nothing.",
         look.same_rounds,
     ),
     _Check(
         "cr-without-precision",
         "meaning",
-        "what is read by CR is read by F1 too",
-        "F1 is less than half of CR: what CR counts as right stands in answers much longer than "
-        "the truth.",
-        "CR pays for length: read CharAcc of the strict protocol.",
+        "F1 is at least half of CR",
+        "F1 is less than half of CR: the answers contain much besides the correct characters.",
+        "CR does not penalise length. Read CharAcc of the strict protocol.",
         look.length_pays,
     ),
     _Check(
@@ -185,7 +184,7 @@ _CHECKS = (
         "caution",
         "a constant answer earns no more than chance",
         "The value can be earned by one constant answer.",
-        "It doesn't show that anything was seen.",
+        "It does not show that the model used the image.",
         look.one_sided,
     ),
 )

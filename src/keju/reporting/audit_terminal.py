@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from keju.errors import printable
 from keju.published import (
     OF_A_RUN,
     Audit,
@@ -20,7 +22,14 @@ from keju.published import (
     papers,
     sections,
 )
-from keju.reporting.audit_words import kind_text, place_text, size_text, words
+from keju.reporting.audit_words import (
+    finding_text,
+    kind_text,
+    place_text,
+    size_text,
+    title_text,
+    words,
+)
 from keju.reporting.plain import plain_table, shown
 
 _SHOWN = 2
@@ -49,10 +58,10 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
         yield shown(f"{number}. {line}")
     found = sections(audit, benchmark)
     if found and (everything or not paper):
-        yield _findings_table(found)
+        yield from (line for section in found for line in _block(section))
     claims = [each for each in audit.claims if each.benchmark == benchmark]
     if claims:
-        yield shown(_counts(claims))
+        yield shown(("\n" if everything else "") + _counts(claims))
     if claims and everything:
         yield _claims_table(claims)
     is_run = any(section.main.kind == OF_A_RUN for section in found)
@@ -67,24 +76,23 @@ def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
     return own_summary(audit, benchmark)
 
 
-def _findings_table(found: list[Section]) -> Table:
-    table = plain_table("finding", "where: found → recomputed", "what, and what follows")
-    for section in found:
-        about = f"{kind_text(section, 'en')}\n{size_text(section.size, 'en')}"
-        main = section.main
-        says = "\n→ ".join(filter(None, (main.says, main.consequence)))
-        title = f"{main.title}\n" if main.title else ""
-        table.add_row(f"{title}{about}", "\n".join(_places(section)), says)
-        table.add_section()
-    table.columns[0].no_wrap = False
-    return table
+def _block(section: Section) -> Iterator[RenderableType]:
+    """One finding: title, kind and size, words, then its places with a few cells each."""
+    main = section.main
+    yield Text("\n" + printable(title_text(main, "en")), style="bold")
+    lines = [f"{kind_text(section, 'en')}; {size_text(section.size, 'en')}"]
+    if main.title:
+        lines.append(finding_text(main, "en"))
+    elif main.consequence:
+        lines.append(main.consequence)
+    lines += [f"- {line}" for line in _places(section)]
+    yield from (Padding(shown(line), (0, 0, 0, 3), expand=False) for line in lines)
 
 
 def _places(section: Section) -> Iterator[str]:
     for finding in section.findings:
-        place = finding.place.removeprefix(f"{finding.benchmark}, ")
-        yield f"{place_text(place, 'en')}: {finding.cells}/{finding.compared}"
-        yield from (f"  {text}" for text in _cells(finding))
+        place = place_text(finding.place.removeprefix(f"{finding.benchmark}, "), "en")
+        yield f"{place}, {finding.cells}/{finding.compared}: {'; '.join(_cells(finding))}"
 
 
 def _cells(finding: Finding) -> Iterator[str]:
@@ -92,9 +100,9 @@ def _cells(finding: Finding) -> Iterator[str]:
         if finding.kind == OF_A_RUN:
             yield f"{each.where}: {each.printed} ({each.recomputed})"
         else:
-            yield f"{each.where}: {each.printed} → {each.recomputed}"
+            yield f"{each.where} {each.printed} → {each.recomputed}"
     if (more := len(finding.mismatches) - _SHOWN) > 0:
-        yield f"and {more} more"
+        yield f"{more} more"
 
 
 def _counts(claims: list[Decided]) -> str:
