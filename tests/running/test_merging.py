@@ -141,6 +141,17 @@ def test_a_missing_shard_or_response_is_named(chat: Chat, dataset: Path, tmp_pat
     assert chat.stats()["requests"] == 1
 
 
+def test_a_damaged_response_leaves_no_half_of_a_merge(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan()
+    parts = shards(dataset, tmp_path, chat, 2)
+    file = RunFolder.open(parts[1]).responses_path(MODEL, "T1")
+    lines = file.read_text().splitlines()
+    file.write_text("\n".join([json.dumps(json.loads(lines[0]) | {"text": 7}), *lines[1:], ""]))
+    with pytest.raises(DataError, match="line 1: not readable"):
+        merge(parts, tmp_path / "m")
+    assert [path.name for path in tmp_path.iterdir() if "m" in path.name.split(".")] == []
+
+
 def test_a_response_that_is_there_twice_or_in_the_wrong_shard_is_named(
     chat: Chat, dataset: Path, tmp_path: Path
 ):

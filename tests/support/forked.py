@@ -32,14 +32,14 @@ class Ended(NamedTuple):
     err: str
 
 
-def forked(command: tuple[str, ...], place: Path) -> Ended:
+def forked(command: tuple[str, ...], place: Path, cwd: Path | None = None) -> Ended:
     """Run a command in a fork of this process, in which keju is imported already."""
     out, err = place.parent / "stdout", place.parent / "stderr"
     out.touch()
     err.touch()
     child = os.fork()
     if child == 0:
-        _command(command, place, out, err)
+        _command(command, place, cwd or place / "cwd", out, err)
     began = time.monotonic()
     while time.monotonic() - began < WALL:
         pid, status, used = os.wait4(child, os.WNOHANG)
@@ -56,7 +56,7 @@ def forked(command: tuple[str, ...], place: Path) -> Ended:
     )  # fmt: skip
 
 
-def _command(command: tuple[str, ...], place: Path, out: Path, err: Path) -> None:
+def _command(command: tuple[str, ...], place: Path, cwd: Path, out: Path, err: Path) -> None:
     """The child: limits, its own home, then the command line; it never returns."""
     code = 70
     try:
@@ -65,7 +65,7 @@ def _command(command: tuple[str, ...], place: Path, out: Path, err: Path) -> Non
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.environ.update(HOME=str(place / "home"), TMPDIR=str(place / "tmp"), COLUMNS="200")
         tempfile.tempdir = None
-        os.chdir(place / "cwd")
+        os.chdir(cwd)
         now = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY + _RESERVED,) * 2)
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 5))

@@ -148,12 +148,12 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _needed(home: Path, *command: object) -> None:
+def _needed(home: Path, *command: object, cwd: Path | None = None) -> None:
     """Run a command that must succeed to make a sound input."""
     place = home / "making"
     for name in ("home", "tmp", "cwd"):
         (place / name).mkdir(parents=True, exist_ok=True)
-    ended = forked(tuple(map(str, command)), place)
+    ended = forked(tuple(map(str, command)), place, cwd)
     if ended.status:
         raise AssertionError(f"{command}: {ended.status}: {ended.err}")
 

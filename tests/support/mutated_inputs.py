@@ -318,8 +318,8 @@ _VALIDATE = (
 
 def _whole_run(src: Path, run: Run, data: Path) -> None:
     (src / "r.jsonl").write_text("".join(json.dumps(row) + "\n" for row in _ROWS), "utf-8")
-    run("run", data, "--model", f"replay:{src / 'r.jsonl'}", "--model", "baseline:chance",
-        "--out", src / "run")  # fmt: skip
+    run("run", data, "--model", "replay:r.jsonl", "--model", "baseline:chance",
+        "--out", src / "run", cwd=src)  # fmt: skip
     (src / "r.jsonl").unlink()
     run("score", src / "run")
 

@@ -212,7 +212,21 @@ def _write(parts: Sequence[_Part], out: Path, missing: Sequence[str]) -> Merged:
     out.parent.mkdir(parents=True, exist_ok=True)
     unfinished = out.with_name(f".{out.name}.merging")
     shutil.rmtree(unfinished, ignore_errors=True)
-    folder, count = RunFolder(unfinished), 0
+    try:
+        count = _write_parts(parts, RunFolder(unfinished), out)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    if out.exists():
+        out.rmdir()
+    unfinished.rename(out)
+    models = dict.fromkeys(name for part in parts for name in part.manifest.models)
+    return Merged(out=str(out), responses=count, models=tuple(models), missing=tuple(missing))
+
+
+def _write_parts(parts: Sequence[_Part], folder: RunFolder, out: Path) -> int:
+    """Write the merged run, which will be at `out`; the number of its responses."""
+    count = 0
     readings: set[str] = set()
     with ResponseStore(folder) as store:
         for part in parts:
@@ -224,14 +238,8 @@ def _write(parts: Sequence[_Part], out: Path, missing: Sequence[str]) -> Merged:
                     readings.add(response.key)
                     store.append_reading(response)
     shutil.copyfile(parts[0].folder.items_path, folder.items_path)
-    manifest = _manifest(parts, out)
-    folder.write_manifest(manifest)
-    if out.exists():
-        out.rmdir()
-    unfinished.rename(out)
-    return Merged(
-        out=str(out), responses=count, models=tuple(manifest.models), missing=tuple(missing)
-    )
+    folder.write_manifest(_manifest(parts, out))
+    return count
 
 
 def _manifest(parts: Sequence[_Part], out: Path) -> RunManifest:
