@@ -11,9 +11,12 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "attacks.md").read_text("utf-8")
 NAMED = sorted(set(re.findall(r"`(tests/[\w/.]+\.py)::(\w+)`", PAGE)))
-ROWS = dict(re.findall(r"^\| ([HML]\d+b?) \|(.*)\|$", PAGE, re.MULTILINE))
+ROWS = dict(re.findall(r"^\| ([HML]\d+[a-f]?) \|(.*)\|$", PAGE, re.MULTILINE))
 
-FINDINGS = "H1 H2 H3 H4 H4b M1 M1b M2 M3 M4 M5 M6 M7 M8 M9 L1 L2 L3 L4 L5 L6 L7 L8 L9 L10 L11"
+FINDINGS = (
+    "H1 H2 H3 H4 H4b M1 M1b M2 M3 M4 M5 M6a M6b M6c M6d M6e M6f M7 M8 M9 "
+    "L1 L2 L3 L4 L5 L6 L7 L8 L9 L10a L10b L11"
+)
 
 
 @pytest.mark.parametrize(("file", "name"), NAMED, ids=str)

@@ -155,6 +155,14 @@ def recipe(folder: Path, lines: str) -> Path:
     return file
 
 
+@pytest.mark.parametrize("pause", ["1e300", "3601", "-1"])
+def test_a_pause_of_more_than_an_hour_is_refused(tmp_path: Path, pause: str) -> None:
+    file = recipe(tmp_path, 'url = "http://127.0.0.1:1/x"\n')
+    file.write_text(file.read_text("utf-8").replace("pause = 0.0", f"pause = {pause}"), "utf-8")
+    with pytest.raises(UsageError, match=r"source 1 \(iiif\): pause: expected a number"):
+        read_recipe(file)
+
+
 def built(folder: Path, lines: str) -> list[Item]:
     pipeline.build(read_recipe(recipe(folder, lines)), folder / "build", engine=Engine())
     return Dataset.open(folder / "build" / "dataset").items()
