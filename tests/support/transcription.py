@@ -41,3 +41,13 @@ def column(numbers, benchmark, *key):
 def registry(shared):
     path = shared / "published" / "mcs_task_registry.json"
     return json.loads(path.read_text("utf-8"))["tasks"]
+
+
+def ranks(values):
+    """The place of each model, the highest value first; equal values share a place."""
+    return {m: 1 + sum(values[k] > values[m] + 1e-9 for k in values) for m in values}
+
+
+def moved(before, after):
+    """How many models have another place."""
+    return sum(ranks(before)[model] != ranks(after)[model] for model in before)

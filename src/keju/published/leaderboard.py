@@ -61,7 +61,7 @@ def audit_leaderboard(path: Path) -> Audit:
 
     Raises:
         UsageError: there is no such file.
-        DataError: it is no table of names and numbers.
+        DataError: it is not a table of names and numbers.
     """
     book = _read(path)
     return examine(book, _checks(book))
@@ -76,46 +76,63 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
     parts = [each for each in columns if each not in ranks and each not in means]
     for mean in means:
         yield from _mean_checks(name, mean, parts)
-    for rank in ranks:
-        if means:
-            yield Rank(
-                id="rank",
-                column=f"{name} | {escape(rank.name)}",
-                of=f"{name} | {escape(means[0].name)}",
-                title="Ranks",
-                holds="ranks are the order of the mean",
-                says="The rank is not the row's place by the mean.",
-                consequence="The order is printed wrong.",
-                severity="error",
-            )
+    for rank in ranks if means else ():
+        yield _rank_check(name, rank, means[0])
     for row in table.rows:
-        if _MEAN.fullmatch(row):
-            averages = RowMean(
-                id="row-of-means",
-                columns=tuple(f"{name} | {escape(each.name)}" for each in parts + means),
-                row=row,
-                title="Row of means",
-                holds="the row of means is the mean of the other rows",
-                says=f"{row} is not the mean of the other rows, as it is in most columns.",
-                consequence="A cell of the column, or the mean, is wrong.",
-                severity="error",
-                weigh=Recomputed(),
-            )
-            if _mostly_holds(averages, book):
-                yield averages
+        if _MEAN.fullmatch(row) and _mostly_holds(
+            averages := _row_of_means(name, row, [*parts, *means]), book
+        ):
+            yield averages
     for column in parts:
         if count := _COUNT.search(column.name):
-            yield Counts(
-                id="counts",
-                columns=(f"{name} | {escape(column.name)}",),
-                of=max(1, int(count[1])),
-                title="Counts",
-                holds="values are whole numbers of right answers",
-                says="No whole number of right answers prints as this value.",
-                consequence="The cell is wrong, or the score is no share of right answers.",
-                severity="error",
-            )
-    marks = Marks(
+            yield _count_check(name, column, max(1, int(count[1])))
+    if _mostly_holds(marks := _mark_check(name, columns), book):
+        yield marks
+    yield from _repeat_checks(tuple(f"{name} | {escape(each.name)}" for each in parts))
+
+
+def _rank_check(name: str, rank: Column, mean: Column) -> Check:
+    return Rank(
+        id="rank",
+        column=f"{name} | {escape(rank.name)}",
+        of=f"{name} | {escape(mean.name)}",
+        title="Ranks",
+        holds="ranks are the order of the mean",
+        says="The rank is not the row's place by the mean.",
+        consequence="The order is printed wrong.",
+        severity="error",
+    )
+
+
+def _row_of_means(name: str, row: str, columns: Sequence[Column]) -> Check:
+    return RowMean(
+        id="row-of-means",
+        columns=tuple(f"{name} | {escape(each.name)}" for each in columns),
+        row=row,
+        title="Row of means",
+        holds="the row of means is the mean of the other rows",
+        says=f"{row} is not the mean of the other rows, as it is in most columns.",
+        consequence="A cell of the column, or the mean, is wrong.",
+        severity="error",
+        weigh=Recomputed(),
+    )
+
+
+def _count_check(name: str, column: Column, questions: int) -> Check:
+    return Counts(
+        id="counts",
+        columns=(f"{name} | {escape(column.name)}",),
+        of=questions,
+        title="Counts",
+        holds="values are whole numbers of right answers",
+        says="No whole number of right answers prints as this value.",
+        consequence="The cell is wrong, or the score is not a share of right answers.",
+        severity="error",
+    )
+
+
+def _mark_check(name: str, columns: Sequence[Column]) -> Check:
+    return Marks(
         id="marks",
         tables=(name,),
         columns="*",
@@ -127,22 +144,23 @@ def _checks(book: Leaderboard) -> Iterator[Check]:
         consequence="The emphasis names another row than the column does.",
         severity="marks",
     )
-    if _mostly_holds(marks, book):
-        yield marks
+
+
+def _repeat_checks(columns: tuple[str, ...]) -> Iterator[Check]:
     yield RepeatedColumns(
         id="repeated-columns",
-        columns=tuple(f"{name} | {escape(each.name)}" for each in parts),
+        columns=columns,
         title="Repeated columns",
         certainty="likely",
         holds="no column repeats another",
         says="Two columns have the same value in most rows.",
-        consequence="If they measure different things, one was copied over the other, and what it "
-        "should say is unknown.",
+        consequence="If they measure different things, one was copied over the other, and its own "
+        "values are unknown.",
         severity="caution",
     )
     yield RepeatedRows(
         id="repeated-rows",
-        columns=tuple(f"{name} | {escape(each.name)}" for each in parts),
+        columns=columns,
         title="Repeated rows",
         certainty="likely",
         holds="no row repeats another",
@@ -178,6 +196,7 @@ def _mean_checks(name: str, mean: Column, parts: Sequence[Column]) -> Iterator[C
         tables=(name,),
         column=escape(mean.name),
         parts=tuple(escape(part.name) for part in parts),
+        topic=f"mean of {mean.name}",
         title=f"{mean.name} and its parts",
         holds=f"{mean.name} is the plain mean of the other columns",
         says=f"{mean.name} is not the plain mean of the other columns"

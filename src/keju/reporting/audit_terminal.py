@@ -63,7 +63,7 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
     if claims:
         yield shown(("\n" if everything else "") + _counts(claims))
     if claims and everything:
-        yield _claims_table(claims)
+        yield from _claims(claims)
     is_run = any(section.main.kind == OF_A_RUN for section in found)
     if everything or not (paper or is_run):
         yield _held_table(audit, benchmark)
@@ -111,14 +111,15 @@ def _counts(claims: list[Decided]) -> str:
     return f"{len(claims)} claims of the text: {', '.join(parts)}."
 
 
-def _claims_table(claims: list[Decided]) -> Table:
-    table = plain_table("claim", "verdict", "what is claimed, and what the tables give")
-    order: list[str] = [*words("en").verdicts]
-    for each in sorted(claims, key=lambda claim: order.index(claim.verdict)):
-        states = "\n→ ".join(filter(None, (each.claim.states, each.claim.note)))
-        table.add_row(each.claim.place, each.verdict, states)
-    table.columns[0].no_wrap = False
-    return table
+def _claims(claims: list[Decided]) -> Iterator[RenderableType]:
+    """The claims by verdict, each with its place and what the tables give."""
+    for verdict, name in words("en").verdicts.items():
+        found = [each.claim for each in claims if each.verdict == verdict]
+        if found:
+            yield Text(f"\nClaims of the text: {name}", style="bold")
+        for claim in found:
+            line = " → ".join(filter(None, (claim.states, claim.note)))
+            yield Padding(shown(f"- {claim.place}: {line}"), (0, 0, 0, 3), expand=False)
 
 
 def _held_table(audit: Audit, benchmark: str) -> Table:
