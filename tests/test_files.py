@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from keju.errors import DataError
-from keju.files import MOST_TOML, read_json, read_jsonl, read_toml, write_atomic
+from keju.files import MOST_TOML, bounded_bytes, read_json, read_jsonl, read_toml, write_atomic
+from keju.running.item_list import read_item_ids
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path):
@@ -113,3 +114,15 @@ def test_toml_of_another_shape_or_no_file_is_refused(tmp_path: Path) -> None:
     path.symlink_to(path.name)
     with pytest.raises(DataError, match="not readable: Too many levels"):
         read_toml(path, dict[str, str])
+
+
+def test_a_file_beyond_the_limit_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    with path.open("wb") as file:
+        file.truncate(5 << 30)
+    with pytest.raises(DataError, match=r"x\.txt: larger than 10 bytes"):
+        bounded_bytes(path, 10)
+    with pytest.raises(DataError, match=r"x\.txt: larger than 67,108,864 bytes"):
+        read_item_ids(path)
+    path.write_bytes(b"0123456789")
+    assert bounded_bytes(path, 10) == b"0123456789"

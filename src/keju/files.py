@@ -271,7 +271,7 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = 
 
 def _toml_table(path: Path, problem: str, mend: str | None) -> dict[str, Any]:
     try:
-        text = _toml_bytes(path).decode("utf-8-sig")
+        text = bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{problem}: not UTF-8", file=path, mend="Save it as UTF-8") from None
     bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
@@ -283,21 +283,21 @@ def _toml_table(path: Path, problem: str, mend: str | None) -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else mend
-        words = (
-            f"{problem}: {error}"
-            if problem.startswith("not a")
-            else f"not readable as TOML: {error}"
-        )
-        raise DataError(words, file=path, mend=slash) from None
+        raise DataError(f"{problem}: {error}", file=path, mend=slash) from None
 
 
-def _toml_bytes(path: Path) -> bytes:
+def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:
+    """The bytes of a file that a user names.
+
+    Raises:
+        DataError: it is missing, not a file, has more than `most` bytes, or cannot be read.
+    """
     # A device or a pipe may never end.
     if path.exists() and not path.is_file():
-        raise DataError("not a file", file=path, mend="Name a TOML file")
+        raise DataError("not a file", file=path, mend="Put the file in its place")
     try:
-        if path.stat().st_size > MOST_TOML:
-            raise DataError(f"larger than {MOST_TOML:,} bytes", file=path, mend="Name a TOML file")
+        if path.stat().st_size > most:
+            raise DataError(f"larger than {most:,} bytes", file=path, mend="Split the file")
         return path.read_bytes()
     except FileNotFoundError:
         raise DataError("no such file", file=path) from None

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from keju.errors import KejuError, UsageError, printable
+from keju.errors import KejuError, UsageError
 from keju.files import sha256_file
 from keju.local_paths import check_local
 
@@ -40,7 +40,7 @@ class FaultsError(UsageError):
 
     def __init__(self, lines: Iterable[str]) -> None:
         super().__init__("")
-        self.lines = tuple(dict.fromkeys(printable(" ".join(line.split())) for line in lines))
+        self.lines = tuple(dict.fromkeys(str(KejuError(line)) for line in lines))
         self.args = ("\n".join(self.lines),)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.errors import DataError, UsageError
-from keju.files import sha256_bytes
+from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Request
 from keju.local_paths import check_local
 from keju.models.base import Answer, AskError, ItemPrompt, ModelOptions, status_of
@@ -58,7 +58,7 @@ class Replay:
             raise UsageError(f"replay:{file}: no such file, or a folder without result files")
         self.notes = found.report(Path(file))
         """Which files of a folder are read and which are skipped, a line each."""
-        contents = [path.read_bytes() for path in paths]
+        contents = [bounded_bytes(path) for path in paths]
         self._name = f"replay:{file}"
         hashes = [sha256_bytes(data) for data in contents]
         self._hash = hashes[0] if len(hashes) == 1 else sha256_bytes("".join(hashes).encode())

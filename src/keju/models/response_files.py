@@ -17,6 +17,7 @@ import msgspec
 
 from keju.datasets.readers.workbooks import workbook_sheets
 from keju.errors import shortened
+from keju.files import bounded_bytes
 from keju.models.other_harnesses import columns_of
 
 _TABLES = {".xlsx", ".tsv", ".csv"}
@@ -64,7 +65,7 @@ def response_files(path: Path) -> ResponseFiles:
             heads[each] = frozenset(_heads(each))
             reason = "" if columns_of(heads[each]) else "no column with responses"
         else:
-            reason = _no_responses(each.read_bytes()) if each.suffix in _JSON else ""
+            reason = _no_responses(bounded_bytes(each)) if each.suffix in _JSON else ""
         if reason:
             skipped[each] = reason
         else:
@@ -78,7 +79,7 @@ def response_files(path: Path) -> ResponseFiles:
 def _heads(path: Path) -> list[str]:
     """The column names of a table."""
     if path.suffix == ".xlsx":
-        sheets = workbook_sheets(path, path.read_bytes(), 1)
+        sheets = workbook_sheets(path, bounded_bytes(path), 1)
         return sheets[0].rows[0].cells if sheets else []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         line = lines.readline(1 << 20)

@@ -10,11 +10,14 @@ import msgspec
 
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, UsageError, shortened
-from keju.files import sha256_bytes
+from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Item
 
 COLUMNS = ("id", "item", "item_id", "ID")
 """The columns or keys that may have a table's ids."""
+
+_MOST_BYTES = 64 << 20
+"""Bytes of the longest list of items."""
 
 _TABLES = frozenset({".csv", ".tsv", ".json", ".jsonl"})
 _NAMED = 5
@@ -94,11 +97,7 @@ def _plain_list(file: Path) -> tuple[str, ...] | None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text("utf-8-sig")
-    except OSError as error:
-        raise DataError(
-            f"the list of items is not readable: {error.strerror or error}", file=file
-        ) from None
+        return bounded_bytes(file, _MOST_BYTES).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError("the list of items is not UTF-8 text", file=file) from None
 
