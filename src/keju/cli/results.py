@@ -64,6 +64,7 @@ def score(
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
+    from keju.reporting.reading_lines import reading_lines
     from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
     from keju.scoring import (
@@ -108,7 +109,8 @@ def score(
         out.print(table)
     out.print(*more_tables(summaries, variants=variants or adjudicated is not None))
     of_run = _lines_of_run(what, adjudicated) if what.is_dir() else []
-    for line in [*of_run, *summary_lines(summaries)]:
+    readings = reading_lines(results, RunFolder.open(what) if what.is_dir() else None)
+    for line in [*readings, *of_run, *summary_lines(summaries)]:
         say(line)
     if json_out is not None:
         say(f"Every number: {json_out}")

@@ -26,12 +26,14 @@ The model of a page. Everything here is geometry; no text is read and no image i
 from keju.layout.asides import ASIDE_KINDS
 from keju.layout.misplaced import Placed, bounds_of, misplaced, order_read, order_said
 from keju.layout.order import PageOrder, group_columns, order_lines, page_text
+from keju.layout.patterns import ReadingPattern, reading_pattern
 from keju.layout.skew import estimate_skew
 
 __all__ = [
     "ASIDE_KINDS",
     "PageOrder",
     "Placed",
+    "ReadingPattern",
     "bounds_of",
     "estimate_skew",
     "group_columns",
@@ -40,4 +42,5 @@ __all__ = [
     "order_read",
     "order_said",
     "page_text",
+    "reading_pattern",
 ]

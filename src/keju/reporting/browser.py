@@ -18,6 +18,7 @@ from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
 from keju.reporting.order_errors import OrderErrors, true_order
+from keju.reporting.reading_patterns import PatternCounts, lines_as_read
 from keju.scoring import PROTOCOLS
 from keju.text import answer_part
 
@@ -38,7 +39,8 @@ Json = dict[str, Any]
 class Browser:
     """Index, chunks and pictures of a report; `pictures` are JPEG files that items name by number.
 
-    `mistakes` are those of all transcriptions but the baselines', `orders` their reading order.
+    `mistakes` are those of all transcriptions but the baselines', `orders` their reading order and
+    `patterns` the patterns in it.
 
     Making it shrinks the pictures, so that what is left out is known from then on.
     """
@@ -50,6 +52,7 @@ class Browser:
         self._numbers: dict[tuple[int, int], int] = {}
         self.mistakes = Mistakes()
         self.orders = OrderErrors()
+        self.patterns = PatternCounts()
         self.pictures: list[bytes] = []
         self.chunks: list[list[Json]] = []
         self._items: list[list[Any]] = []
@@ -132,9 +135,17 @@ class Browser:
             row["diff"] = list(_compact(parts))
             if self._gathered.voices[answer.model].role != "baseline":
                 self.mistakes.add(answer.model, parts)
-                if drawn := self.orders.add(answer.model, item, response):
-                    row["order"] = drawn
+                row |= self._reading(answer.model, item, response)
         return row
+
+    def _reading(self, model: str, item: Item, response: Response) -> Json:
+        """The pattern of a transcription, and what is drawn of its order, where it is wrong."""
+        row: Json = {}
+        drawn = self.orders.add(model, item, response)
+        if pattern := self.patterns.add(model, item, response):
+            row["pattern"] = pattern
+            drawn = drawn or lines_as_read(item, response)
+        return row | ({"order": drawn} if drawn else {})
 
     def _ranked(self, asked: Asked, best: str) -> Json:
         """The candidates that a model puts first, with pictures; how many tie before any is first.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from keju.benchmarks import task
-from keju.items import Protocol
-from keju.scoring import Binding, binding_of
+from keju.items import AnswerForm, Protocol
+from keju.scoring import Binding, binding_of, pooling
 
 NOTHING = "–"
 
@@ -30,7 +30,14 @@ def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> 
     return binding is None or binding.higher_is_better
 
 
+def metric_pooling(name: str, query: str, protocol: Protocol, metric: str) -> str:
+    """How a task's value of a metric is made of its items' values."""
+    return pooling(protocol, _form(name, query), metric)
+
+
 def _binding(name: str, query: str, protocol: Protocol, metric: str) -> Binding | None:
-    declared = task(name)
-    form = next(each.form for each in declared.queries if each.name == query)
-    return binding_of(protocol, declared.benchmark, form, metric)
+    return binding_of(protocol, task(name).benchmark, _form(name, query), metric)
+
+
+def _form(name: str, query: str) -> AnswerForm:
+    return next(each.form for each in task(name).queries if each.name == query)

@@ -147,6 +147,7 @@ def render(
         _=words,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,
+        patterns=browser.patterns,
         signals=SIGNALS,
         style=Markup(style),  # noqa: S704 - our own file
         script=Markup(script),  # noqa: S704 - our own file

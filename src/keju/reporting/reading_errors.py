@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from keju.reporting.labels import percent
+from keju.benchmarks import query_of
+from keju.items import Item, Response
+from keju.reporting.gather import Gathered
+from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.leaderboard import Results
-from keju.scoring import MetricResult
+from keju.scoring import MetricResult, Result, TaskResult, WrongPage, wrong_page_errors
 from keju.text import LAYERS
 
 _BAR = 176
@@ -22,31 +25,92 @@ class Part(NamedTuple):
 
 
 class ErrorRow(NamedTuple):
-    """What the reading errors of a model in a task are made of; `cer` is the sum of both errors."""
+    """What the reading errors of a model in a task are made of; `cer` is the sum of both errors.
+
+    `wrong_recognition` and `wrong_layout` are the permutation floors: what the same responses get
+    against other pages' texts.
+    """
 
     model: str
     task: str
     cer: str
     recognition: str
     layout: str
+    wrong_recognition: str
+    wrong_layout: str
+    sentence: str
     layers: list[str]
     parts: list[Part]
     words: str
 
 
-def error_rows(results: Results) -> Iterator[ErrorRow]:
-    """One row for each model and task of transcription that had a whole answer."""
-    for (model, protocol), result in results.items():
-        for each in result.tasks:
-            found = {metric.metric: metric for metric in each.metrics}
-            cer, recognition = found.get("CER"), found.get("CER_recognition")
-            if protocol != "strict" or cer is None or recognition is None:
-                continue
-            if cer.layers and cer.without_failures is not None and recognition.value is not None:
-                yield _error_row(model, each.name, cer, recognition.value)
+class _Parts(NamedTuple):
+    """The CER of a task, and how much of it is recognition error."""
+
+    task: str
+    cer: MetricResult
+    recognition: float
 
 
-def _error_row(model: str, name: str, cer: MetricResult, recognition: float) -> ErrorRow:
+def error_rows(
+    results: Results, floors: Mapping[tuple[str, str], WrongPage | None]
+) -> Iterator[ErrorRow]:
+    """One row for each model and task of transcription that had a whole answer.
+
+    Args:
+        results: of every model and protocol.
+        floors: by model and task, as `wrong_pages` finds them.
+    """
+    for (model, _), result in results.items():
+        for parts in _parts(result):
+            yield _error_row(model, parts, floors.get((model, parts.task)))
+
+
+def wrong_pages(gathered: Gathered) -> dict[tuple[str, str], WrongPage | None]:
+    """The permutation floors of both errors, by model and task."""
+    answers: dict[tuple[str, str], list[tuple[Item, Response]]] = {}
+    for asked in gathered.asked.values():
+        if query_of(asked.item).form == "transcription":
+            name = task_name(asked.item.task, asked.item.query)
+            for answer in asked.answers:
+                answers.setdefault((answer.model, name), []).append((asked.item, answer.response))
+    return {key: wrong_page_errors(pairs) for key, pairs in answers.items()}
+
+
+def error_sentences(results: Iterable[Result]) -> Iterator[tuple[str, str, str]]:
+    """Model, task and a sentence: which part of the error is layout and which recognition."""
+    for result in results:
+        for parts in _parts(result):
+            yield result.model, parts.task, _sentence(parts)
+
+
+def _parts(result: Result) -> Iterator[_Parts]:
+    """The tasks of transcription of a strict result that had a whole answer."""
+    if result.protocol != "strict":
+        return
+    for each in result.tasks:
+        cer, recognition = _metric(each, "CER"), _metric(each, "CER_recognition")
+        if cer is None or recognition is None or recognition.value is None:
+            continue
+        if cer.layers and cer.without_failures is not None:
+            yield _Parts(each.name, cer, recognition.value)
+
+
+def _metric(result: TaskResult, name: str) -> MetricResult | None:
+    return next((each for each in result.metrics if each.metric == name), None)
+
+
+def _sentence(parts: _Parts) -> str:
+    script = parts.cer.layers["script"]
+    return (
+        f"Of a strict CER of {percent(script)} % (pooled over all characters), "
+        f"{percent(parts.recognition)} points are recognition error and "
+        f"{percent(script - parts.recognition)} points are layout error"
+    )
+
+
+def _error_row(model: str, of_task: _Parts, floor: WrongPage | None) -> ErrorRow:
+    cer, recognition = of_task.cer, of_task.recognition
     exact, script = cer.layers["exact"], cer.layers["script"]
     shares = {
         "layout": script - recognition,
@@ -60,10 +124,13 @@ def _error_row(model: str, name: str, cer: MetricResult, recognition: float) -> 
         x += share * scale
     return ErrorRow(
         model=model,
-        task=name,
+        task=of_task.task,
         cer=percent(cer.value),
         recognition=percent(recognition),
         layout=percent(shares["layout"]),
+        wrong_recognition=percent(floor.recognition_error) if floor else NOTHING,
+        wrong_layout=percent(floor.layout_error) if floor else NOTHING,
+        sentence=_sentence(of_task),
         layers=[percent(cer.layers[layer]) for layer in LAYERS],
         parts=parts,
         words=(

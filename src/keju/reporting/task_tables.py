@@ -10,7 +10,7 @@ from keju.items import Protocol
 from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.intervals import Measured, intervals
-from keju.reporting.labels import higher_is_better, metric_label, percent
+from keju.reporting.labels import higher_is_better, metric_label, metric_pooling, percent
 from keju.reporting.leaderboard import Results
 from keju.scoring import PROTOCOLS, MetricResult, Result, TaskResult
 from keju.statistics import Interval
@@ -39,13 +39,17 @@ class TaskTable(NamedTuple):
 
 
 class MetricRow(NamedTuple):
-    """One metric of one model and task, with its signature."""
+    """One metric of one model and task, with its signature.
+
+    `pooling` says how the value is made of the items' values.
+    """
 
     model: str
     task: str
     protocol: Protocol
     metric: str
     value: str
+    pooling: str
     items: str
     signature: str
 
@@ -163,6 +167,7 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
                     protocol=protocol,
                     metric=metric_label(each.task, each.query, protocol, metric.metric),
                     value=percent(metric.value),
+                    pooling=metric_pooling(each.task, each.query, protocol, metric.metric),
                     items=f"{metric.scored} of {metric.items}",
                     signature=metric.signature or unscored,
                 )

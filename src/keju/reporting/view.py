@@ -25,7 +25,7 @@ from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
-from keju.reporting.reading_errors import ErrorRow, error_rows
+from keju.reporting.reading_errors import ErrorRow, error_rows, wrong_pages
 from keju.reporting.reasoning import ReasoningTable, reasoning_tables
 from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.same_as import SameAs
@@ -144,7 +144,7 @@ def build_view(
         tables=task_tables(gathered, results),
         reasoning=list(reasoning_tables(gathered)),
         metrics=list(metric_rows(results)),
-        errors=list(error_rows(results)),
+        errors=list(error_rows(results, wrong_pages(gathered))),
         layers=LAYERS,
         hard=hard,
         spreads=spreads,

@@ -27,13 +27,14 @@ from keju.scoring.case import official_answer
 from keju.scoring.comparing import TaskComparison, compare_models
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
+from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.protocols import Binding, binding_of, signature
-from keju.scoring.rules import Rule, counting
+from keju.scoring.rules import Rule, counting, pooling
 from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.stated import extract_count, extract_probability
@@ -66,6 +67,7 @@ __all__ = [
     "Unscored",
     "VariantResult",
     "Verdict",
+    "WrongPage",
     "aggregate",
     "answer_code",
     "binding_of",
@@ -92,6 +94,7 @@ __all__ = [
     "parting_steps",
     "passage_of",
     "pieces",
+    "pooling",
     "read_decisions",
     "read_fingerprint",
     "read_scores",
@@ -111,4 +114,5 @@ __all__ = [
     "variant_results",
     "verdict_of",
     "write_scores",
+    "wrong_page_errors",
 ]

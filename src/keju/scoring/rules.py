@@ -64,6 +64,11 @@ def counting(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) 
     return found.where.get(benchmark, found.rule)
 
 
+def pooling(protocol: Protocol, form: AnswerForm, metric: str) -> str:
+    """How a task's value comes of its items' values, in a few words."""
+    return rules().counted[protocol][form][metric].over
+
+
 def steps(protocol: Protocol, task: Task, query: Query, metric: str) -> list[Step]:
     """The steps from a response to a task's value: taken, prepared, counted, summed, failures.
 

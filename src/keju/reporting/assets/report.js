@@ -226,8 +226,8 @@
 
   const KINDS = ["kept", "moved", "across"];
 
-  function drawOrder(item, lines, title) {
-    const [width, height] = item.order.size;
+  function drawOrder(item, lines, title, size) {
+    const [width, height] = size || item.order.size;
     const unit = Math.max(width, height) / 42;
     const figure = make("figure", "order");
     const page = make("div", "page");
@@ -276,12 +276,18 @@
   function orderOf(item, order) {
     const count = (kind) => order.lines.filter((line) => line[5] === kind).length;
     const box = make("details", "orders");
-    box.append(make("summary", "", 
-      say("reading order: of {} lines {} out of place, {} across columns",
-        order.lines.length, count(1), count(2))));
+    box.append(make("summary", "", item.order
+      ? say("reading order: of {} lines {} out of place, {} across columns",
+        order.lines.length, count(1), count(2))
+      : say("reading order: {} lines as they were read", order.lines.length)));
     box.addEventListener("toggle", () => {
       if (!box.open || box.children.length > 1) return;
       const both = make("div", "both");
+      if (!item.order) {
+        both.append(drawOrder(item, order.lines, say("as it was read"), order.size));
+        box.append(both, make("p", "soft", say("Numbers are the order.")));
+        return;
+      }
       const right = item.order.lines.map((line, index) => [...line, index, 0]);
       both.append(drawOrder(item, order.lines, say("as it was read")),
         drawOrder(item, right, say("the true order")));
@@ -315,6 +321,7 @@
       const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
       tag("tag", say("taken: {}", answer.taken[0] + from));
     }
+    if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)));
     part.append(head);
     const rows = new Map();
     kind.metrics.forEach(([protocol, metric, main], index) => {
@@ -331,7 +338,7 @@
       say("unscored: {}", answer.reasons.join("; "))));
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
-    if (answer.order && item.order && item.images.length) part.append(orderOf(item, answer.order));
+    if (answer.order && (item.order || answer.order.size) && item.images.length) part.append(orderOf(item, answer.order));
     if (answer.diff) {
       part.append(make("p", "soft", say("truth above, answer below")),
         difference(item, answer.diff));

@@ -1,0 +1,148 @@
+"""Reading patterns: the regular ways in which a page's columns are read out of their order."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Literal, NamedTuple
+
+ReadingPattern = Literal[
+    "rows across columns",
+    "columns from left to right",
+    "columns merged",
+    "notes misplaced",
+    "columns out of order",
+    "no regular order",
+]
+
+_FEWEST = 8
+"""Anchors; a page with fewer shows no pattern."""
+
+_MOVED = 0.05
+"""Share of the anchors out of order from which on a page is out of order."""
+
+_NEAR = 6
+"""Characters of the reference between two anchors that count as neighbours."""
+
+_ROWS, _MERGED, _KEPT = 0.45, 0.15, 0.5
+"""Least shares of neighbours that are far apart alike, twice as far apart, and still neighbours."""
+
+_NOTES = 0.7
+_DESCENDING = 0.7
+_FEWEST_COLUMNS = 3
+
+
+class _Anchor(NamedTuple):
+    """A character that occurs once in each text: its places in reference and hypothesis."""
+
+    true: int
+    read: int
+
+
+def reading_pattern(
+    reference: str, hypothesis: str, notes: Collection[int] = ()
+) -> ReadingPattern | None:
+    """The pattern in which a page was read; None where its characters are in order.
+
+    The pattern is found from characters that occur once in both texts, so it depends neither on
+    line breaks nor on outlines (our reading). Neighbours in the reference are:
+
+    * as many characters apart in the hypothesis as the page has columns: rows across columns;
+    * two apart: columns merged, the characters of two columns alternate;
+    * neighbours still, in blocks that follow each other from the end to the beginning of the
+      reference: columns from left to right; otherwise columns out of order.
+
+    Args:
+        reference: the true text without line breaks, normalised as it is to be compared.
+        hypothesis: the text that was read, normalised alike.
+        notes: places in the reference of characters of notes, where they are known. The pattern
+            is ``notes misplaced`` if most breaks of the order are at one.
+
+    Returns:
+        None also where fewer than eight characters occur once in both texts.
+    """
+    by_truth = _anchors(reference, hypothesis)
+    by_reading = sorted(by_truth, key=lambda anchor: anchor.read)
+    in_order = _longest_increasing([anchor.true for anchor in by_reading])
+    if len(by_truth) < _FEWEST or in_order > (1 - _MOVED) * len(by_truth):
+        return None
+    if notes and _breaks_at_notes(by_reading, frozenset(notes)):
+        return "notes misplaced"
+    near = [(a, b) for a, b in pairwise(by_truth) if b.true - a.true <= _NEAR]
+    kept = sum(_follows(a, b) for a, b in near)
+    apart = [(b.read - a.read) / (b.true - a.true) for a, b in near if not _follows(a, b)]
+    merged = sum(1.5 <= ratio <= 2.6 for ratio in apart)
+    rows = _alike([ratio for ratio in apart if ratio > 2.6])
+    if rows > merged and rows >= _ROWS * len(near):
+        return "rows across columns"
+    if merged and merged >= _MERGED * len(near):
+        return "columns merged"
+    if kept < _KEPT * len(near) or not kept:
+        return "no regular order"
+    return "columns from left to right" if _is_reversed(by_reading) else "columns out of order"
+
+
+def _anchors(reference: str, hypothesis: str) -> list[_Anchor]:
+    """The anchors in the order of the reference."""
+    once = {char for char, count in Counter(hypothesis).items() if count == 1}
+    once &= {char for char, count in Counter(reference).items() if count == 1}
+    read = {char: place for place, char in enumerate(hypothesis) if char in once}
+    return [_Anchor(place, read[char]) for place, char in enumerate(reference) if char in once]
+
+
+def _follows(before: _Anchor, after: _Anchor) -> bool:
+    """Whether two anchors are as far apart in both texts; a character more or less is an error."""
+    true, read = after.true - before.true, after.read - before.read
+    return read == true or (true > 1 and abs(read - true) <= 1)
+
+
+def _alike(ratios: Sequence[float]) -> int:
+    """How many of the ratios are about as large as the median."""
+    middle = median(ratios) if ratios else 0.0
+    return sum(0.6 * middle <= ratio <= 1.6 * middle for ratio in ratios)
+
+
+def _longest_increasing(values: Sequence[int]) -> int:
+    """Length of the longest increasing subsequence."""
+    ends: list[int] = []
+    for value in values:
+        place = bisect_left(ends, value)
+        ends[place : place + 1] = [value]
+    return len(ends)
+
+
+def _breaks_at_notes(by_reading: Sequence[_Anchor], notes: Collection[int]) -> bool:
+    """Whether breaks of the order are at notes, much more often than by chance."""
+    breaks = [(a, b) for a, b in pairwise(by_reading) if not _goes_on(a, b)]
+    share = sum(anchor.true in notes for anchor in by_reading) / len(by_reading)
+    by_chance = 1 - (1 - share) ** 2
+    at_notes = sum(_is_at_note(a, b, notes) for a, b in breaks)
+    return at_notes >= max(_NOTES, (1 + by_chance) / 2) * len(breaks)
+
+
+def _is_at_note(before: _Anchor, after: _Anchor, notes: Collection[int]) -> bool:
+    """Whether the order breaks at a note: one end is in a note, or a note was passed over."""
+    passed = range(before.true + 1, after.true)
+    over = 2 * sum(place in notes for place in passed) > len(passed)
+    return before.true in notes or after.true in notes or over
+
+
+def _goes_on(before: _Anchor, after: _Anchor) -> bool:
+    """Whether the reading goes on in the reference, with a few characters wrong in between."""
+    true, read = after.true - before.true, after.read - before.read
+    return abs(true - read) <= 1 + read // 4
+
+
+def _is_reversed(by_reading: Sequence[_Anchor]) -> bool:
+    """Whether blocks of the reference were read from its end to its beginning."""
+    blocks = [[by_reading[0]]]
+    for before, after in pairwise(by_reading):
+        if not _goes_on(before, after):
+            blocks.append([])
+        blocks[-1].append(after)
+    starts = [block[0].true for block in blocks if len(block) > 1]
+    down = sum(after < before for before, after in pairwise(starts))
+    return len(starts) >= _FEWEST_COLUMNS and down >= _DESCENDING * (len(starts) - 1)

@@ -1,0 +1,62 @@
+"""What `keju score` prints below its table: recognition and layout error of each transcription."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from keju.benchmarks import query_of
+from keju.items import PromptVariant, Response, variant_of
+from keju.models import role_of
+from keju.reporting.reading_errors import error_sentences
+from keju.reporting.reading_patterns import PatternCounts
+from keju.runs import RunFolder
+from keju.scoring import Result
+
+_MOST = 20
+"""Lines; more are in the report alone."""
+
+
+def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[str]:
+    """A sentence for each model and task of transcription; baselines have none.
+
+    Args:
+        results: of the scores that were just computed.
+        run: the run that was scored, for the reading patterns; None for a file of responses.
+    """
+    shown = [each for each in results if role_of(each.model) != "baseline"]
+    variants = list(dict.fromkeys(each.variant for each in shown))
+    sentences = [
+        (_label(result.model, result.variant, variants), task, sentence)
+        for result in shown
+        for _, task, sentence in error_sentences([result])
+    ]
+    if len(sentences) > _MOST:
+        yield (
+            f"Recognition and layout error of {len(sentences)} transcriptions (one a model and "
+            "task) are in the report: keju report RUN"
+        )
+        return
+    counts = PatternCounts() if run is None or not sentences else _counted(run, variants)
+    for label, task, sentence in sentences:
+        found = counts.of(label, task)
+        pattern = f"; reading pattern: {found.words}" if found.found else ""
+        yield f"{label}, {task}: {sentence}{pattern}"
+
+
+def _counted(run: RunFolder, variants: Sequence[PromptVariant]) -> PatternCounts:
+    counts = PatternCounts()
+    items = {(item.task, item.query, item.id): item for item in run.items()}
+    for response in run.responses():
+        item = items.get((response.task, response.query, response.item))
+        if item is not None and query_of(item).form == "transcription" and _is_shown(response):
+            counts.add(_label(response.model, variant_of(response), variants), item, response)
+    return counts
+
+
+def _is_shown(response: Response) -> bool:
+    return bool(response.text) and role_of(response.model) != "baseline"
+
+
+def _label(model: str, variant: PromptVariant, variants: Sequence[PromptVariant]) -> str:
+    name = variant.label(list(variants))
+    return f"{model} ({name})" if name else model

@@ -1,0 +1,83 @@
+"""The reading pattern of each transcription, and how often a model shows which."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+from keju.items import Item, Response
+from keju.layout import ReadingPattern, bounds_of, reading_pattern
+from keju.reporting.labels import task_name
+from keju.scoring import transcription_of
+from keju.text import counted, counted_alike
+
+_LONGEST = 20_000
+"""Characters of an answer that are looked at."""
+
+
+class Patterns(NamedTuple):
+    """The patterns of a model's readings of a task, the commonest first, and its pages."""
+
+    found: list[tuple[ReadingPattern, int]]
+    pages: int
+
+    @property
+    def words(self) -> str:
+        """In a line: each pattern with the number of its pages."""
+        return ", ".join(f"{name} on {count} of {self.pages} pages" for name, count in self.found)
+
+
+class PatternCounts:
+    """Finds the pattern of answer by answer, and counts them by model and task."""
+
+    def __init__(self) -> None:
+        self._pages: Counter[tuple[str, str]] = Counter()
+        self._found: dict[tuple[str, str], Counter[ReadingPattern]] = {}
+
+    def add(self, model: str, item: Item, response: Response) -> ReadingPattern | None:
+        """Take in one answer; its pattern, None where it is in order or nothing can be said."""
+        key = (model, task_name(item.task, item.query))
+        self._pages[key] += 1
+        found = pattern_of(item, response)
+        if found is not None:
+            self._found.setdefault(key, Counter())[found] += 1
+        return found
+
+    def of(self, model: str, task: str) -> Patterns:
+        """The patterns of a model's readings of a task."""
+        found = self._found.get((model, task), Counter[ReadingPattern]())
+        return Patterns(found.most_common(), self._pages[model, task])
+
+
+def pattern_of(item: Item, response: Response) -> ReadingPattern | None:
+    """The pattern of a transcription, from the texts as strict scoring counts them."""
+    read = transcription_of(response.text[:_LONGEST]).answer or ""
+    truth, said = counted_alike([item.answer or item.answer_simplified, read])
+    return reading_pattern(truth, said, _notes(item, truth))
+
+
+def _notes(item: Item, truth: str) -> list[int]:
+    """Places in the counted reference of the notes that the item's lines name."""
+    places: list[int] = []
+    start = 0
+    for line in item.lines:
+        text = counted(line.text)
+        at = truth.find(text, start)
+        if text and at >= 0:
+            start = at + len(text)
+            if line.kind == "note":
+                places += range(at, start)
+    return places
+
+
+def lines_as_read(item: Item, response: Response) -> dict[str, Any] | None:
+    """An engine's own lines in the order in which it read them, to be drawn on the page.
+
+    None where the item has several images or the response no outlines.
+    """
+    boxes = [bounds_of(line) for line in response.lines]
+    drawn = [[*(round(side) for side in box), None, 0] for box in boxes if box is not None]
+    if len(item.images) != 1 or not drawn:
+        return None
+    image = item.images[0]
+    return {"by": "outlines", "lines": drawn, "size": [image.width, image.height]}

@@ -1,0 +1,167 @@
+"""A page read in rows across its columns is named so, in the report and below the scores."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import pytest
+from lxml import html
+from tests.reporting.conftest import picture
+from typer.testing import CliRunner
+
+from keju.cli import app
+from keju.datasets.store import DatasetWriter
+from keju.items import ImageRef, Item, Line, Response
+from keju.layout import ReadingPattern
+from keju.reporting import write_report
+from keju.reporting.gather import gather
+from keju.reporting.reading_patterns import PatternCounts, lines_as_read
+from keju.reporting.view import build_view
+from keju.reporting.words import Words
+from keju.running import run
+from keju.runs import RunFolder
+from keju.scoring import score_run
+from keju.scoring.rules import rules
+
+PAGES = {
+    "p1": ["天地玄黄宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律吕調陽"],
+    "p2": ["雲騰致雨露結為霜", "金生麗水玉出崑岡", "劍號巨闕珠稱夜光", "果珍李柰菜重芥薑"],
+}
+IMAGE = ImageRef(path="p.png", sha256="0" * 64, width=300, height=400, size=9)
+
+
+def rows(columns: list[str]) -> list[str]:
+    return ["".join(column[row] for column in columns) for row in range(len(columns[0]))]
+
+
+@pytest.fixture(params=["\n", ""], ids=["one line a column", "one paragraph"])
+def scored(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A run of an engine without a fault but for its direction, and of one that reads in order."""
+    with DatasetWriter(
+        tmp_path / "set", name="d", version="1", licence="CC0-1.0", source="tests"
+    ) as writer:
+        for number, (name, columns) in enumerate(PAGES.items()):
+            image = writer.add_image(picture(100 + number), name)
+            writer.add(
+                Item(id=name, benchmark="MCS-Bench", task="T1", images=(image,),
+                     answer=request.param.join(columns), group=name)
+            )  # fmt: skip
+    readings = {"rowwise": rows, "in-order": list}
+    models = []
+    for model, read in readings.items():
+        lines = [{"item": name, "text": "\n".join(read(page))} for name, page in PAGES.items()]
+        file = tmp_path / f"{model}.jsonl"
+        file.write_bytes(b"\n".join(map(msgspec.json.encode, lines)) + b"\n")
+        models.append(f"replay:{file}")
+    run(tmp_path / "set", models, tmp_path / "run")
+    score_run(RunFolder.open(tmp_path / "run"))
+    return tmp_path / "run"
+
+
+def test_a_perfect_reading_in_rows_is_layout_error_alone(scored: Path):
+    view = build_view(gather([scored], picture_bytes=0), title="d")
+    found = {row.model.rpartition("/")[2]: row for row in view.errors}
+    across, right = found["rowwise.jsonl"], found["in-order.jsonl"]
+    assert (across.recognition, across.layout) == ("0.0", across.cer)
+    assert float(across.cer) > 70
+    assert (right.recognition, right.layout, right.cer) == ("0.0", "0.0", "0.0")
+    assert (across.wrong_recognition, right.wrong_recognition) == ("100.0", "100.0")
+    assert across.wrong_layout == "0.0"
+
+
+def test_the_report_names_the_pattern_beside_the_parts_and_on_the_page(scored: Path):
+    text = write_report([scored], scored.parent / "r.html").page.read_text("utf-8")
+    tree = html.fromstring(text)
+    (across,) = [
+        " ".join(each.text_content().split())
+        for each in tree.xpath("//li")
+        if "rowwise" in each.text_content() and "points are" in each.text_content()
+    ]
+    assert "0.0 points are recognition error" in across
+    assert across.endswith("; reading pattern: rows across columns on 2 of 2 pages.")
+    index = json.loads(tree.xpath("//script[@id='data']/text()")[0])
+    items = json.loads(tree.xpath("//script[@id='chunk-0']/text()")[0])
+    patterns = {
+        (index["models"][answer["m"]].rpartition("/")[2], answer.get("pattern"))
+        for item in items
+        for answer in item["answers"]
+    }
+    assert patterns == {("rowwise.jsonl", "rows across columns"), ("in-order.jsonl", None)}
+
+
+def test_the_report_says_so_in_chinese(scored: Path):
+    page = write_report([scored], scored.parent / "r.html", language="zh").page
+    said = html.fromstring(page.read_text("utf-8")).text_content()
+    assert "辨識錯誤佔 0.0 點" in said
+    assert "；閱讀模式： 跨列橫讀 （2／2 頁）。" in " ".join(said.split())
+
+
+def test_the_score_command_prints_both_parts_and_the_pattern(scored: Path):
+    result = CliRunner().invoke(app, ["score", str(scored)])
+    lines = " ".join(result.output.split()).split("Of a strict CER")
+    assert result.exit_code == 0
+    assert len(lines) == 3
+    assert "0.0 points are recognition error" in lines[1]
+    assert "reading pattern: rows across columns on 2 of 2 pages" in lines[1]
+    assert "reading pattern" not in lines[2]
+
+
+def test_a_metrics_heading_names_how_it_is_pooled(scored: Path):
+    view = build_view(gather([scored], picture_bytes=0), title="d")
+    pooled = {row.metric: row.pooling for row in view.metrics if row.protocol == "strict"}
+    assert pooled["CharAcc"] == "the mean over the items"
+    assert pooled["CER ↓"] == "edits of all items over their true characters"
+    assert pooled["CER_layout ↓"] == pooled["CER_recognition ↓"] == pooled["CER ↓"]
+
+
+def test_every_pattern_and_every_way_of_pooling_has_chinese_words():
+    overs = {
+        rule.over
+        for forms in rules().counted.values()
+        for metrics in forms.values()
+        for rule in metrics.values()
+    }
+    assert {*get_args(ReadingPattern), *overs} - set(Words("zh").table) == set()
+
+
+def page(**fields) -> Item:
+    about = {"images": (IMAGE,), "answer": "".join(PAGES["p1"])}
+    return Item(id="p", benchmark="MCS-Bench", task="T1", **about | fields)
+
+
+def response(text: str, lines: tuple[Line, ...] = ()) -> Response:
+    return Response(key="k", item="p", model="m", benchmark="MCS-Bench", task="T1",
+                    status="answered", text=text, lines=lines)  # fmt: skip
+
+
+def test_notes_are_those_that_the_items_lines_name():
+    kinds = ["main", "note", "main", "note"]
+    lines = tuple(
+        Line(id=str(n), text=text, kind=kind)
+        for n, (text, kind) in enumerate(zip(PAGES["p1"], kinds, strict=True))
+    )
+    one, two, three, four = PAGES["p1"]
+    counts = PatternCounts()
+    said = response(one + three + two + four)
+    assert counts.add("m", page(lines=lines), said) == "notes misplaced"
+    assert counts.add("m", page(), said) == "columns out of order"
+    assert counts.add("m", page(), response("".join(PAGES["p1"]))) is None
+    assert counts.of("m", "T1").pages == 3
+    assert counts.of("m", "T1").words == (
+        "notes misplaced on 1 of 3 pages, columns out of order on 1 of 3 pages"
+    )
+
+
+def test_an_engines_own_lines_are_drawn_where_the_page_has_none():
+    lines = (
+        Line(id="1", text="天", polygon=((10, 20.4), (290, 20), (290, 60), (10, 60))),
+        Line(id="2", text="地"),
+    )
+    drawn = lines_as_read(page(), response("天地", lines))
+    assert drawn["lines"] == [[10, 20, 290, 60, None, 0]]
+    assert drawn["size"] == [300, 400]
+    assert lines_as_read(page(), response("天地")) is None
+    assert lines_as_read(page(images=(IMAGE, IMAGE)), response("天地", lines)) is None

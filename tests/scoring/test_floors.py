@@ -1,0 +1,60 @@
+"""The permutation floor is what the same answers get against other pages' texts."""
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from keju.items import Item, Response
+from keju.metrics import error_parts
+from keju.scoring import wrong_page_errors
+from keju.text import counted
+
+PASSAGES = json.loads(Path(__file__).with_name("passages.json").read_text("utf-8"))
+
+
+def answers(truths, texts, **fields):
+    return [
+        (
+            Item(id=str(n), benchmark="MCS-Bench", task="T1", answer=truth),
+            Response(key=str(n), item=str(n), model="m", benchmark="MCS-Bench", task="T1",
+                     text=text, **{"status": "answered"} | fields),
+        )
+        for n, (truth, text) in enumerate(zip(truths, texts, strict=True))
+    ]  # fmt: skip
+
+
+def test_each_answer_is_compared_with_every_other_page():
+    found = wrong_page_errors(answers(PASSAGES, PASSAGES))
+    texts = [counted(text) for text in PASSAGES]
+    pairs = [error_parts(a, b) for a in texts for b in texts if a is not b]
+    expected = sum(each.expected for each in pairs)
+    assert found.pairs == len(texts) * (len(texts) - 1) == len(pairs)
+    assert found.recognition_error == sum(each.recognition for each in pairs) / expected
+    assert found.layout_error == sum(each.layout for each in pairs) / expected
+
+
+def test_the_order_of_the_characters_read_changes_no_floor_of_recognition():
+    draw = random.Random(1)
+    shuffled = ["".join(draw.sample(text, len(text))) for text in PASSAGES]
+    found = [wrong_page_errors(answers(PASSAGES, texts)) for texts in (PASSAGES, shuffled)]
+    assert found[0].recognition_error == found[1].recognition_error
+
+
+def test_many_pages_are_compared_with_ten_others_each():
+    draw = random.Random(2)
+    truths = ["".join(chr(0x4E00 + draw.randrange(900)) for _ in range(20)) for _ in range(50)]
+    assert wrong_page_errors(answers(truths, truths)).pairs == 500
+
+
+def test_pages_with_one_text_have_no_floor():
+    assert wrong_page_errors(answers(["天地"], ["天地"])) is None
+    assert wrong_page_errors(answers(["天地"] * 3, ["天地"] * 3)) is None
+    assert wrong_page_errors([]) is None
+
+
+@pytest.mark.parametrize("fields", [{"status": "failed"}, {"status": "filtered"}])
+def test_failures_count_as_empty(fields):
+    found = wrong_page_errors(answers(["天地", "玄黄"], ["天地", "玄黄"], **fields))
+    assert (found.recognition_error, found.layout_error) == (1.0, 0.0)
