@@ -213,7 +213,9 @@ class Case:
         """The answer as `strict` takes it, by the form that was asked for."""
         match self.form:
             case "letter":
-                return extract_letter(self.text, choices_of(self.item), self.options)
+                return extract_letter(
+                    self.text, choices_of(self.item), self.options, self.item.question
+                )
             case "transcription":
                 return self.transcription
             case "boxes":

@@ -97,12 +97,12 @@ _DEGREE = r"(?:完全|明显|明顯|显然|顯然|都|均|皆|也|全|是|则|�
 _NEGATIVE = (
     r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选|选|選|予|会是|在|够|是)"
     r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
-    r"|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected|unrelated|mismatch)\b"
+    r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected|unrelated|mismatch)\b"
     r"|\b(?:is|are|was|were|does|do|did|can|could|would|has|have)(?:n['’]?t|\snot|not)\b|\bcannot\b|\bdoesn['’]t|\bno\s(?:match|evidence|mention)|\bis\sout\b|\bfails?\b|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
-    r"(?:正确|正確|(?<![不反应])对(?![应于照比面])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|最佳|贴切|最优|合理|可取|无误|為佳|为佳|一致"
-    r"|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?|accurate|appropriate|most\slikely|consistent)\b)"
+    r"(?:正确|正確|(?<![不反应])对(?![应于照比面])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|最佳|贴切|最优|合理|可取|无误|為佳|为佳|一致"
+    r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?|accurate|appropriate|most\slikely|consistent)\b)"
 )
 _NEG_RIGHT = re.compile(_NEGATIVE, re.IGNORECASE)
 _POS_RIGHT = re.compile(_POSITIVE, re.IGNORECASE)
@@ -148,7 +148,7 @@ _FINAL_LABEL = re.compile(
     r"(?:最终|最終|\bfinal|更正|修正|correction)[^。\n;]{0,16}\Z", re.IGNORECASE
 )
 _LINKED = re.compile(
-    r"(?:是|为|為|:|→|->|=>|—|出自|属于|屬於|来自|取自|选自|源自|见于|名为|叫做|题为|描绘的?是?|作者|即|乃|称为|作品|出于|像|似|原文|意思|解释为|译为|理解为|解作|当作|写于|创作于|藏于|收藏于|位于|采用了?|使用了?|运用了?|\bis|\bfrom|\bby|\bwas|\bof|\bmeans?|\bbe|\bin|\bto|\bcalled|\bas|\bdepicts|\bshows|\bc['’]est|\bes)\s{0,2}(?:the\s|a\s|an\s)?[\s(\"“'「《【\[]{0,4}\Z",
+    r"(?:是(?:典型的|一种|标准的)?|为|為|:|→|->|=>|—|出自|属于|屬於|来自|取自|选自|源自|见于|名为|叫做|题为|描绘的?是?|作者|即|乃|称为|作品|出于|像|似|原文|意思|解释为|译为|理解为|解作|当作|写于|创作于|藏于|收藏于|位于|采用了?|使用了?|运用了?|\bis|\bfrom|\bby|\bwas|\bof|\bmeans?|\bbe|\bin|\bto|\bcalled|\bas|\bdepicts|\bshows|\bc['’]est|\bes)\s{0,2}(?:the\s|a\s|an\s)?[\s(\"“'「《【\[]{0,4}\Z",
     re.IGNORECASE,
 )
 _MARKED = r"(?:\A|[\n,;。、])[ \t|•*-]{0,6}"

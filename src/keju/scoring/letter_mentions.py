@@ -42,7 +42,7 @@ _SAID = (
     r"|appears?|looks?|would|could|should|can|cannot|does|doesn|correctly|best|instead|over|than|through)\b"
 )
 _LETTER = re.compile(
-    r"(?<![A-Za-z0-9\\_.])(?<!N/)(?<![A-Za-z0-9]['’])[A-Z](?![A-Za-z0-9_'’]|/A\b|\.[A-Za-z]\b|-[A-Za-z]{2})"
+    r"(?![A-Z]\.\s?[A-Z]\.\s?[A-Z][a-z])(?<![A-Z]\.\s)(?!(?<=\bby\s)[A-Z]\.\s[A-Z][a-z])(?<![A-Za-z0-9\\_.])(?<!N/)(?<![A-Za-z0-9]['’])[A-Z](?![A-Za-z0-9_'’]|/A\b|\.[A-Za-z]\b|-[A-Za-z]{2})"
     rf"(?!(?<=[AI])[ \t]{{1,3}}(?!{_SAID})[a-z])"
 )
 _RUN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,8}(?![A-Za-z0-9])")
@@ -61,6 +61,7 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _WIDEST = 12
+_SHORTEST_CLAUSE = 5
 
 _STEMS, _CIRCLED = "甲乙丙丁戊己庚辛", "①②③④⑤⑥⑦⑧"
 _PLACES = ("一1", "二2", "三3", "四4", "五5", "六6")
@@ -234,6 +235,7 @@ _folded = lru_cache(maxsize=1 << 16)(lambda char: counted(char).casefold())
 def _texts(flat: str, options: Sequence[str]) -> Iterator[Mention]:
     """The texts of options in a response."""
     wanted = [(counted(text).casefold(), place) for place, text in enumerate(options)]
+    wanted += _clauses_of(options)
     known = [text for text, _ in wanted]
     chars, places = [], []
     for place, char in enumerate(flat):
@@ -249,6 +251,17 @@ def _texts(flat: str, options: Sequence[str]) -> Iterator[Mention]:
         start, end = places[found.start()], places[found.end() - 1] + 1
         if _apart(flat, start, end, found[0]):
             yield Mention(frozenset(letters[found[0]]), start, end, by_text=True)
+
+
+def _clauses_of(options: Sequence[str]) -> list[tuple[str, int]]:
+    """The clauses of options that have several (野渡无人舟自横), with the option's place."""
+    found = []
+    for place, text in enumerate(options):
+        parts = [counted(part).casefold() for part in re.split(r"[，,。；;]", text)]
+        if len([part for part in parts if part]) > 1:
+            long = [part for part in parts if len(part) >= _SHORTEST_CLAUSE]
+            found += [(part, place) for part in long if not part.isascii()]
+    return found
 
 
 def _apart(flat: str, start: int, end: int, text: str) -> bool:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from keju.scoring.answers import Extracted, body_of, json_answer, unfenced
+from keju.scoring.answers import Extracted, json_answer, spoken, unfenced
+from keju.scoring.blocks import speaks_of_the_page
 from keju.scoring.letter_claims import Claim, Rank, claims_of
 from keju.scoring.letter_mentions import FINAL, flattened, mentions_in
-from keju.text import counted
+from keju.scoring.wordings import folded, wording
+from keju.text import counted, is_han
 
 LONGEST = 200_000
 """Longer responses are not searched for a letter: no answer is so long."""
@@ -21,6 +23,7 @@ _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「�
 _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
+_LONG, _SHORTEST_READING, _TWO = 240, 24, 2
 _REVERSAL = re.compile(
     r"不对|不對|不,|不。|等等|等一下|更正|修正|纠正|改选|改為|改为|其实|實際|实际上|重新|再想|仔细|准确地说|应该是|應該是|而是|才是|但|然而|不过|最终|综上|因此|所以|故|错了|有误"
     r"|\b(?:no|wait|actually|sorry|correction|rather|instead|but|however|reconsider\w*|on second thought|therefore|thus|hence|so|finally|oops|rethink\w*|hmm|final)\b",
@@ -40,7 +43,7 @@ _UNFINISHED = re.compile(
 
 
 def extract_letter(
-    text: str, choices: Sequence[str] = (), options: Sequence[str] = ()
+    text: str, choices: Sequence[str] = (), options: Sequence[str] = (), question: str = ""
 ) -> Extracted:
     r"""The letter of the option that a response chooses.
 
@@ -57,9 +60,10 @@ def extract_letter(
         text: the response.
         choices: the letters on offer; A to F where the item does not say.
         options: the texts of the options, in order of their letters, where they are known.
+        question: the question; where it asks for the wrong option, "A is right" denies A.
     """
     offered = tuple(choices) or _DEFAULT
-    body = body_of(text)
+    body = spoken(text)
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     if len(body) > LONGEST:
@@ -72,7 +76,50 @@ def extract_letter(
         return whole
     flat, mentions = mentions_in(flattened(body), offered, options)
     claims = claims_of(flat, mentions[-_MOST:])
-    return _decided(flat, claims, offered)
+    if wording("letters", "asks_for_wrong").search(folded(question)):
+        claims = [_turned(flat, each) for each in claims]
+    if wording("letters", "other_one").search(folded(flat)) and len(offered) == _TWO:
+        claims = [*claims, *_other_of_two(claims, offered)]
+    return _decided(flat, _concluded(flat, claims), offered)
+
+
+def _turned(flat: str, claim: Claim) -> Claim:
+    """A claim where the wrong option is asked for: what is called wrong is the answer."""
+    before = folded(flat[max(0, claim.mention.start - _NEAR) : claim.mention.start])
+    if wording("letters", "left_over").search(before):
+        return claim._replace(rank=Rank.CHOSEN, rule="choice")
+    chosen = before.endswith(("选", "选择", "choose ", "choosing "))
+    after = folded(flat[claim.mention.end : claim.mention.end + _NEAR])
+    for name, rank in (("is_right", Rank.DENIED), ("is_wrong", Rank.FAVOURED)):
+        if wording("letters", name).match(after):
+            return claim._replace(rank=Rank.DENIED if chosen else rank, rule="predicate")
+    return claim
+
+
+def _other_of_two(claims: Sequence[Claim], offered: Sequence[str]) -> list[Claim]:
+    """The option that is left where one of two is denied and "the other one" chosen."""
+    denied = {
+        letter for each in claims if each.rank == Rank.DENIED for letter in each.mention.letters
+    }
+    left = set(offered) - denied
+    if len(left) != 1 or not claims:
+        return []
+    mention = claims[-1].mention._replace(letters=frozenset(left), by_text=False, clash=False)
+    return [Claim(mention, Rank.CHOSEN, "the other of two")]
+
+
+def _concluded(flat: str, claims: Sequence[Claim]) -> list[Claim]:
+    """The claims; the one option named in a last sentence that concludes is an answer."""
+    start = max(flat.rstrip(" .。!\n").rfind(mark) for mark in ("\n", "。", ". ", "！"))
+    last = [each for each in claims if each.mention.start > start]
+    if len(last) != 1 or not wording("letters", "concluding").match(
+        folded(flat[start + 1 :]).strip()
+    ):
+        return list(claims)
+    (only,) = last
+    if only.rank in {Rank.DENIED, Rank.IGNORED, Rank.FINAL}:
+        return list(claims)
+    return [each._replace(rank=Rank.ANSWER) if each is only else each for each in claims]
 
 
 def _lone(body: str, offered: Sequence[str]) -> Extracted | None:
@@ -200,7 +247,7 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
             continue
         if len(names) > 1:
             return Extracted(None, "several options named", " ".join(sorted(names)))
-        if _UNFINISHED.search(flat) or (rank == Rank.NAMED and len(flat) > _SHORT):
+        if _is_cut(flat) or _is_read_out(flat, left) or (rank == Rank.NAMED and len(flat) > _SHORT):
             return Extracted(None, "unfinished")
         return _taken(
             flat,
@@ -208,6 +255,24 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
             offered,
         )
     return Extracted(None, "only denies" if denied else "no option chosen")
+
+
+def _is_cut(flat: str) -> bool:
+    """Whether a response ends within a sentence."""
+    long = len(flat) > _LONG and flat.rstrip()[-1:].isalnum()
+    return long or _UNFINISHED.search(flat) is not None
+
+
+def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
+    """Whether an option's text stands in a text that is read from the page, in no modern words."""
+    plain = folded(flat)
+    return (
+        len(flat) > _SHORTEST_READING
+        and all(each.mention.by_text and each.rank == Rank.NAMED for each in left)
+        and any(map(is_han, flat))
+        and not speaks_of_the_page(plain)
+        and not wording("passages", "modern").search(plain)
+    )
 
 
 def _taken(flat: str, claim: Claim, offered: Sequence[str]) -> Extracted:
