@@ -1,8 +1,12 @@
 """Short answers and lists of names."""
 
+import time
+
 import pytest
 
-from keju.scoring import extract_entities, extract_short
+from keju.scoring import extract_entities, extract_short, extract_yes_no
+from keju.scoring.asked_counts import extract_asked_count
+from keju.scoring.box_lists import extract_any_boxes
 from keju.scoring.short import entity_set, same_short
 
 
@@ -93,3 +97,55 @@ def test_a_decimal_is_no_numbered_list():
 )  # fmt: skip
 def test_notes_and_introductions_are_no_names(text):
     assert extract_entities(text).answer == "孔子、颜回"
+
+
+COMMITTED = [
+    ("人物左手拿着什么？", "人物左手拿着一卷书，右手持笔。", "书"),
+    ("What is the woman holding?", "She is holding a silk fan in her right hand.", "silk fan"),
+    ("这首诗的作者是谁？", "这首诗的作者是唐代诗人李白。", "李白"),
+    ("画中有几只仙鹤？", "画中一共有三只仙鹤。", "3"),
+    ("What color is the horse?", "The horse in the painting is white.", "white"),
+    ("图中的花是什么花？", "我认为是梅花，而不是桃花。", "梅花"),
+    ("图中人物是谁？", "应该是张飞。不对，仔细看是关羽。", "关羽"),
+    ("该文物出土于哪个省？", "该文物出土于湖北省。", "湖北省"),
+    ("桌上放着什么？", "桌上放着一个花瓶。", "花瓶"),
+    ("What is written on the flag?", "The flag bears the character '帅'.", "帅"),
+    ("谁是画中的主角？", "画中的主角是孙悟空。", "孙悟空"),
+    ("男子穿什么颜色的衣服？", "他穿的是蓝色衣服。", "蓝色"),
+]
+
+
+@pytest.mark.parametrize(("question", "text", "answer"), COMMITTED)
+def test_a_sentence_gives_the_phrase_that_the_question_asks_for(question, text, answer):
+    assert any(same_short(answer, each) for each in extract_short(text, question).readings)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["可能是张飞，也可能是关羽。", "抱歉，我无法辨认。", "三\n红色\n左侧\n12", "红色（三）（12）"],
+)
+def test_several_phrases_or_a_refusal_are_no_answer(text):
+    assert extract_short(text, "图中人物是谁？").answer is None
+
+
+def test_a_denied_or_reported_phrase_earns_nothing():
+    found = extract_short("有人认为是张飞，但应该是关羽，而不是刘备。", "图中人物是谁？")
+    assert [
+        each for each in ("张飞", "刘备") if any(same_short(each, r) for r in found.readings)
+    ] == []
+    assert any(same_short("关羽", each) for each in found.readings)
+
+
+@pytest.mark.parametrize("unit", ["是", "，", "“", "不对，", "- ", "3匹马，", "[1,2,3,4]", "yes, "])
+def test_the_time_of_every_extraction_grows_with_the_length(unit):
+    def seconds(length):
+        text = unit * (length // len(unit))
+        start = time.process_time()
+        extract_short(text, "画中人物是谁？")
+        extract_entities(text)
+        extract_yes_no(text, "两字相同吗？")
+        extract_asked_count(text, "图中有几匹马？")
+        extract_any_boxes(text, "xyxy")
+        return time.process_time() - start
+
+    assert seconds(40_000) < 40 * seconds(4_000) + 0.5

@@ -1,7 +1,5 @@
 """Where the answer stands in a response, before anything is read out of it."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import re
@@ -171,7 +169,7 @@ def _names_in(value: object, depth: int) -> Iterator[str]:
 
 
 def json_value(body: str) -> object:
-    """The decoded value of a body that is a JSON object or list, in a code fence or not; or None."""
+    """The decoded value of a body that is a JSON object or list, fenced or not; or None."""
     inside = unfenced(body).strip()
     if not inside.startswith(("{", "[")):
         return None

@@ -44,6 +44,7 @@ _NONE = re.compile(
     r"|\W*there (?:are|is) no (?:visible )?(?:oracle|inscri|character)",
     re.IGNORECASE,
 )
+_MOST_CORRECTIONS = 3
 _ABOUT = re.compile(r"左右|上下|(?<=[0-9个字])许")
 
 
@@ -65,7 +66,7 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
         if alone.answer is not None and alone.rule == "whole":
             return alone
     back = list(wording("discourse", "correction").finditer(folded(plain)))
-    for each in reversed(back):
+    for each in reversed(back[-_MOST_CORRECTIONS:]):
         if each.start() > 1:
             found = _of_text(plain[each.end() :], question)
             if found.answer is not None:

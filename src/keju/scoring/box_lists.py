@@ -52,6 +52,7 @@ _NAMED = re.compile(
     re.IGNORECASE,
 )
 _DEEPEST = 12
+_MOST_CORRECTIONS = 3
 _UNITS = re.compile(r"(?<=[0-9])\s?(?:px|pixels?|像素)(?![a-z])", re.IGNORECASE)
 _QUOTED_NUMBER = re.compile(rf"[\"']({_NUMBER})[\"']")
 _CORNERS = re.compile(
@@ -148,8 +149,9 @@ def _corrected(text: str) -> str:
     """What follows a correction, where boxes follow it; else the text."""
     body = body_of(text)
     flat = folded(body)
-    for found in reversed(list(wording("discourse", "correction").finditer(flat))):
-        if len(_BRACKETED.findall(body, found.end())) and _BRACKETED.search(body, 0, found.start()):
+    corrections = list(wording("discourse", "correction").finditer(flat))
+    for found in reversed(corrections[-_MOST_CORRECTIONS:]):
+        if _BRACKETED.search(body, found.end()) and _BRACKETED.search(body, 0, found.start()):
             return body[found.end() :]
     return text
 

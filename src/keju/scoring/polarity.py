@@ -8,7 +8,6 @@ from keju.scoring.answers import Extracted
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
-_SENTENCE = re.compile(r"[^。！!?？；;\n]*[^。！!?？；;\n.](?:[。！!?？；;\n]|\.(?=\s|$)|$)")
 _CLAUSE = re.compile(r"[,，:：—]|\s-\s")
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】✅❌-"
 _WORD = (

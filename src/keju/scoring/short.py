@@ -1,6 +1,4 @@
-"""Short answers, numbers and lists of names, as they are read out of a response."""
-
-# ruff: noqa: E501
+"""Whether a short answer is the true one, and names as they are compared."""
 
 from __future__ import annotations
 
@@ -10,13 +8,6 @@ from keju.metrics import english_number, parse_number
 from keju.text import counted, narrowed
 
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》"
-_PHRASE = re.compile(
-    r"(?:最终|最終|正确|正確|[Ff]inal )?(?:答案|[Aa]nswer)"
-    r"(?:\s{0,3}(?:应该|应当|应)?(?:是|为|為|is|[：:])){1,2}\s{0,4}"
-    r"(?P<answer>[^\n。；;！!？?]+)"
-    r"|^答[：:]\s{0,4}(?P<said>[^\n。；;！!？?]+)",
-    re.MULTILINE,
-)
 _MEASURES = (
     "个個位人名只隻条條匹头頭棵朵座艘张張幅件把本枚片株尾对對双雙群处處层層行列字章枝根间間次种種"
 )
@@ -25,44 +16,9 @@ _KINDS = (
     "人名|人物|地名|地点|官职|官名|职官|书名|典籍|作品|朝代|时间|年号|国名|民族|组织|机构|器物|名物"
 )
 _NOTE = re.compile(rf"(?<=.)\s*(?:[(（][^()（）]*[)）]|[:：]\s*(?:{_KINDS}))\s*$")
-_PREAMBLE = re.compile(
-    r"^[^：:、，,\n]{0,20}(?:实体|實體|如下|包括)[^：:、，,\n]{0,6}[：:]\s*|^[^：:、，,\n]{0,12}实体(?:包括|有)\s*"
-)
 _SEPARATORS = re.compile(r"[、，,;；\n\r\t|/]|\s{2,}")
-_BOXED_LIST = re.compile(r"\\boxed\s{0,2}\{(?:\\text\{)?([^{}]{0,2000})\}{1,2}")
-_HEADING = re.compile(
-    r"\s*#{1,6}\s|[^：:\n]{0,40}(?:实体|如下|包括)[^：:、\n]{0,6}[：:]\s*$|\s*(?:[-*•]\s*)?[^：:、，,\n]{1,12}[：:]\s*$"
-)
-_HEADER = re.compile(
-    r"序号|编号|实体|名称|类型|类别|命名实体|entity|name|type|label|#|no\.?", re.IGNORECASE
-)
-_NUMBERS = re.compile(r"(?:^|(?<=[\s；;]))\d{1,2}[、.．)]\s?(?=[^\d\s])", re.MULTILINE)
-_CIRCLES = re.compile(r"[①-⑳]|(?<=\S)\s(?=\d{1,2}[.、．])")
-_KIND = re.compile(
-    rf"(?<=.)\s?[\[【<]\s?(?:{_KINDS}|[A-Z]{{2,6}})\s?[\]】>]|(?<=[\u4e00-\u9fff])/(?:{_KINDS})"
-)
-_AND = re.compile(r"以及|及其|(?<=[\u4e00-\u9fff》]{2})和(?=[《\u4e00-\u9fff]{2})|\s和\s|\band\b")
 _NUMBERING = re.compile(r"^\s*(?:[-*•·]\s*|[(（]?\d{1,3}[)）.．、]\s*|[①-⑳]\s*)")
-_FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
 _EDGE_OUTSIDE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”"
-_LONGEST_SENTENCE = 60
-_SEVERAL = re.compile(r"[、；;。！!?？]|或|还是|，.*[是为有]|\b(?:or|and)\b|可能|不确定|也许|无法")
-_NEGATED = re.compile(r"[不非没未无莫]|\bnot?\b|n['’]t\b", re.IGNORECASE)
-_FRAMES = (
-    re.compile(r"(?P<frame>[^：:，,\n0-9]{1,12}[：:])\s*(?P<answer>[^：:]+)"),
-    re.compile(r"(?P<frame>[^是为有]{1,24}(?:应该|应)?(?:是|为))(?P<answer>[^是为]{1,20}?)的?"),
-    re.compile(r"(?P<frame>(?:应该|应|这|那)?是)(?P<answer>[^是]{1,20}?)的?"),
-    re.compile(
-        r"(?P<frame>[^有共]{0,16}(?:一?共|总共)?(?:画|绘|刻)?有(?:着)?|[^有共]{0,16}(?:一共|总共|共))"
-        r"(?P<answer>[0-9一二三四五六七八九十百两]{1,6}[^，,0-9]{0,6})"
-    ),
-    re.compile(r"(?P<frame>[^在位]{1,16}(?:位于|在))(?P<answer>[^在]{1,12})"),
-    re.compile(
-        r"(?P<frame>(?:the|it|this|his|her|there|they)\b[\w\s]{0,40}?\b(?:is|are|was|were)(?: the| an?)?)"
-        r"\s(?P<answer>[\w\s-]{1,30})",
-        re.IGNORECASE,
-    ),
-)
 _NOTED = re.compile(r"(?P<said>[^()（）]+?)\s*[(（](?P<note>[^()（）]{1,20})[)）]")
 _ENGLISH_COUNTED = re.compile(
     r"(?P<number>[a-z]+(?:-[a-z]+)?|\d{1,6})\s(?P<things>[a-z]+)", re.IGNORECASE
