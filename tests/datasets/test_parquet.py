@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from msgspec.structs import replace
 
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.store import Dataset, read_items, write_items
+from keju.datasets.table import frame_of
 from keju.datasets.validate import validate
 from keju.errors import DataError
 from keju.items import Item, Line
@@ -86,3 +88,9 @@ def test_a_column_of_another_type_is_still_refused(make: Callable[..., Dataset])
     )
     with pytest.raises(DataError, match="column 'answer' must be String"):
         read_items(dataset.items_path)
+
+
+def test_a_pipe_in_the_place_of_the_items_is_named_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "items.parquet")
+    with pytest.raises(DataError, match=r"items\.parquet: not readable: not a file"):
+        frame_of(tmp_path / "items.parquet")

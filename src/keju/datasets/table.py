@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -266,8 +268,10 @@ def is_parquet(path: Path) -> bool:
     """Whether a file begins and ends as parquet does, found without reading all of it.
 
     Raises:
-        OSError: it is not readable.
+        OSError: it is not readable, or not a file: a pipe would never end.
     """
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "not a file")
     with path.open("rb") as file:
         head = file.read(4)
         file.seek(max(0, path.stat().st_size - 4))

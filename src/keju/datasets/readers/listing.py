@@ -131,7 +131,8 @@ class Listing:
         full = self.path(path)
         try:
             return pl.read_parquet(full, n_rows=most).to_dicts() if full else []
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, TypeError):
+            # A TypeError is what polars raises at a name that is not UTF-8.
             return []
 
     def _workbook(self, path: PurePosixPath, most: int) -> list[Record]:
