@@ -447,3 +447,9 @@ def test_a_choice_of_pictures_gives_the_first():
 def test_odd_manifests_have_no_pages_or_are_refused(content):
     with suppress(DataError):
         assert read_manifest(content).pages == ()
+
+
+def test_a_host_that_cannot_be_written_in_a_request_is_named(tmp_path: Path) -> None:
+    fetcher = Fetcher(tmp_path, ["127.0.0.1，x"], pause=0.0)
+    with pytest.raises(DataError, match="the host cannot be asked"):
+        fetcher.get("http://127.0.0.1，x/manifest.json")

@@ -190,6 +190,12 @@ def test_a_bad_file_is_one_line(tmp_path: Path):
     broken(tmp_path / "a.eval", good[: len(good) // 2], "damaged archive")
     rotten = good.replace(b"samples/x_epoch_1.json", b"samples/x_epoch_1.txt!")
     broken(tmp_path / "b.eval", rotten, "neither an Inspect log nor a workbook")
+    with zipfile.ZipFile(tmp_path / "deflated.eval", "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("samples/x_epoch_1.json", json.dumps(sample("x", "天地玄黃" * 50)))
+    deflated = bytearray((tmp_path / "deflated.eval").read_bytes())
+    start = deflated.index(b"x_epoch_1.json") + len("x_epoch_1.json")
+    deflated[start : start + 40] = b"\xff" * 40
+    broken(tmp_path / "g.eval", bytes(deflated), "damaged archive: Error -3 while decompressing")
     broken(tmp_path / "c.tsv", b"index\tquestion\n1\t?\n", "needs one column id, item or index")
     broken(tmp_path / "d.pkl", b"\x80\x04\x95", "a pickle is a program")
     broken(tmp_path / "e.json", b'[{"prediction": "x"}]', "row 1: .*needs id or index")

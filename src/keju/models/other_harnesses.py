@@ -13,6 +13,7 @@ import io
 import json
 import re
 import zipfile
+import zlib
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -186,7 +187,7 @@ def archive(path: Path, data: bytes) -> list[Told]:
     except NotImplementedError:
         mend = "Write it as JSON: inspect log convert --to json --output-dir DIR FILE"
         raise DataError("packed in a way that is not read here", file=path, mend=mend) from None
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
         raise DataError(f"a damaged archive: {error}", file=path) from None
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise DataError(f"not the log or table that it seems: {error}", file=path) from None

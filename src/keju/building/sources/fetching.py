@@ -94,6 +94,9 @@ class Fetcher:
                 if status not in _LATER and status < _FEWEST_SERVER_ERROR:
                     raise DataError(f"refused: {reason}", file=url) from None
                 wait = _retry_after(error.headers, 2.0**attempt * self._pause)
+            except UnicodeError:
+                mend = "Write the name of the host in ASCII"
+                raise DataError("the host cannot be asked", file=url, mend=mend) from None
             except (OSError, http.client.HTTPException) as error:
                 reason = str(error) or type(error).__name__
                 wait = 2.0**attempt * self._pause
