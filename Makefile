@@ -50,7 +50,7 @@ demo: install
 test: install
 	@$(BIN)/python -m pytest -n auto --dist loadgroup $(PYTEST_ARGS)
 
-test-contracts: install-semantic
+test-contracts: install
 	@$(BIN)/python tools/contracts.py $(ONLY) $(CONTRACTS_ARGS)
 
 lint: install

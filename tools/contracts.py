@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,11 +75,13 @@ def environment(program: Program, folder: Path) -> Path:
         NotRunError: a requirement is missing, or the packages cannot be installed.
     """
     _check(program)
-    if program.project or not program.packages:
+    if program.project:
+        _check_installed(program)
+    if program.project or not program.named:
         return Path(sys.executable)
     home = folder / program.name
     python = home / "env" / "bin" / "python"
-    wanted = json.dumps([program.python, program.shared, program.packages])
+    wanted = json.dumps([program.python, program.shared, program.bare, program.packages])
     stamp = home / _INSTALLED
     if stamp.exists() and stamp.read_text("utf-8") == wanted and python.exists():
         return python
@@ -86,7 +89,7 @@ def environment(program: Program, folder: Path) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     base = _interpreter(program)
     shared = _shared(program, base, folder) if program.shared else None
-    _install(base, home / "env", program.packages, shared)
+    _install(base, home / "env", program, shared)
     stamp.write_text(wanted, "utf-8")
     return python
 
@@ -100,6 +103,26 @@ def _check(program: Program) -> None:
             raise NotRunError(f"set {name} to the folder of a checkout")
         if not Path(os.environ[name]).is_dir():
             raise NotRunError(f"{name} is not a folder: {os.environ[name]}")
+        _check_commit(program, os.environ[name])
+
+
+def _check_installed(program: Program) -> None:
+    for package in program.packages:
+        name, _, wanted = package.partition("==")
+        try:
+            found = version(name)
+        except PackageNotFoundError:
+            raise NotRunError(f"{name} is not installed: make install-semantic") from None
+        if found != wanted:
+            raise NotRunError(f"{name} {found} is installed, not {wanted}: make install-semantic")
+
+
+def _check_commit(program: Program, folder: str) -> None:
+    command = ["git", "-C", folder, "rev-parse", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if not done.stdout.startswith(program.commit):
+        found = done.stdout[:8] or "no commit"
+        raise NotRunError(f"{program.checkout} has {found}, not {program.commit}")
 
 
 def _interpreter(program: Program) -> str:
@@ -108,9 +131,9 @@ def _interpreter(program: Program) -> str:
     ours = sys.version_info
     if f"{ours.major}.{ours.minor}" in wanted:
         return str(Path(sys.base_prefix) / "bin" / f"python{ours.major}.{ours.minor}")
-    for version in PYTHONS:
-        found = shutil.which(f"python{version}")
-        if found and version in wanted and _works(found):
+    for number in PYTHONS:
+        found = shutil.which(f"python{number}")
+        if found and number in wanted and _works(found):
             return found
     raise NotRunError(f"no Python {program.python} is on this machine")
 
@@ -132,19 +155,23 @@ def _shared(program: Program, base: str, folder: Path) -> Path:
     return next((home / "lib").glob("python3*")) / "site-packages"
 
 
-def _install(base: str, home: Path, packages: Sequence[str], shared: Path | None) -> None:
+def _install(base: str, home: Path, program: Program, shared: Path | None) -> None:
     """With uv where it is, but not beside shared packages, which uv does not see."""
     python = str(home / "bin" / "python")
-    uv = shutil.which("uv")
-    if uv and shared is None:
+    uv = shutil.which("uv") if shared is None else None
+    if uv:
         _checked([uv, "venv", "--quiet", "--python", base, str(home)])
-        _checked([uv, "pip", "install", "--quiet", "--python", python, *packages])
-        return
-    _checked([base, "-m", "venv", str(home)])
+        install = [uv, "pip", "install", "--quiet", "--python", python]
+    else:
+        _checked([base, "-m", "venv", str(home)])
+        install = [python, "-m", "pip", "install", *_QUIET]
     if shared is not None:
         site = next((home / "lib").glob("python3*")) / "site-packages"
         (site / "shared.pth").write_text(f"{shared}\n", "utf-8")
-    _checked([python, "-m", "pip", "install", *_QUIET, *packages])
+    if program.bare:
+        _checked([*install, "--no-deps", *program.bare])
+    if program.packages:
+        _checked([*install, *program.packages])
 
 
 def _checked(command: list[str]) -> None:

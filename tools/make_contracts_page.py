@@ -60,7 +60,9 @@ def _details(found: list[tuple[Program, Result | None]], recorded: Path) -> Iter
             continue
         yield f"## {program.title} {result.version}\n"
         where = "the project's lock files" if program.project else f"`.contracts/{program.name}`"
-        needs = ", ".join(f"`{each}`" for each in (*program.shared, *program.packages))
+        needs = ", ".join(
+            f"`{each}`" for each in (*program.shared, *program.bare, *program.packages)
+        )
         if needs:
             yield f"Installed in {where}: {needs}.\n"
         files = [

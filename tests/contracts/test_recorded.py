@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from contract_servers import Playback
+from contract_servers import Playback, RuleServer
 from contract_trial import run, scores, told, trial
 from contracting import RECORDED
 
@@ -14,6 +14,11 @@ from contracting import RECORDED
 def having(name: str) -> list[str]:
     """The programs with such a record."""
     return sorted(each.name for each in RECORDED.iterdir() if (each / name).exists())
+
+
+def folders(program: str) -> list[Path]:
+    """The folders of result files that a program wrote."""
+    return sorted((RECORDED / program / "replay").iterdir())
 
 
 def record(program: str, name: str):
@@ -32,12 +37,33 @@ def test_a_recorded_server_gives_the_same_responses(tmp_path: Path, program: str
     assert told(tmp_path / "r") == expected
 
 
-@pytest.mark.parametrize("program", having("replay"))
-def test_recorded_result_files_give_the_same_responses_and_scores(tmp_path: Path, program: str):
-    expected = record(program, "expected.json")
-    data = trial(tmp_path / "d", expected)
-    for number, folder in enumerate(sorted((RECORDED / program / "replay").iterdir())):
-        out = tmp_path / f"r{number}"
-        run(data, out, f"replay:{folder}")
-        assert told(out) == expected, folder.name
-        assert scores(out) == record(program, "scores.json"), folder.name
+REPLAYED = [f"{name}/{each.name}" for name in having("replay") for each in folders(name)]
+
+
+@pytest.mark.parametrize("name", REPLAYED)
+def test_recorded_result_files_give_the_responses_and_scores_of_a_direct_run(
+    tmp_path: Path, name: str
+):
+    """The direct run is of a server that gives the same texts, and fails where they failed."""
+    program, _, folder = name.partition("/")
+    expected = record(program, f"replay/{folder}/expected.json")
+    data, out, direct = trial(tmp_path / "d", expected), tmp_path / "r", tmp_path / "direct"
+    run(data, out, f"replay:{RECORDED / program / 'replay' / folder / 'files'}")
+    assert told(out) == expected
+    rules = {item: 400 if status == "failed" else text for item, (status, text) in expected.items()}
+    with RuleServer(rules) as server:
+        run(data, direct, "openai:served", "--base-url", server.url)
+    assert scores(out) == scores(direct)
+
+
+def test_a_filter_of_lmms_eval_is_reported(tmp_path: Path):
+    expected = record("lmms-eval", "replay/filtered/expected.json")
+    said = {
+        name: run(
+            trial(tmp_path / name / "d", expected), tmp_path / name / "r",
+            f"replay:{RECORDED / 'lmms-eval' / 'replay' / name / 'files'}",
+        )
+        for name in ("filtered", "plain")
+    }  # fmt: skip
+    words = "responses of filtered: only what a filter of the task took"
+    assert [words in each for each in said.values()] == [True, False]

@@ -81,6 +81,25 @@ def test_a_folder_of_lmms_eval(tmp_path: Path, beside: int):
     assert "20261122_164236_results.json (an aggregate or state, not responses)" in shown
 
 
+def test_a_row_without_tokens_failed_where_others_have_some(tmp_path: Path):
+    """A filter of lmms-eval took the A of LMMS_EVAL_REQUEST_FAILED."""
+    data = dataset(tmp_path / "d")
+    counted = [{"input_tokens": 12, "output_tokens": 3}]
+    none = [{"input_tokens": 0, "output_tokens": 0}]
+    rows = [
+        {**sample(0, "B"), "token_counts": counted},
+        {**sample(1, "A"), "token_counts": none},
+        {**sample(2, "C"), "token_counts": [None]},
+    ]
+    file = lines(tmp_path / "a.jsonl", *rows)
+    assert answers(data, file, tmp_path / "r")[0] == {
+        "q0": ("answered", "B"), "q1": ("failed", ""), "q2": ("answered", "C"),
+    }  # fmt: skip
+    uncounted = lines(tmp_path / "b.jsonl", *({**row, "token_counts": none} for row in rows))
+    found, _ = answers(data, uncounted, tmp_path / "r2")
+    assert {status for status, _ in found.values()} == {"answered"}
+
+
 def test_the_ids_of_a_dataset_may_look_like_rows(tmp_path: Path):
     """The prompts decide: row 1 is not the item 1."""
     found, _ = answers(dataset(tmp_path / "d", ("1", "2", "3")), LMMS, tmp_path / "run")

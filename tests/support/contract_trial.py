@@ -11,7 +11,7 @@ from contract_servers import NAMED, Recorder
 from contracting import Contract, Exchanged, compared
 from making import picture
 
-from keju.datasets.store import DatasetWriter
+from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Item
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -45,6 +45,9 @@ _TASKS = {
     "c8": ("T11", "兩圖朝代？A. 唐 B. 宋 C. 元 D. 明", "C", ("唐", "宋", "元", "明")),
 }
 
+QUESTIONS = {name: f"[item {name}] {question}" for name, (_, question, _, _) in _TASKS.items()}
+"""The prompt of each item."""
+
 
 def trial(path: Path, names: Iterable[str] = ANSWERS) -> Path:
     """Write the items named; the prompt of each names it. c8 has two images."""
@@ -52,19 +55,26 @@ def trial(path: Path, names: Iterable[str] = ANSWERS) -> Path:
         path, name="contract", version="1", licence="CC0-1.0", source="made by the tests"
     ) as writer:
         for name in names:
-            task, question, answer, options = _TASKS[name]
+            task, _, answer, options = _TASKS[name]
             number = int(name[1:])
             images = [writer.add_image(picture(number), name)]
             if name == "c8":
                 images.append(writer.add_image(picture(20), "second"))
             writer.add(
                 Item(
-                    id=name, benchmark="MCS-Bench", task=task, question=f"[item {name}] {question}",
+                    id=name, benchmark="MCS-Bench", task=task, question=QUESTIONS[name],
                     verbatim=True, answer=answer, options=options, images=tuple(images), group=name,
                     transcription="天地玄黃",
                 )
             )  # fmt: skip
     return path
+
+
+def images_of(dataset: Path, name: str) -> list[Path]:
+    """The image files of an item."""
+    opened = Dataset.open(dataset)
+    (item,) = (each for each in opened.items() if each.id == name)
+    return [opened.path / ref.path for ref in item.images]
 
 
 def item_of(prompt: str) -> str:

@@ -43,17 +43,24 @@ class Program(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     exchange: str
     exchanged: str
     packages: tuple[str, ...] = ()
+    bare: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
     python: str = ">=3.11"
     commands: tuple[str, ...] = ()
     checkout: str = ""
+    commit: str = ""
     project: bool = False
     seconds: int = 900
 
     @property
     def pinned(self) -> str:
-        """The version of the first package; empty where none is installed for the contract."""
-        return self.packages[0].partition("==")[2] if self.packages else ""
+        """The version of the first package or the commit; empty where neither is named."""
+        return self.commit or self.named.partition("==")[2]
+
+    @property
+    def named(self) -> str:
+        """The package whose version names the program; empty if there is none."""
+        return next(iter((*self.bare, *self.packages)), "")
 
 
 class Exchanged(Struct, frozen=True, kw_only=True):
@@ -139,7 +146,7 @@ class Contract:
 
     def version(self, distribution: str = "") -> str:
         """The version of an installed distribution; without a name, of the first package."""
-        name = distribution or self.program.packages[0].partition("==")[0].partition("[")[0]
+        name = distribution or self.program.named.partition("==")[0].partition("[")[0]
         words = f"import importlib.metadata as m; print(m.version({name!r}))"
         return self.call(self.python, "-c", words).strip()
 

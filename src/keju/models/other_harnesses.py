@@ -113,47 +113,6 @@ class _Log(Struct):
     samples: list[_Sample]
 
 
-class _Doc(Struct):
-    id: int | str | None = None
-
-
-class LmmsSample(Struct):
-    """A line of lmms-eval's ``*_samples_*.jsonl``.
-
-    Since version 0.7 a single response is a text and no longer a list, `resps` exists only where a
-    filter changed the response, and `doc` is never written. `doc_id` is the row of the task's data.
-    """
-
-    doc_id: int | str
-    filtered_resps: Any
-    resps: Any = None
-    doc: _Doc | None = None
-    input: Any = None
-
-    def told(self) -> Told:
-        """The model's own words, before any filter where they were kept.
-
-        Raises:
-            ValueError: the item was sent several times, or the response is not text.
-        """
-        text = _only_text(self.filtered_resps if self.resps is None else self.resps)
-        prompt = self.input if isinstance(self.input, str) else ""
-        if self.doc and self.doc.id is not None:
-            return Told(str(self.doc.id), text)
-        return Told(str(self.doc_id), text, by_row=True, prompt=prompt)
-
-
-def _only_text(value: object) -> str:
-    """The text in nested lists of one element; no element is no text."""
-    while isinstance(value, list):
-        if len(value) > 1:
-            raise ValueError(f"{len(value)} responses to one item, which are not told apart")
-        value = value[0] if value else ""
-    if not isinstance(value, str):
-        raise ValueError("the response is not text")  # noqa: TRY004 - a reader catches ValueError
-    return value
-
-
 def inspect_log(data: bytes) -> list[Told] | None:
     """The samples of an Inspect log in JSON; None if it is none."""
     try:

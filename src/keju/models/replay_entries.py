@@ -12,9 +12,9 @@ from msgspec import Struct, field
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError
 from keju.items import Failure, Line, Status, Usage
+from keju.models.lmms_samples import LmmsSample, lmms_told
 from keju.models.other_harnesses import (
     FORMS,
-    LmmsSample,
     Told,
     archive,
     columns_of,
@@ -115,12 +115,14 @@ def entry_of(told: Told) -> Entry:
 
 def _json_lines(path: Path, data: bytes) -> Iterator[Entry | Told]:
     ours, lmms = msgspec.json.Decoder(Entry), msgspec.json.Decoder(LmmsSample)
+    samples: list[LmmsSample] = []
     for number, line in enumerate(data.split(b"\n"), start=1):
         if not line.strip():
             continue
         try:
             if b'"filtered_resps"' in line and b'"doc_id"' in line:
-                yield lmms.decode(line).told()
+                samples.append(lmms.decode(line))
+                samples[-1].told()
             elif b'"text"' not in line and (row := _row_in(line)):
                 yield row_of(row, path, number)
             else:
@@ -132,6 +134,7 @@ def _json_lines(path: Path, data: bytes) -> Iterator[Entry | Told]:
                 item=f"line {number}",
                 mend=_READ,
             ) from None
+    yield from lmms_told(samples)
 
 
 def _row_in(line: bytes) -> dict[str, Any] | None:

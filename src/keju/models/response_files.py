@@ -24,6 +24,7 @@ _TABLES = {".xlsx", ".tsv", ".csv"}
 _JSON = {".json", ".jsonl", ".ndjson"}
 _SUFFIXES = frozenset({".eval", ".parquet", *_TABLES, *_JSON})
 _STATES = frozenset({".pkl", ".lock", ".log", ".xls"})
+_AGGREGATE = "an aggregate or state, not responses"
 _SEVERAL = 6
 """So many names at most are in a report of files."""
 
@@ -33,6 +34,8 @@ class ResponseFiles(NamedTuple):
 
     read: list[Path]
     skipped: dict[Path, str]
+    filtered: tuple[str, ...] = ()
+    """Tasks of lmms-eval whose responses are what a filter took of the model's words."""
 
     def report(self, folder: Path) -> tuple[str, ...]:
         """Which files are read and which are skipped, a line each; nothing if none is skipped."""
@@ -40,7 +43,10 @@ class ResponseFiles(NamedTuple):
             return ()
         read = [str(path.relative_to(folder)) for path in self.read]
         skipped = [f"{path.relative_to(folder)} ({why})" for path, why in self.skipped.items()]
+        tasks = _listed([*self.filtered])
+        filtered = f"{folder}: responses of {tasks}: only what a filter of the task took"
         return (
+            *([filtered] if self.filtered else []),
             f"{folder}: {len(read)} files with responses: {_listed(read)}",
             f"{folder}: {len(skipped)} files skipped: {_listed(skipped)}",
         )
@@ -58,6 +64,7 @@ def response_files(path: Path) -> ResponseFiles:
     skipped = {each: "a pickle or a state" for each in found if each.suffix in _STATES}
     heads: dict[Path, frozenset[str]] = {}
     read: list[Path] = []
+    filtered: list[str] = []
     for each in found:
         if each.suffix not in _SUFFIXES:
             continue
@@ -68,12 +75,14 @@ def response_files(path: Path) -> ResponseFiles:
             reason = _no_responses(bounded_bytes(each)) if each.suffix in _JSON else ""
         if reason:
             skipped[each] = reason
+            filtered += _filtered(each.read_bytes()) if reason == _AGGREGATE else ()
         else:
             read.append(each)
     for each in read:
         if base := _evaluated(each, heads):
             skipped[each] = f"{base.name} with more columns"
-    return ResponseFiles([each for each in read if each not in skipped], skipped)
+    kept = [each for each in read if each not in skipped]
+    return ResponseFiles(kept, skipped, tuple(dict.fromkeys(filtered)))
 
 
 def _heads(path: Path) -> list[str]:
@@ -96,8 +105,15 @@ def _no_responses(data: bytes) -> str:
         if isinstance(whole, list):
             rows = [each for each in whole if isinstance(each, dict)]
             return "" if not whole or any(map(_may_answer, rows)) else "a list without responses"
-        return "" if _may_answer(whole) else "an aggregate or state, not responses"
+        return "" if _may_answer(whole) else _AGGREGATE
     return ""
+
+
+def _filtered(data: bytes) -> list[str]:
+    """The tasks with a filter in an aggregate of lmms-eval."""
+    configs = msgspec.json.decode(data).get("configs")
+    tasks = configs.items() if isinstance(configs, dict) else ()
+    return [name for name, task in tasks if isinstance(task, dict) and task.get("filter_list")]
 
 
 def _may_answer(record: dict[str, Any]) -> bool:

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from contract_servers import Recorder
-from contract_trial import item_of, run, stopped, thinking, told, trial, usage
+from contract_trial import images_of, item_of, run, stopped, thinking, told, trial, usage
 from contracting import Contract, Exchanged, compared
-
-from keju.datasets.store import Dataset
 
 TOKENS = 20
 MODEL = "tiny-llava"
@@ -50,12 +48,12 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
 
 def _itself(contract: Contract, notes: list[dict]) -> Iterator[Exchanged]:
     """The same prompts and images answered by the library in a process of its own."""
-    data, out = Dataset.open(contract.work / "data"), contract.work / "run"
+    data, out = contract.work / "data", contract.work / "run"
     texts = {item_of(each["request"]["text"]): each["request"]["text"] for each in notes}
-    lines: list[str] = []
-    for item in data.items():
-        files = [str(data.path / ref.path) for ref in item.images]
-        lines.append(json.dumps([item.id, texts[item.id], files]))
+    lines = (
+        json.dumps([name, text, [str(file) for file in images_of(data, name)]])
+        for name, text in texts.items()
+    )
     requests = contract.work / "requests.jsonl"
     requests.write_text("\n".join(lines), "utf-8")
     said = contract.call(contract.python, SCRIPT, "answer", MODEL, requests, TOKENS)
