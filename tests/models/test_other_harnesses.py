@@ -196,6 +196,12 @@ def test_a_bad_file_is_one_line(tmp_path: Path):
     start = deflated.index(b"x_epoch_1.json") + len("x_epoch_1.json")
     deflated[start : start + 40] = b"\xff" * 40
     broken(tmp_path / "g.eval", bytes(deflated), "damaged archive: Error -3 while decompressing")
+    with zipfile.ZipFile(tmp_path / "sheet.zip", "w", zipfile.ZIP_DEFLATED) as pack:
+        pack.writestr("xl/workbook.xml", "<workbook>" + "<sheet/>" * 50 + "</workbook>")
+    sheet = bytearray((tmp_path / "sheet.zip").read_bytes())
+    start = sheet.index(b"xl/workbook.xml") + len("xl/workbook.xml")
+    sheet[start : start + 20] = b"\xff" * 20
+    broken(tmp_path / "h.xlsx", bytes(sheet), r"h\.xlsx: ")
     broken(tmp_path / "c.tsv", b"index\tquestion\n1\t?\n", "needs one column id, item or index")
     broken(tmp_path / "d.pkl", b"\x80\x04\x95", "a pickle is a program")
     broken(tmp_path / "e.json", b'[{"prediction": "x"}]', "row 1: .*needs id or index")

@@ -11,6 +11,7 @@ import io
 import re
 import warnings
 import zipfile
+import zlib
 from collections.abc import Iterator
 from datetime import date, datetime, time
 from itertools import islice
@@ -112,7 +113,7 @@ def check_archive(file: Path, data: bytes) -> None:
                 tags += _tags_in(file, pack, part)
                 if tags > MOST_TAGS:
                     raise _too_large(file, f"it has more than {MOST_TAGS:,} XML tags")
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         raise DataError(
             f"not readable as a workbook: {error}", file=file, mend="Fetch the file again"
         ) from None
