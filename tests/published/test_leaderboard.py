@@ -122,6 +122,14 @@ def test_the_example_of_the_documentation_prints_what_is_documented(tmp_path):
     assert lines == output.strip().splitlines()
 
 
+def test_what_so_few_cells_cannot_show_is_not_said_to_hold(tmp_path):
+    text = "model,A,B,Average\nx,10,20,15\ny,12,20,16\nz,1,2,1.5\n"
+    audit = audit_leaderboard(_written(tmp_path, text))
+    assert {each.check for each in audit.held} == {"mean"}
+    lines = own_summary(audit, "board.csv")
+    assert lines[0] == "Nothing was found that contradicts the other numbers."
+
+
 def test_headings_are_no_patterns(tmp_path):
     text = "model,A*,A[1],A?,x | y,Average\np,1,2,3,4,2.5\nq,2,3,4,5,3.5\nr,3,4,5,6,9.9\n"
     assert audited(tmp_path, text) == {("mean", "r"): ("9.9", "4.50")}

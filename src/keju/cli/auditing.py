@@ -1,4 +1,4 @@
-"""The command that recomputes printed numbers and lists those that don't hold."""
+"""The command that recomputes printed numbers and reports those that do not hold."""
 
 from __future__ import annotations
 

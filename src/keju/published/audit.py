@@ -1,4 +1,4 @@
-"""The audit of the published tables: every declared check, and each that does not hold."""
+"""The audit of published tables: the declared checks, their findings, and what holds."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def examine(book: Book, checks: Iterable[Check]) -> Audit:
     """Apply checks to tables.
 
     Raises:
-        DataError: a check names a column that there is not.
+        DataError: a check names a column that does not exist.
     """
     findings: list[Finding] = []
     held: list[Held] = []

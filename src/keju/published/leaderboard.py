@@ -40,7 +40,7 @@ class Leaderboard(Book, frozen=True, kw_only=True):
 
     @cached_property
     def evaluated(self) -> tuple[str, ...]:
-        """Every row that isn't a mean of others."""
+        """Every row that is not a mean of others."""
         (table,) = self.tables.values()
         return tuple(row for row in table.rows if not _MEAN.fullmatch(row))
 

@@ -23,7 +23,7 @@ class PublishedModel(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `name` is as the tables of results print it, `also_printed_as` another spelling of the same
     paper. `size_b` is billions of parameters, as the paper or the name says; None if neither does.
-    `vendor` is who made it, empty for people and where it isn't known. `details` are the columns of
+    `vendor` is who made it, empty for people and if unknown. `details` are the columns of
     the paper's own table of models (MCS-Bench's Table 6, OBI-Bench's Table 9) as printed, without
     dashes; empty where that table does not have the model.
     """

@@ -81,7 +81,7 @@ _CHECKS = (
         "scores-and-responses",
         "error",
         "every response has its scores, and every score its response",
-        "Responses and scores don't match.",
+        "Responses and scores do not match.",
         "The numbers are of another state of the run. Score it again.",
         look.unscored_responses,
     ),

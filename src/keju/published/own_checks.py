@@ -200,7 +200,7 @@ def one_letter(seen: Seen) -> Places:
             recomputed="the true one varies",
         )
         failing = constant and count >= _NEARLY_ALL * len(answers)
-        yield ", ".join(place), len(answers), [wrong] if failing else []
+        yield ", ".join(place), _enough(len(answers)), [wrong] if failing else []
 
 
 def below_guessing(seen: Seen) -> Places:
@@ -268,7 +268,7 @@ def same_answers(seen: Seen) -> Places:
         everything = same == len(texts[first]) == len(texts[second])
         varied = len({texts[first][key] for key in both}) > 2
         copied = everything and varied and same >= _FEWEST
-        yield f"{first}, {second}", len(both), [wrong] if copied else []
+        yield f"{first}, {second}", _enough(len(both)), [wrong] if copied else []
 
 
 def same_rounds(seen: Seen) -> Places:
@@ -288,11 +288,11 @@ def same_rounds(seen: Seen) -> Places:
             recomputed=f"the same answer in all {len(same):,} places",
         )
         alike = len(several) >= _FEWEST and len(same) == len(several)
-        yield model, len(several), [wrong] if alike else []
+        yield model, _enough(len(several)), [wrong] if alike else []
 
 
 def length_pays(seen: Seen) -> Places:
-    """`official` CR that F1 doesn't bear out."""
+    """`official` CR of which F1 is less than half."""
     for result in seen.results:
         if result.protocol != "official":
             continue
@@ -321,6 +321,11 @@ def one_sided(seen: Seen) -> Places:
                     for each in notes
                 ],
             )
+
+
+def _enough(count: int) -> int:
+    """The number of answers that were compared; none, where they are too few to show anything."""
+    return count if count >= _FEWEST else 0
 
 
 def _grouped(things: Iterable[T], key: Callable[[T], K]) -> Iterator[tuple[K, list[T]]]:

@@ -35,7 +35,7 @@ class Metric(Record, frozen=True, kw_only=True):
 
 
 class Cell(Record, frozen=True, kw_only=True):
-    """One printed cell: `value` is None where no number stands in it (``<10e-4``)."""
+    """One printed cell: `value` is None where the cell has no number (``<10e-4``)."""
 
     text: str
     value: float | None
@@ -65,7 +65,7 @@ class Column(Record, frozen=True, kw_only=True):
 
     @property
     def place(self) -> str:
-        """Where it stands, for people: the table and the column."""
+        """The table and the column, for people."""
         return f"{self.table}, {self.name}"
 
     @property

@@ -1,4 +1,4 @@
-"""The papers' results in keju's own terms, to be laid beside a run's."""
+"""The papers' results in keju's own terms, comparable with a run's."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from keju.published.checks.base import EPSILON, Check, Mismatch, Outcome, shown
 from keju.published.tables import Column
 
 TOO_LITTLE_FOR_LUCK = 1e-4
-"""Below this probability a count is no bad luck."""
+"""Below this probability a count is not taken for bad luck."""
 
 
 class Counts(Check, frozen=True, kw_only=True, tag="counts"):
@@ -52,7 +52,7 @@ class Counts(Check, frozen=True, kw_only=True, tag="counts"):
 
 
 class Rounds(Check, frozen=True, kw_only=True, tag="rounds"):
-    """Means of `rounds` runs over `of` items don't all fall where a single run would put them."""
+    """Means of `rounds` runs over `of` items do not all fall on the values of a single run."""
 
     columns: str
     of: int

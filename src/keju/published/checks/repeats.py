@@ -24,13 +24,13 @@ class RepeatedColumns(Check, frozen=True, kw_only=True, tag="repeated_columns"):
     columns: tuple[str, ...]
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a pair that fails, and one for all that don't."""
+        """One place for each pair that fails, and one for all others."""
         columns = [book.column(reference) for reference in self.columns]
         compared = 0
         for first, second in combinations(columns, 2):
             rows = [row for row in book.evaluated if row in first.values and row in second.values]
             equal = [row for row in rows if first.values[row] == second.values[row]]
-            compared += len(rows)
+            compared += len(rows) if len(rows) >= _FEWEST else 0
             constant = len({first.values[row] for row in equal}) < 2
             if len(rows) >= _FEWEST and len(equal) > len(rows) / 2 and not constant:
                 yield Outcome(
@@ -58,14 +58,16 @@ class RepeatedRows(Check, frozen=True, kw_only=True, tag="repeated_rows"):
         """One place: the rows that repeat an earlier one."""
         columns = [book.column(reference) for reference in self.columns]
         seen: dict[tuple[float, ...], str] = {}
-        repeated = []
+        repeated, compared = [], 0
         for row in book.evaluated:
             values = tuple(column.values[row] for column in columns if row in column.values)
             if len(values) < len(columns) or len(set(values)) < _TELLING:
                 continue
+            compared += 1
             if values in seen:
                 repeated.append(
                     Mismatch(where=row, printed="the values of", recomputed=seen[values])
                 )
             seen.setdefault(values, row)
-        yield Outcome("all rows", len(book.evaluated), tuple(repeated))
+        if compared > 1:
+            yield Outcome("all rows", compared, tuple(repeated))

@@ -99,7 +99,7 @@ class Same(Check, frozen=True, kw_only=True, tag="same"):
 
 
 class Differ(Check, frozen=True, kw_only=True, tag="differ"):
-    """Two columns of different things don't repeat one another in every row but a few."""
+    """Two columns of different things do not have the same values in most rows."""
 
     first: str
     second: str

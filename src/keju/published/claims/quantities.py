@@ -348,7 +348,7 @@ def select_rows(
     """The rows of a column with a number that are meant by names, patterns or groups.
 
     Raises:
-        DataError: a name that is no pattern is not in the column.
+        DataError: a name (not a pattern) is not in the column.
     """
     for name in (*wanted, *without):
         if name[0] != "@" and not set("*?") & set(name) and name not in column.values:

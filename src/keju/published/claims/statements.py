@@ -142,7 +142,7 @@ class Every(Statement, frozen=True, kw_only=True, tag="every"):
     than_of: str = ""
 
     def test(self, book: Book) -> Tested:
-        """Whether all cells compare so; the values are those that don't, then the extremes."""
+        """Whether all cells compare so; the values are those that do not, then the extremes."""
         holds = self._compared(book)
         failing = [value for value, _, kept in holds if not kept]
         values = [value for value, _, _ in holds]
