@@ -755,9 +755,10 @@ def test_every_changed_cell_of_a_sheet_is_named_at_once(numbers, tmp_path):
         ("2026-03-04", "3-4", True), ("2", "1", False), ("2026-01-03", "1/2", False),
         ("2/3", "1/2", False), ("0.4", "50%", False), ("12", "1", False), ("三", "3", False),
         ("2026-01-02", "1", False), ("", "1/2", False),
+        ("TRUE", "true", True), ("1", "TRUE", True), ("0", "False", True), ("0", "TRUE", False),
     ],
 )  # fmt: skip
-def test_what_a_spreadsheet_makes_of_a_number_is_not_an_edit(cell, shown, same):
+def test_what_a_spreadsheet_makes_of_a_cell_is_not_an_edit(cell, shown, same):
     assert converted(cell, shown) is same
 
 

@@ -1,8 +1,8 @@
 """`Returned`: the item of a sheet's row, and its cells, after a spreadsheet has changed them.
 
-Spreadsheets read ``001`` as 1, ``1/2`` as a date, ``50%`` as 0.5, and a seal such as
-``0e06696004031235`` as 0. A seal is therefore exported with a letter before it, and an item whose
-id was altered is found by its seal.
+Spreadsheets read ``001`` as 1, ``1/2`` as a date, ``50%`` as 0.5, ``true`` as TRUE or 1, and a
+seal such as ``0e06696004031235`` as 0. A seal is therefore exported with a letter before it, and an
+item whose id was altered is found by its seal.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ LETTER = "k"
 _SEAL = re.compile("[0-9a-f]{16}")
 _NUMERIC = re.compile(r"(?:[0-9.,:/%+\-\s年月日時时分秒eETZ]|[AP]M){1,40}")
 _DIGITS = re.compile("[0-9]+")
+_LOGICAL = {"true": "1", "false": "0"}
+"""Words that spreadsheets take for logical values, and the number that LibreOffice saves."""
 
 
 class Returned:
@@ -64,11 +66,13 @@ def plain_seal(cell: str) -> str:
 
 
 def converted(cell: str, shown: str) -> bool:
-    """Whether a cell is what a spreadsheet makes of a number, date, time or percentage.
+    """Whether a cell is what a spreadsheet makes of a number, date, time, percentage or TRUE.
 
     Of a date and a time, it must have all the numbers that were shown, beside others (the year).
     """
     cell, shown = cell.strip(), shown.strip()
+    if (number := _LOGICAL.get(shown.casefold())) is not None:
+        return cell.casefold() in {shown.casefold(), number}
     if not (_NUMERIC.fullmatch(cell) and _NUMERIC.fullmatch(shown)):
         return False
     if _equal(cell, shown):

@@ -1,0 +1,40 @@
+"""Reviews and ratings as other programs wrote them, read again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from contract_review import by_item, decided, drafts, read_back
+from contract_sheets import expected_ratings, rated_run, ratings
+from contracting import RECORDED
+
+from keju.building.reviewing.forms import export_review
+from keju.building.reviewing.verdicts import Verdict
+
+REVIEWS = sorted((RECORDED / "libreoffice" / "review").iterdir())
+RATINGS = sorted((RECORDED / "libreoffice" / "ratings").iterdir())
+
+
+@pytest.mark.parametrize("file", REVIEWS, ids=lambda file: file.name)
+def test_a_review_sheet_saved_by_libreoffice_has_the_same_verdicts(tmp_path: Path, file: Path):
+    data = drafts(tmp_path / "data")
+    assert by_item(read_back(file, data)) == decided(data)
+
+
+@pytest.mark.parametrize("file", RATINGS, ids=lambda file: file.name)
+def test_a_rating_sheet_saved_by_libreoffice_has_the_same_scores(tmp_path: Path, file: Path):
+    assert ratings(file, rated_run(tmp_path)) == expected_ratings()
+
+
+def test_boxes_go_to_pycocotools_as_recorded_and_come_back_accepted(tmp_path: Path):
+    data = drafts(tmp_path / "data")
+    export_review("coco", data, data.items(), tmp_path / "coco")
+    file = RECORDED / "pycocotools" / "boxes.json"
+    assert json.loads((tmp_path / "coco" / "boxes.json").read_text("utf-8")) == json.loads(
+        file.read_text("utf-8")
+    )
+    assert by_item(read_back(file, data, "li")) == {
+        name: Verdict(item=name, person="li", decision="accept") for name in ("where1", "where2")
+    }

@@ -1,0 +1,104 @@
+"""Sheets that go to spreadsheets: filled in as people do, and read back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from commanding import keju
+from contract_trial import run
+from making import make_dataset
+from openpyxl import load_workbook
+
+from keju.building.reviewing.verdicts import Verdict
+from keju.items import Item
+from keju.judging import code_of, graded_answers, read_ratings, read_rubrics
+from keju.runs import RunFolder
+
+RATER = "李, 華"
+SCORES: dict[str, tuple[str, float | None]] = {
+    "001": ("007", 7.5),
+    "1/2": ("=1+1 之乎者也", 10),
+    "3-4": ("1/2", 0),
+    "50%": ("TRUE", 3.25),
+    "1e5": ("第一行\n第二行；he said \"no\", 1,5", 9),
+    "6": ("3-4", None),
+}  # fmt: skip
+"""The answer to each item and its rating; None: not rated."""
+
+
+def rated_run(folder: Path) -> RunFolder:
+    """A run of open questions whose answers spreadsheets take for numbers, dates or formulas."""
+    items = [
+        Item(id=name, benchmark="MCS-Bench", task="T2", answer="譯文", transcription="學而時習之",
+             group=f"page {name}")
+        for name in SCORES
+    ]  # fmt: skip
+    data = make_dataset(folder / "data", items)
+    answers = folder / "answers.jsonl"
+    rows = [{"item": name, "text": text} for name, (text, _) in SCORES.items()]
+    answers.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
+    run(data, folder / "run", f"replay:{answers}", code=0)
+    return RunFolder.open(folder / "run")
+
+
+def sampled(opened: RunFolder, sheet: Path) -> None:
+    """`keju judge sample` as a command.
+
+    Raises:
+        RuntimeError: it is refused.
+    """
+    done = keju("judge", "sample", opened.path, "--out", sheet)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+
+
+def fill_review(book: Path, verdicts: Mapping[str, Verdict], items: list[str]) -> None:
+    """Write verdicts into the rows of a workbook, which are in the order of the items."""
+    workbook = load_workbook(book)
+    sheet = workbook.active
+    heads = {str(cell.value).partition(" | ")[0]: cell.column for cell in sheet[1]}
+    for row, name in enumerate(items, start=2):
+        if verdict := verdicts.get(name):
+            cells = {"decision": verdict.decision, "person": verdict.person,
+                     "reason": verdict.reason}  # fmt: skip
+            cells |= {f"new_{field}": text for field, text in verdict.mended.fields().items()}
+            cells |= {f"mark: {scale}": mark for scale, mark in verdict.marks.items()}
+            _write(sheet, row, {heads[head]: value for head, value in cells.items()})
+    workbook.save(book)
+
+
+def fill_ratings(book: Path, opened: RunFolder) -> None:
+    """Write the scores into the rows of a workbook, which are found by their codes."""
+    workbook = load_workbook(book)
+    sheet = workbook.active
+    heads = {cell.value: cell.column for cell in sheet[1]}
+    item_of = {f"k{code}": each.item.id for code, each in _answers(opened).items()}
+    for row in range(2, sheet.max_row + 1):
+        score = SCORES[item_of[sheet.cell(row, heads["answer_code"]).value]][1]
+        if score is not None:
+            _write(sheet, row, {heads["rater"]: RATER, heads["score"]: score})
+    workbook.save(book)
+
+
+def _write(sheet, row: int, cells: Mapping[int, object]) -> None:
+    for column, value in cells.items():
+        cell = sheet.cell(row, column, value)
+        if isinstance(value, str):
+            cell.data_type = "s"  # also of a text that begins like a formula
+
+
+def ratings(sheet: Path, opened: RunFolder) -> dict[str, dict[str, float]]:
+    """The scores of a sheet that came back, by item and rater, through keju's reader."""
+    found = read_ratings([sheet], _answers(opened))
+    return {each.which.item: each.raters for each in found.rated}
+
+
+def expected_ratings() -> dict[str, dict[str, float]]:
+    """What the sheet holds after `fill_ratings`."""
+    return {name: {RATER: score} for name, (_, score) in SCORES.items() if score is not None}
+
+
+def _answers(opened: RunFolder):
+    return {code_of(each): each for each in graded_answers(opened, read_rubrics(None))}
