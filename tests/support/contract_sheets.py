@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 
 from commanding import keju
+from contract_servers import RuleServer
 from contract_trial import run
 from making import make_dataset
 from openpyxl import load_workbook
@@ -18,12 +18,12 @@ from keju.runs import RunFolder
 
 RATER = "李, 華"
 SCORES: dict[str, tuple[str, float | None]] = {
-    "001": ("007", 7.5),
-    "1/2": ("=1+1 之乎者也", 10),
-    "3-4": ("1/2", 0),
-    "50%": ("TRUE", 3.25),
-    "1e5": ("第一行\n第二行；he said \"no\", 1,5", 9),
-    "6": ("3-4", None),
+    "r1": ("007", 7.5),
+    "r2": ("=1+1 之乎者也", 10),
+    "r3": ("1/2", 0),
+    "r4": ("TRUE", 3.25),
+    "r5": ("第一行\n第二行；he said \"no\", 1,5", 9),
+    "r6": ("3-4", None),
 }  # fmt: skip
 """The answer to each item and its rating; None: not rated."""
 
@@ -31,15 +31,15 @@ SCORES: dict[str, tuple[str, float | None]] = {
 def rated_run(folder: Path) -> RunFolder:
     """A run of open questions whose answers spreadsheets take for numbers, dates or formulas."""
     items = [
-        Item(id=name, benchmark="MCS-Bench", task="T2", answer="譯文", transcription="學而時習之",
-             group=f"page {name}")
+        Item(id=name, benchmark="MCS-Bench", task="T2", question=f"[item {name}] 譯為白話。",
+             verbatim=True, answer="譯文", transcription="學而時習之", group=f"page {name}")
         for name in SCORES
     ]  # fmt: skip
     data = make_dataset(folder / "data", items)
-    answers = folder / "answers.jsonl"
-    rows = [{"item": name, "text": text} for name, (text, _) in SCORES.items()]
-    answers.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    run(data, folder / "run", f"replay:{answers}", code=0)
+    # The code of an answer covers the model's name, so that name must not have a folder in it.
+    with RuleServer({name: text for name, (text, _) in SCORES.items()}) as rules:
+        run(data, folder / "run", "openai:served", "--base-url", rules.url,
+            "--setting", "gold-text", code=0)  # fmt: skip
     return RunFolder.open(folder / "run")
 
 

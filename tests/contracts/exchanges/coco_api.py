@@ -17,6 +17,7 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 from pycocotools import mask
 truth = COCO(sys.argv[1])
+json.dump(truth.dataset, open(sys.argv[2], "w"))  # COCOeval adds fields of its own to it.
 found = [{**each, "score": 1.0} for each in truth.dataset["annotations"]]
 moved = [{**each, "bbox": [each["bbox"][0] + 100, *each["bbox"][1:]]} for each in found]
 
@@ -30,7 +31,6 @@ by_image = {image["file_name"]: [truth.anns[each]["bbox"]
 boxes = [each["bbox"] for each in found]
 said = {"own": precision(found), "moved": precision(moved), "boxes": by_image,
         "iou": mask.iou(boxes, boxes, [0] * len(boxes)).tolist()}
-json.dump(truth.dataset, open(sys.argv[2], "w"))
 json.dump(said, open(sys.argv[3], "w"))
 """
 
