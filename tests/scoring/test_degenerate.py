@@ -87,6 +87,21 @@ def test_the_truth_three_times_over_is_no_answer(name):
     assert max(paid for paid, _ in strict(name, "the truth three times").values()) <= 0
 
 
+@pytest.mark.parametrize("answer", BANK)
+@pytest.mark.parametrize("name", ["OCR, MCS-Bench", "OCR, AncientDoc"])
+def test_recognition_error_is_low_for_the_true_characters_alone(name, answer):
+    family = FAMILIES[name]
+    found = earned(family, [BANK[answer](item) for item in family.items])["strict"]
+    cer, recognition, layout = (
+        found[metric].value for metric in ("CER", "CER_recognition", "CER_layout")
+    )
+    assert cer == pytest.approx(recognition + layout)
+    assert 0 <= recognition <= cer
+    true_characters = {"the truth reversed", "the truth spaced out"}
+    least = 1 - floors(name)["strict"]["CER_recognition"] - MARGIN
+    assert (recognition < least) == (answer in true_characters)
+
+
 def test_one_probability_for_all_earns_what_chance_earns():
     ranking = rank([0.8] * 100, [17])
     assert accuracy_at(ranking, 1) == pytest.approx(1 / 100)

@@ -26,8 +26,9 @@ def answers(truths, texts, **fields):
 
 
 def test_each_answer_is_compared_with_every_other_page():
-    found = wrong_page_errors(answers(PASSAGES, PASSAGES))
-    texts = [counted(text) for text in PASSAGES]
+    some = PASSAGES[:6]
+    found = wrong_page_errors(answers(some, some))
+    texts = [counted(text) for text in some]
     pairs = [error_parts(a, b) for a in texts for b in texts if a is not b]
     expected = sum(each.expected for each in pairs)
     assert found.pairs == len(texts) * (len(texts) - 1) == len(pairs)
@@ -42,10 +43,10 @@ def test_the_order_of_the_characters_read_changes_no_floor_of_recognition():
     assert found[0].recognition_error == found[1].recognition_error
 
 
-def test_many_pages_are_compared_with_ten_others_each():
+def test_many_pages_are_compared_with_five_others_each():
     draw = random.Random(2)
     truths = ["".join(chr(0x4E00 + draw.randrange(900)) for _ in range(20)) for _ in range(50)]
-    assert wrong_page_errors(answers(truths, truths)).pairs == 500
+    assert wrong_page_errors(answers(truths, truths)).pairs == 250
 
 
 def test_pages_with_one_text_have_no_floor():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
@@ -30,9 +30,15 @@ _NEAR = 6
 _ROWS, _MERGED, _KEPT = 0.45, 0.15, 0.5
 """Least shares of neighbours that are far apart alike, twice as far apart, and still neighbours."""
 
+_LOCAL = 0.28
+"""Share of pairs in the reverse order below which characters were mixed within columns that are
+neighbours only: rows across C columns reverse (1 - 1/C)/2 of the pairs, C/2 merged pairs 1/(2C)."""
+
+_REVERSED_KEPT, _REVERSED = 0.3, 0.6
+"""Least shares of neighbours that are still neighbours, and of pairs in the reverse order; two
+blocks that change places reverse half of the pairs at most."""
+
 _NOTES = 0.7
-_DESCENDING = 0.7
-_FEWEST_COLUMNS = 3
 
 
 class _Anchor(NamedTuple):
@@ -51,9 +57,10 @@ def reading_pattern(
     line breaks nor on outlines (our reading). Neighbours in the reference are:
 
     * as many characters apart in the hypothesis as the page has columns: rows across columns;
-    * two apart: columns merged, the characters of two columns alternate;
-    * neighbours still, in blocks that follow each other from the end to the beginning of the
-      reference: columns from left to right; otherwise columns out of order.
+    * further apart, but only within columns that are neighbours: columns merged, the characters
+      of two columns (or of their double-row notes) alternate;
+    * neighbours still, in blocks most of which stand in the reverse order: columns from left to
+      right; otherwise columns out of order.
 
     Args:
         reference: the true text without line breaks, normalised as it is to be compared.
@@ -69,20 +76,22 @@ def reading_pattern(
     in_order = _longest_increasing([anchor.true for anchor in by_reading])
     if len(by_truth) < _FEWEST or in_order > (1 - _MOVED) * len(by_truth):
         return None
-    if notes and _breaks_at_notes(by_reading, frozenset(notes)):
-        return "notes misplaced"
     near = [(a, b) for a, b in pairwise(by_truth) if b.true - a.true <= _NEAR]
     kept = sum(_follows(a, b) for a, b in near)
     apart = [(b.read - a.read) / (b.true - a.true) for a, b in near if not _follows(a, b)]
-    merged = sum(1.5 <= ratio <= 2.6 for ratio in apart)
-    rows = _alike([ratio for ratio in apart if ratio > 2.6])
-    if rows > merged and rows >= _ROWS * len(near):
+    twice = sum(1.5 <= ratio <= 2.6 for ratio in apart)
+    further = _alike([ratio for ratio in apart if ratio > 2.6])
+    turned = _reversed_pairs(by_reading)
+    if turned >= _LOCAL and further > twice and further >= _ROWS * len(near):
         return "rows across columns"
+    if kept >= _REVERSED_KEPT * len(near) and turned >= _REVERSED:
+        return "columns from left to right"
+    if notes and _breaks_at_notes(by_reading, frozenset(notes)):
+        return "notes misplaced"
+    merged = twice if turned >= _LOCAL else twice + further
     if merged and merged >= _MERGED * len(near):
         return "columns merged"
-    if kept < _KEPT * len(near) or not kept:
-        return "no regular order"
-    return "columns from left to right" if _is_reversed(by_reading) else "columns out of order"
+    return "columns out of order" if near and kept >= _KEPT * len(near) else "no regular order"
 
 
 def _anchors(reference: str, hypothesis: str) -> list[_Anchor]:
@@ -136,13 +145,11 @@ def _goes_on(before: _Anchor, after: _Anchor) -> bool:
     return abs(true - read) <= 1 + read // 4
 
 
-def _is_reversed(by_reading: Sequence[_Anchor]) -> bool:
-    """Whether blocks of the reference were read from its end to its beginning."""
-    blocks = [[by_reading[0]]]
-    for before, after in pairwise(by_reading):
-        if not _goes_on(before, after):
-            blocks.append([])
-        blocks[-1].append(after)
-    starts = [block[0].true for block in blocks if len(block) > 1]
-    down = sum(after < before for before, after in pairwise(starts))
-    return len(starts) >= _FEWEST_COLUMNS and down >= _DESCENDING * (len(starts) - 1)
+def _reversed_pairs(by_reading: Sequence[_Anchor]) -> float:
+    """Share of all pairs of anchors that stand in the reverse order."""
+    seen: list[int] = []
+    inversions = 0
+    for anchor in by_reading:
+        inversions += len(seen) - bisect_left(seen, anchor.true)
+        insort(seen, anchor.true)
+    return 2 * inversions / (len(seen) * (len(seen) - 1))
