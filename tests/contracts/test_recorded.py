@@ -67,3 +67,15 @@ def test_a_filter_of_lmms_eval_is_reported(tmp_path: Path):
     }  # fmt: skip
     words = "responses of filtered: only what a filter of the task took"
     assert [words in each for each in said.values()] == [True, False]
+
+
+def test_tables_of_vlmevalkits_evaluation_are_skipped(tmp_path: Path):
+    expected = record("vlmevalkit", "replay/xlsx/expected.json")
+    folder = RECORDED / "vlmevalkit" / "replay" / "xlsx" / "files"
+    said = run(trial(tmp_path / "d", expected), tmp_path / "r", f"replay:{folder}")
+    read, _, skipped = " ".join(said.split()).partition("files skipped:")
+    results = {f"served_T{number}.xlsx" for number in (1, 3, 11, 21)}
+    others = {each.name for each in folder.rglob("*") if each.is_file()} - results
+    assert {name for name in results if name in read} == results
+    assert {name for name in others if name in skipped} == others
+    assert "served_T11_exact_matching_result.xlsx" in others

@@ -27,7 +27,6 @@ from keju.runs import RunFolder
 
 RECORDED = Path(__file__).parent / "recorded"
 LMMS = RECORDED / "lmms-eval-0.7.3"
-VLMEVALKIT = RECORDED / "vlmevalkit-e8e78f05"
 QUESTIONS = ("此書何名？", "作者何人？", "成於何代？")
 
 
@@ -104,18 +103,6 @@ def test_the_ids_of_a_dataset_may_look_like_rows(tmp_path: Path):
     """The prompts decide: row 1 is not the item 1."""
     found, _ = answers(dataset(tmp_path / "d", ("1", "2", "3")), LMMS, tmp_path / "run")
     assert (found["1"][1], found["3"][0]) == ("《史記》", "failed")
-
-
-def test_a_folder_of_vlmevalkit(tmp_path: Path):
-    found, shown = answers(dataset(tmp_path / "d"), VLMEVALKIT, tmp_path / "run")
-    assert found == {
-        "q0": ("answered", "《史記》"),
-        "q1": ("answered", "=1+1"),
-        "q2": ("failed", ""),
-    }
-    assert "1 files with responses: M/T20261122_Ge8e78f05/M_D.xlsx" in shown
-    for skipped in ("status.json", "M_D_acc.csv", "M_D_exact_matching_result.xlsx", "01_D.pkl"):
-        assert skipped in shown
 
 
 def lines(path: Path, *rows: dict[str, object]) -> Path:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,7 +32,17 @@ FOLDERS = {
     "json": "json of a local model with SKIP_ERR=1",
     "api": "xlsx of its API model, which asks the same server",
 }
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.+-]+")
+EVALUATION = dict.fromkeys(
+    (
+        "served_T11_acc.csv",
+        "served_T11_exact_matching_result.pkl",
+        "served_T11_exact_matching_result.xlsx",
+        "status.json",
+    ),
+    True,
+)
+_TIME = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.+-]+")
+_STAMP = b"2026-11-22T00:00:00"
 
 
 def version(contract: Contract) -> str:
@@ -70,6 +82,13 @@ def exchange(contract: Contract) -> Iterator[Exchanged]:
         replayed = _replayed(contract, data, folder)
         yield compared(f"{what}: status and text", told(direct), told(replayed))
         yield compared(f"{what}: scores", scores(direct), scores(replayed))
+    said = (contract.work / "said-xlsx.txt").read_text("utf-8")
+    yield compared(
+        "xlsx: tables and pickles of its evaluation and its state, which are skipped",
+        EVALUATION,
+        {name: name in said.partition("files skipped:")[2] for name in EVALUATION},
+        detail=", ".join(EVALUATION),
+    )
     yield from _thinking(contract, data, direct)
 
 
@@ -95,11 +114,26 @@ def _replayed(contract: Contract, data: Path, name: str) -> Path:
     """The run that reads a folder as VLMEvalKit wrote it; the folder is recorded."""
     out = contract.work / f"replay-{name}"
     folder = contract.work / "out" / name
-    run(data, out, f"replay:{folder}")
+    said = run(data, out, f"replay:{folder}")
+    (contract.work / f"said-{name}.txt").write_text(" ".join(said.split()), "utf-8")
     contract.keep(f"replay/{name}/expected.json", told(out))
     for file in (each for each in folder.rglob("*") if each.is_file()):
         content = file.read_bytes()
         if file.name == "status.json":
-            content = _TIME.sub("2026-11-22T00:00:00+00:00", content.decode()).encode()
+            content = _TIME.sub(_STAMP, content)
+        elif file.suffix == ".xlsx":
+            content = _undated(content)
         contract.keep(f"replay/{name}/files/{file.relative_to(folder)}", content)
     return out
+
+
+def _undated(workbook: bytes) -> bytes:
+    """The same workbook with one time of creation, so that records of equal content are equal."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as there, zipfile.ZipFile(made, "w") as here:
+        for each in there.infolist():
+            content = there.read(each)
+            if each.filename == "docProps/core.xml":
+                content = _TIME.sub(_STAMP, content)
+            here.writestr(each, content)
+    return made.getvalue()

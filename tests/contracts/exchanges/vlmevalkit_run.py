@@ -56,7 +56,7 @@ class Local:
 
 
 def main(checkout: str, tables: str, out: str, url: str, rules: str) -> None:
-    """Every format with the local model, then with thinking apart, then the API model."""
+    """Every format with the local model (evaluated in xlsx), thinking apart, the API model."""
     prepare(Path(checkout))
     import torch
 
@@ -85,6 +85,9 @@ def main(checkout: str, tables: str, out: str, url: str, rules: str) -> None:
             heads = Path(tables, f"{name}.tsv").read_text("utf-8").partition("\n")[0].split("\t")
             dataset = mcq.CustomMCQDataset(name) if "A" in heads else vqa.CustomVQADataset(name)
             inference.infer_data_job(model, str(folder), "served", dataset, api_nproc=1)
+            if kind == "xlsx" and dataset.TYPE == "MCQ":
+                file = str(folder / f"served_{name}.xlsx")
+                dataset.evaluate(file, model="exact_matching", nproc=1)
         status.upsert_run_status(folder, model_name="served")
         shutil.rmtree(folder / "images", ignore_errors=True)
 
