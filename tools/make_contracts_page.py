@@ -65,6 +65,8 @@ def _details(found: list[tuple[Program, Result | None]], recorded: Path) -> Iter
         )
         if needs:
             yield f"Installed in {where}: {needs}.\n"
+        if program.checkout:
+            yield f"Used from a checkout of commit {program.commit}: `{program.checkout}=FOLDER`.\n"
         files = [
             f"`{each.relative_to(recorded / program.name)}`"
             for each in sorted((recorded / program.name).rglob("*"))
