@@ -18,7 +18,7 @@ from keju.scoring.aggregate import (
 
 BENCHMARK = "MCS-Bench"
 AS_PRINTED = "Illustration"
-"""The domain whose single tasks (Tables 21 to 24) are not in the transcription."""
+"""The domain whose single tasks (Table 21) are not in the transcription."""
 
 _PROTOCOL: Protocol = "official"
 _FORMATS = ("MCQ", "QA")
