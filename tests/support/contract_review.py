@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from itertools import count
 from pathlib import Path
 
+import polars as pl
 from commanding import keju
 from contracting import Contract
 from making import picture
@@ -121,3 +122,9 @@ def read_back(file: Path, dataset: Dataset, person: str = PERSON) -> list[Verdic
 def by_item(verdicts: Iterable[Verdict]) -> dict[str, Verdict]:
     """Verdicts of one person by item."""
     return {each.item: each for each in verdicts}
+
+
+def states(out: Path) -> dict[str, str]:
+    """What became of each item, from the table of a reviewed dataset."""
+    rows = pl.read_parquet(out / "tables" / "decided.parquet").to_dicts()
+    return {row["item"]: row["state"] for row in rows}
