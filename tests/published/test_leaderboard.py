@@ -122,6 +122,25 @@ def test_the_example_of_the_documentation_prints_what_is_documented(tmp_path):
     assert lines == output.strip().splitlines()
 
 
+@pytest.mark.parametrize(
+    ("text", "findings"),
+    [
+        ("model,A,B,Avg,Rank\nx,50,60,55,1\ny,40,50,45,2\nz,40,–,,3\n", []),
+        (
+            "model,A,B,Avg,Rank\nx,50,60,55,1\ny,40,50,45,3\nz,40,–,40,2\n",
+            [("rank", "y"), ("rank", "z")],
+        ),
+        ("model,A,B,Avg CER ↓,Rank\nx,10,20,15,1\ny,20,30,25,2\n", []),
+        ("model,A,B,Avg CER ↓,Rank\nx,10,20,15,2\ny,20,30,25,1\n", [("rank", "x"), ("rank", "y")]),
+    ],
+    ids=["lacking", "lacking and wrong", "less is better", "less is better and wrong"],
+)
+def test_means_and_ranks_are_checked_where_cells_are_missing_or_less_is_better(
+    tmp_path, text, findings
+):
+    assert list(audited(tmp_path, text)) == findings
+
+
 def test_what_so_few_cells_cannot_show_is_not_said_to_hold(tmp_path):
     text = "model,A,B,Average\nx,10,20,15\ny,12,20,16\nz,1,2,1.5\n"
     audit = audit_leaderboard(_written(tmp_path, text))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from keju.published.book import Book
 from keju.published.checks.base import Check, Mismatch, Outcome
 from keju.published.checks.marks import places
+from keju.published.checks.sizes import ranks_of
 from keju.published.models import published_model
 from keju.statistics.correlation import spearman
 
 
 class Rank(Check, frozen=True, kw_only=True, tag="rank"):
-    """A column of ranks is the order of another."""
+    """A column of ranks is the order of another, in the rows that have both."""
 
     column: str
     of: str
@@ -21,14 +23,14 @@ class Rank(Check, frozen=True, kw_only=True, tag="rank"):
     def examine(self, book: Book) -> Iterator[Outcome]:
         """One place; equal values may stand in either order."""
         column, of = book.column(self.column), book.column(self.of)
-        rows = list(column.values)
-        values = [of.values[row] for row in rows]
+        rows = [row for row in column.values if row in of.values]
+        places_of = ranks_of(of, of.values, rows)
+        shared = Counter(places_of.values())
         failed = []
-        for row, rank in column.values.items():
-            above = sum(value > of.values[row] for value in values)
-            same = sum(value == of.values[row] for value in values)
-            if not above + 1 <= rank <= above + same:
-                failed.append(Mismatch(where=row, printed=f"{rank:g}", recomputed=f"{above + 1:g}"))
+        for row, place in places_of.items():
+            rank = column.values[row]
+            if not place <= rank < place + shared[place]:
+                failed.append(Mismatch(where=row, printed=f"{rank:g}", recomputed=f"{place:g}"))
         yield Outcome(column.place, len(rows), tuple(failed))
 
 

@@ -19,7 +19,7 @@ class Mean(Check, frozen=True, kw_only=True, tag="mean"):
     format: str = ""
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place a table."""
+        """One place a table; rows that lack a part are not compared."""
         listed = (self.parts,) if isinstance(self.parts, str) else self.parts
         for table in self.tables:
             columns = [
@@ -32,6 +32,7 @@ class Mean(Check, frozen=True, kw_only=True, tag="mean"):
                 {
                     row: sum(column.values[row] for column in columns) / len(columns)
                     for row in columns[0].values
+                    if all(row in column.values for column in columns)
                 },
                 sum(column.half for column in columns) / len(columns),
             )
@@ -48,7 +49,7 @@ class RowMean(Check, frozen=True, kw_only=True, tag="row_mean"):
         for reference in self.columns:
             for column in book.columns(reference):
                 values = [column.values[row] for row in book.evaluated if row in column.values]
-                if self.row in column.values:
+                if self.row in column.values and values:
                     mean = sum(values) / len(values)
                     yield _same(column, {self.row: mean}, column.half)
 
