@@ -140,6 +140,12 @@ def test_too_few_groups_can_find_no_difference_whatever_its_size():
         assert largest[0] > 0.05 / tests >= largest[1]
 
 
+def test_groups_that_differ_alike_show_no_detectable_difference():
+    always, never = sums(np.ones(8)), sums(np.zeros(8))
+    assert spread_of_differences(always, never) == 0
+    assert detectable_difference(0.0, 8) is None
+
+
 def test_the_spread_of_a_mean_over_items_is_that_of_the_differences():
     first, second = sums([1.0, 0.0, 1.0, 1.0]), sums([0.0, 0.0, 1.0, 0.0])
     assert spread_of_differences(first, second) == pytest.approx(np.std([1, 0, 0, 1], ddof=1))

@@ -46,11 +46,12 @@ class TaskGrade(Record, frozen=True, kw_only=True, omit_defaults=False):
     `mean` counts every missing grade as 0: a call of the model that failed, a reply of the judge
     without a grade, and a call of the judge that failed. So an answer that makes the judge refuse
     never raises it. `graded_mean` is over the answers that have a grade. An empty answer is
-    worth 0 in both, and an answer about which the judge has not been asked is in neither. Both are
-    None where the judge has not replied at all. `low` and `high` bound `mean` (95 %, by group),
-    None for a single group. `missing` counts the missing grades in `mean`; `unparsable` and
-    `failed` count replies and calls of the judge (its repeats apart), `no_answer` failed calls of
-    the model, and `no_reply` the answers about which the judge has not been asked.
+    worth 0 in both, and an answer about which the judge has not been asked is in neither. The
+    grade of an answer is the mean over the repeats that have one; it is missing if none has. Both
+    means are None where the judge has not replied at all. `low` and `high` bound `mean` (95 %, by
+    group), None with fewer than 6 groups. `missing` counts the missing grades in `mean`;
+    `unparsable` and `failed` count replies and calls of the judge (its repeats apart), `no_answer`
+    failed calls of the model, and `no_reply` the answers about which the judge has not been asked.
     """
 
     judge: str

@@ -227,7 +227,7 @@ def _power_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
         )
     sizes = sorted(each.detectable for each in found if each.detectable is not None)
     if sizes:
-        low, high = (f"{100 * size:.0f}" for size in (sizes[0], sizes[-1]))
+        low, high = (_points(size) for size in (sizes[0], sizes[-1]))
         span = low if low == high else f"{low} to {high}"
         yield (
             f"A true difference of {span} points would be found four times in five "
@@ -236,6 +236,10 @@ def _power_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
             else f"In some tasks even a difference of 100 points might be missed: the groups "
             f"differ too much (--json has each task's; the smallest is {low} points)"
         )
+
+
+def _points(size: float) -> str:
+    return "less than 1" if size < 0.005 else f"{100 * size:.0f}"
 
 
 def _place(each: TaskComparison) -> str:

@@ -33,7 +33,8 @@ class TaskComparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     by group (None with fewer than 6 groups). `p` is of the paired randomisation test, `p_holm`
     adjusted over all tasks that were compared. `needed` is the number of groups with which a p of
     .05 can be reached after that adjustment; `detectable` is the true difference that so many
-    groups find four times in five, None where there are fewer than needed. p, `p_holm` and
+    groups find four times in five, None where there are fewer than needed or where all groups
+    differ by the same amount. p, `p_holm` and
     `detectable` are None too where the metric is not a ratio of sums (a median, a harmonic mean of
     means) or where there is one group only. `better` is ``first`` or ``second`` where the adjusted
     p is at most .05, else empty.
@@ -61,8 +62,8 @@ def compare_models(
 ) -> list[TaskComparison]:
     """Compare two sides task by task on their main metrics, in the catalogue's order.
 
-    Failures count at each metric's worst value, as in every table. An item that one of them has
-    no value for is left out of both.
+    Failures count at each metric's worst value, as in every table. An item that has no
+    value on one side is not compared.
 
     Args:
         first: scores of one model in one prompt variant.

@@ -127,12 +127,13 @@ def detectable_difference(
         power: how often the difference is to be found.
 
     Returns:
-        The difference in the unit of `spread`; None where so few groups cannot reach the level
-        whatever the difference (see `groups_needed`).
+        The difference in the unit of `spread`. None where so few groups cannot reach the level
+        whatever the difference (see `groups_needed`), or where the spread is 0: groups that all
+        differ by the same amount do not show how much others would vary.
     """
     from scipy.special import stdtrit  # noqa: PLC0415
 
-    if groups < groups_needed(tests, level=level):
+    if groups < groups_needed(tests, level=level) or spread <= _SLACK:
         return None
     freedom = groups - 1
     reach = stdtrit(freedom, 1 - level / (2 * tests)) + stdtrit(freedom, power)
