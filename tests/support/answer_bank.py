@@ -9,9 +9,9 @@ from typing import Any
 
 from keju.benchmarks import task
 from keju.items import Item, Response
-from keju.scoring import extract_probability
 from keju.scoring.case import Case
 from keju.scoring.short import entity_set, same_short
+from keju.scoring.stated import extract_final_probability
 from keju.text import counted
 
 BANKS = Path(__file__).parents[1] / "banks"
@@ -61,7 +61,7 @@ def extracted(row: dict[str, Any]) -> Any:
     """What `strict` takes of a response, in the form of `expected`; None for no answer."""
     form = form_of(row)
     if form == "probability":
-        return extract_probability(row["response"]).answer
+        return extract_final_probability(row["response"]).answer
     case = case_of(row)
     if form == "boxes":
         return case.box_list.rows

@@ -6,8 +6,8 @@ import re
 
 from keju.metrics import english_number, parse_number
 from keju.scoring.answers import Extracted, spoken
-from keju.scoring.counted_things import asked_thing, count_of, dozens
-from keju.scoring.stated import LONGEST, extract_count
+from keju.scoring.counted_things import Asked, asked_thing, count_of, dozens, without_ranges
+from keju.scoring.stated import LONGEST, extract_count, without_first_sight
 from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
 
@@ -44,6 +44,12 @@ _NONE = re.compile(
     r"|\W*there (?:are|is) no (?:visible )?(?:oracle|inscri|character)",
     re.IGNORECASE,
 )
+_COUNT_ALONE = re.compile(
+    rf"(?:一?共(?:计|有)?|总共|合计|there are )?{_N}\s?"
+    r"(?P<unit>[个名位只条枚处匹头棵座朵艘张幅件把片株尾根间人方行列字]?)"
+    r"(?P<things>[\u4e00-\u9fff]{0,4}|\s[a-z]+(?:\s[a-z]+)?)"
+)
+_EDGE = " \t\r\n*_`#>。.，,、:：;；!！\"'“”"
 _MOST_CORRECTIONS = 3
 _ABOUT = re.compile(r"左右|上下|(?<=[0-9个字])许")
 
@@ -60,45 +66,66 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     plain = dozens(_DENIED.sub(" ", narrowed(plain)))
     if len(body) > LONGEST:
         return extract_count(body)
+    asked = asked_thing(question)
     paragraphs = [each.strip() for each in plain.split("\n\n") if each.strip()]
     if len(paragraphs) > 1 and not paragraphs[-2][-1:].isdigit():
         alone = extract_count(paragraphs[-1])
         if alone.answer is not None and alone.rule == "whole":
             return alone
-    back = list(wording("discourse", "correction").finditer(folded(plain)))
-    for each in reversed(back[-_MOST_CORRECTIONS:]):
-        if each.start() > 1:
-            found = _of_text(plain[each.end() :], question)
-            if found.answer is not None:
-                return found
-    return _of_text(plain if plain.strip() else body, question)
+    for start in _later(plain, "discourse", "correction"):
+        found = _of_text(plain[start:], question, asked)
+        if found.answer is not None:
+            return found
+    sure = without_first_sight(plain)
+    for start in _later(sure, "counts", "concludes"):
+        value = count_of(folded(sure[start:]), asked) if asked else None
+        if value is not None:
+            return Extracted(f"{value:.0f}", "conclusion", plain[start : start + 80])
+    return _first_line(sure, asked) or _of_text(sure if sure.strip() else body, question, asked)
 
 
-def _of_text(plain: str, question: str) -> Extracted:
+def _later(plain: str, file: str, name: str) -> list[int]:
+    """Where the last wordings of a kind end, the last first."""
+    found = [each for each in wording(file, name).finditer(folded(plain)) if each.start() > 1]
+    return [each.end() for each in reversed(found[-_MOST_CORRECTIONS:])]
+
+
+def _first_line(plain: str, asked: Asked | None) -> Extracted | None:
+    """The count that is the whole first line, where parts of it are listed after."""
+    first, _, rest = plain.strip().partition("\n")
+    flat = folded(first).strip(_EDGE)
+    found = _COUNT_ALONE.fullmatch(flat)
+    if not rest.strip() or not found or not (found["unit"] or found["things"]):
+        return None
+    value = _number(found["n"])
+    if value is None or (asked and found["things"] and count_of(flat, asked) != value):
+        return None
+    return Extracted(f"{value:.0f}", "first line", first)
+
+
+def _of_text(plain: str, question: str, asked: Asked | None) -> Extracted:
     stated = extract_count(plain)
     if stated.answer is not None and stated.rule in {"whole", "answer phrase"}:
         return stated
-    asked = asked_thing(question)
-    words = question.lower().replace("数字", "").replace("數字", "")
-    characters = not question or re.search(r"字|character|inscription|甲骨文", words)
-    if asked and not characters:
+    if asked and not asked.characters:
         value = count_of(folded(plain), asked)
         if value is None:
             last = folded(re.split(r"(?<=[。！!?？\n])", plain.strip())[-1])
-            value = (
-                count_of(last, asked) if wording("discourse", "conclusion").match(last) else None
-            )
-        return (
-            Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
-            if value is not None
-            else stated
-        )
-    if not characters:
+            concludes = wording("discourse", "conclusion").match(last)
+            value = count_of(last, asked) if concludes else None
+        if value is not None:
+            return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
         return stated
-    return _of_characters(plain, stated)
+    words = question.lower().replace("数字", "").replace("數字", "")
+    if question and not asked and not re.search(r"字|character|inscription|甲骨文", words):
+        return stated
+    return _of_characters(plain, stated, asked)
 
 
-def _of_characters(plain: str, stated: Extracted) -> Extracted:
+def _of_characters(plain: str, stated: Extracted, asked: Asked | None) -> Extracted:
+    if asked and asked.each and (value := count_of(folded(plain), asked)) is not None:
+        return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
+    plain = without_ranges(folded(plain))
     totals = [match for match in _TOTAL.finditer(plain) if _number(match["n"]) is not None]
     found = _characters(plain)
     values = {_number(match["n"]) for match in totals}

@@ -102,7 +102,8 @@ def is_modern(text: str) -> bool:
     """Whether a Chinese text has many of the little words that classical prose lacks."""
     flat = folded(text)
     said = len(wording("passages", "modern").findall(flat))
-    return said >= 2 and said > 0.03 * sum(map(is_han, flat))
+    classical = len(wording("passages", "classical").findall(flat))
+    return said >= 2 and said > classical and said > 0.03 * sum(map(is_han, flat))
 
 
 def is_mostly_latin(text: str) -> bool:
@@ -119,8 +120,17 @@ def is_remark(text: str, form: PassageForm) -> bool:
     if _speaks_to_the_user(flat) or _is_note(flat, form):
         return True
     if form == "translation":
-        return bool(wording("passages", "translation").search(flat) or _refuses(flat))
+        said = wording("passages", "translation").search(flat) or _refuses(flat)
+        return bool(said) or is_advice(flat)
     return _english_remark(flat) if is_mostly_latin(flat) else speaks_of_the_page(flat)
+
+
+def is_advice(flat: str) -> bool:
+    """Whether a folded sentence recommends one of several versions by its name."""
+    return bool(
+        wording("passages", "recommend").search(flat)
+        and wording("passages", "a_version").search(flat)
+    )
 
 
 def _speaks_to_the_user(flat: str) -> bool:

@@ -34,7 +34,7 @@ from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.short import entity_set
-from keju.scoring.stated import extract_count, extract_probability
+from keju.scoring.stated import extract_count, extract_final_probability
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
 from keju.text import (
@@ -331,7 +331,7 @@ def kind_of(value: object) -> str:
 _TRANSLATIONS = frozenset({"T2", "vernacular_translation"})
 _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
     "entities": extract_entities,
-    "probability": extract_probability,
+    "probability": extract_final_probability,
 }
 
 _folded = lru_cache(maxsize=1 << 16)(normalise)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from keju.scoring.answers import Extracted, json_names, json_text, spoken, unfenced
-from keju.scoring.blocks import is_modern, is_remark, speaks_of_the_page
+from keju.scoring.blocks import is_modern, is_remark, kind_of_label, speaks_of_the_page
 from keju.scoring.short import name_in
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
@@ -77,7 +77,11 @@ def _listing(body: str) -> str:
 def _names(listing: str) -> Iterator[str]:
     if wording("entities", "none", "{}").fullmatch(folded(listing).strip(_EDGE)):
         return
+    begun = False
     for line in listing.splitlines():
+        if begun and _opens_notes(line):
+            return
+        begun = begun or bool(line.strip(_EDGE))
         item = _ITEM.fullmatch(line)
         if line.strip().startswith("|"):
             yield from _clean(_cell(line))
@@ -85,6 +89,17 @@ def _names(listing: str) -> Iterator[str]:
             yield from _clean(_AFTER_ITEM.split(_GLOSS.sub("", item["item"]), maxsplit=1)[0])
         else:
             yield from _of_line(line)
+
+
+def _opens_notes(line: str) -> bool:
+    """Whether a line is nothing but the label of what is added to a list (说明：)."""
+    core = line.strip(" \t#*>-:：【】[]")
+    heading = line.strip().endswith((":", "：")) or line.strip()[:1] in "#*【"
+    flat = folded(core)
+    if not (heading or wording("entities", "notes").fullmatch(flat)):
+        return False
+    known = wording("entities", "kind", "{}(?:类|名)?").fullmatch(flat)
+    return kind_of_label(core) == "aside" and not known
 
 
 def _of_line(line: str) -> Iterator[str]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from keju.scoring.answers import Extracted, json_answer, spoken, unfenced
-from keju.scoring.blocks import speaks_of_the_page
+from keju.scoring.blocks import is_mostly_latin, speaks_of_the_page
 from keju.scoring.letter_claims import Claim, Rank, claims_of
 from keju.scoring.letter_mentions import FINAL, flattened, mentions_in
 from keju.scoring.wordings import folded, wording
@@ -268,6 +268,7 @@ def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
     plain = folded(flat)
     return (
         len(flat) > _SHORTEST_READING
+        and not is_mostly_latin(flat)
         and all(each.mention.by_text and each.rank == Rank.NAMED for each in left)
         and any(map(is_han, flat))
         and not speaks_of_the_page(plain)

@@ -64,9 +64,10 @@ def _without_opening(core: str) -> str:
             and wording("discourse", "announcement").search(_bare(line))
             and after.strip()
         )
+        planned = wording("discourse", "plan_to_answer", "{}[.。:!]*").fullmatch(flat)
         if announced:
             core = after.strip()
-        elif agreed:
+        elif agreed or planned:
             core = rest.strip()
         else:
             opening = wording(

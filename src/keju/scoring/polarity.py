@@ -8,12 +8,22 @@ from keju.scoring.answers import Extracted
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
-_CLAUSE = re.compile(r"[,，:：—]|\s-\s")
+_CLAUSE = re.compile(
+    r"[,，:：—]|\s-\s|(?=而(?:非|不是)|并非)"
+    r"|(?= (?:while|whereas|but|although|rather than|instead of|and not|not on|not in) )"
+)
 _EDGE = " \t\r\n\u3000*_`#>。.，,、:：;；!！'\"‘’“”「」『』()（）[]【】✅❌-"
 _WORD = (
     r"^\s*(?:{})(?=\s*(?:[,。.;!:—()\-]|$"
     r"|\s(?:the|they|it|this|these|because|as|since|given|but)\b))"
 )
+_KIND = re.compile(r"(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体器画印])")
+_OF_A_KIND = re.compile(
+    r"(?:是|为|属|系)(?:一[件幅部张]|于)?(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体器画印])"
+)
+_LITTLE = frozenset("着了的有是子过吗在为于地得个这那中上可以能够会")
+_LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
+_SHORT_PREDICATE = 5
 _LONGEST = 4_000
 _SENTENCES = 40
 _COMMON = frozenset(
@@ -78,33 +88,80 @@ def _of_sentence(flat: str, asked: str) -> str | None:
         return "No"
     if wording("yes_no", "yes", _WORD).match(core):
         return "Yes"
-    clauses = [each.strip(_EDGE) for each in _CLAUSE.split(core)]
-    for clause in reversed(clauses):
-        said = _of_clause(clause, asked)
-        if said:
-            return said
-    return None
+    clauses = [clause for each in _CLAUSE.split(core) if (clause := each.strip(_EDGE))]
+    said = [found for each in reversed(clauses) if (found := _of_clause(each, asked))]
+    if not said:
+        return None
+    return "" if _is_divided(clauses, said, asked) else said[0]
+
+
+def _is_divided(clauses: list[str], said: list[str], asked: str) -> bool:
+    """Whether clauses speak of several subjects in turn, of which not all are alike."""
+    if wording("yes_no", "of_a_pair").search(asked) or wording("yes_no", "exists").search(asked):
+        return False
+    if wording("yes_no", "all_of_them").search(clauses[-1]):
+        return False
+    parts = sum(bool(wording("yes_no", "part").match(each)) for each in clauses)
+    return parts > 1 and (len(set(said)) > 1 or len(said) < parts)
 
 
 def _of_clause(clause: str, asked: str) -> str:
     """Yes or No of a clause that speaks about what is asked; else an empty text."""
     denied = bool(wording("yes_no", "denies").search(wording("yes_no", "double").sub(" ", clause)))
+    lacking = _LACKING.search(clause)
+    denied = denied or bool(lacking and lacking[1] in _predicate(asked))
     alike = wording("yes_no", "asks_alike").search(asked)
     if alike and wording("yes_no", "differs").search(clause):
         return "Yes" if re.search(r"不(?:相)?同|different", asked) else "No"
-    if alike and wording("yes_no", "alike").search(clause) and _about(clause, asked):
+    if alike and wording("yes_no", "alike").search(clause) and _shares(clause, _contents(asked)):
         return "No" if denied else "Yes"
     if wording("yes_no", "joins").search(clause):
         return "No" if denied else "Yes"
+    if _is_another_kind(clause, asked):
+        return "No"
     if _about(clause, asked):
-        return "No" if denied else "Yes"
+        return "No" if denied or _has_contrary(clause, asked) else "Yes"
     return ""
+
+
+def _predicate(asked: str) -> str:
+    """What a question asks about its subject (绢本, 戴着帽子); the question where that is open."""
+    found = wording("yes_no", "predicate").search(asked)
+    return next((group for group in found.groups() if group), asked) if found else asked
 
 
 def _about(clause: str, asked: str) -> bool:
     """Whether a clause has most of the asked predicate."""
-    words, said = _contents(asked), _contents(clause)
-    return bool(words) and len(words & said) >= max(1, (len(words) + 1) // 3)
+    predicate = _predicate(asked)
+    if any(map(is_han, predicate)):
+        marked = set(filter(is_han, predicate)) - _LITTLE
+        said = marked & set(clause)
+        if marked and len(marked) <= _SHORT_PREDICATE:
+            return len(said) >= (len(marked) if len(marked) < 3 else len(marked) - 1)
+        return _shares(clause, _contents(predicate))
+    return _shares(clause, _contents(predicate)) or _has_contrary(clause, asked)
+
+
+def _shares(clause: str, words: set[str]) -> bool:
+    return bool(words) and len(words & _contents(clause)) >= max(1, (len(words) + 1) // 3)
+
+
+def _has_contrary(clause: str, asked: str) -> bool:
+    """Whether a clause has an asked English word with a prefix that denies it (incomplete)."""
+    words = set(re.findall(r"[a-z]{5,}", _predicate(asked)))
+    said = re.findall(r"\b(?:in|un|il|im|ir|non-?|dis|a)([a-z]{5,})", clause)
+    return any(each in words for each in said)
+
+
+def _is_another_kind(clause: str, asked: str) -> bool:
+    """Whether a clause names another kind than the asked one (是绢本吗 - 为纸本)."""
+    found = _KIND.fullmatch(_predicate(asked).strip(_EDGE))
+    if not found:
+        return False
+    return any(
+        each["which"] != found["which"] and each["kind"] == found["kind"]
+        for each in _OF_A_KIND.finditer(clause)
+    ) and not wording("yes_no", "denies").search(clause)
 
 
 def _contents(flat: str) -> set[str]:

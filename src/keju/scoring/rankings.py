@@ -29,6 +29,7 @@ from keju.metrics.ranking import (
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
 from keju.scoring.protocols import signature, wording_part
+from keju.scoring.stated import extract_probability
 from keju.scoring.verdicts import Verdict
 from keju.scoring.yes_no import first_yes_no
 
@@ -53,7 +54,7 @@ class Gallery:
 
     A candidate's value is the probability stated, or 1 for yes and 0 for no; None where the answer
     could not be taken or there is none. `official` takes the first word for yes or no, `strict`
-    takes an answer by `extract_yes_no`; a probability is taken alike.
+    takes an answer by `extract_yes_no`, and of a probability the corrected one.
     """
 
     def __init__(self, item: Item) -> None:
@@ -96,7 +97,9 @@ class Gallery:
             strict = _YES_NO.get(taken or "")
             official = _YES_NO.get(first_yes_no(case.text).answer or "")
         else:
-            strict = official = None if taken is None else float(taken)
+            first = extract_probability(case.text).answer
+            strict = None if taken is None else float(taken)
+            official = None if first is None else float(first)
         self._values["strict"][response.candidate] = strict
         self._values["official"][response.candidate] = official
         self._statuses[response.status] += 1

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from itertools import pairwise
 
 from keju.metrics.counts import Stated, stated_count, stated_probability
 from keju.scoring.answers import Extracted, body_of, unfenced
+from keju.scoring.wordings import folded, wording
 
 LONGEST = 50_000
 """Longer answers are not searched for a number: none is so long, and a million digits take long."""
+
+_MOST_CORRECTIONS = 3
+_CLAUSE = re.compile(r"[,，](?!\d)|[。;；!！?？\n]|\.(?=\s)|(?=\bbut\b)")
 
 
 def extract_count(text: str) -> Extracted:
@@ -19,6 +25,34 @@ def extract_count(text: str) -> Extracted:
 def extract_probability(text: str) -> Extracted:
     """The probability, 0 to 1, that a response states after its reasoning."""
     return _extracted(text, stated_probability)
+
+
+def extract_final_probability(text: str) -> Extracted:
+    """The probability that a response states last: the corrected one, else the only one.
+
+    What follows a correction (修正为, "I revise it to") comes before what stands earlier, and what
+    a clause reports of a first sight (起初, "at first") is passed over (`strict`).
+    """
+    body = body_of(text)[-LONGEST:]
+    flat = folded(body)
+    back = list(wording("discourse", "correction").finditer(flat))
+    back += wording("counts", "revised").finditer(flat)
+    starts = sorted({each.end() for each in back if each.start() > 1})
+    for start in reversed(starts[-_MOST_CORRECTIONS:]):
+        found = extract_probability(body[start:])
+        if found.answer is not None:
+            return found
+    return extract_probability(without_first_sight(body) if body.strip() else text)
+
+
+def without_first_sight(text: str) -> str:
+    """A text of the same length without the clauses that report a first guess."""
+    flat = folded(text)
+    kept = []
+    for start, end in pairwise([0, *(each.end() for each in _CLAUSE.finditer(flat)), len(flat)]):
+        first = wording("counts", "first_sight").search(flat[start:end])
+        kept.append(" " * (end - start) if first else text[start:end])
+    return "".join(kept)
 
 
 def _extracted(text: str, stated: Callable[[str], Stated | None]) -> Extracted:

@@ -110,6 +110,8 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         return Extracted(_WORDS[core.lower()], "whole answer", body)
     if _HEDGED.search(body):
         return Extracted(None, "both yes and no")
+    if (decided := _concluded(body, question)) is not None:
+        return decided
     back = _after_correction(body)
     if back and (restated := stated_yes_no(back, question)):
         return restated
@@ -127,6 +129,25 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
     return stated_yes_no(body, question) or _of_statement(core)
+
+
+def _concluded(body: str, question: str) -> Extracted | None:
+    """What the conclusion of a longer answer says, where a line opens one; None where none does."""
+    tail = body[-_LONGEST_TAIL:]
+    found = list(_conclusion().finditer(folded(tail)))
+    if not found or not tail[: found[-1].start()].strip():
+        return None
+    after = tail[found[-1].end() :].strip(_EDGE + "-—")
+    leading = _LEADING.match(re.sub(_NEITHER, "\n", after, flags=re.IGNORECASE))
+    if leading:
+        return Extracted(_meaning(leading), "conclusion", after[:60])
+    said = stated_yes_no(after, question) if after else None
+    return said._replace(rule="conclusion") if said and said.answer else said
+
+
+def _conclusion() -> re.Pattern[str]:
+    around = r"^[ \t#*>\-\d.、]*{}(?:[*\s]*(?::|是|为|,|is\b)|[* ]*$)"
+    return wording("yes_no", "concludes", around, re.MULTILINE)
 
 
 def _words_apart(plain: str) -> list[re.Match[str]]:
