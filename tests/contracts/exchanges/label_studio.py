@@ -24,6 +24,7 @@ from contract_review import (
     states,
 )
 from contracting import Contract, Exchanged, compared
+from msgspec.structs import replace
 
 from keju.building.review_form import review_form
 from keju.building.reviewing.label_studio import NO_IMAGE
@@ -183,11 +184,12 @@ def _drawn(box: Box) -> dict[str, Any]:
 def _read(contract: Contract, data: Dataset, people: Mapping[str, str]) -> Iterator[Exchanged]:
     file = contract.recorded / "json.json"
     found = read_back(file, data)
-    yield compared("people in the JSON export, by number", set(people), {v.person for v in found})
+    numbers = sorted({each.person for each in found})
+    yield compared("people in the JSON export, by number", sorted(people), numbers)
     for name, expected in ((PERSON, decided(data)), (SECOND, decided_second(data))):
-        told = {v.item: v for v in found if people.get(v.person) == name}
-        own = {item: v.decision for item, v in expected.items()}
-        yield compared(f"decisions of {name}", own, {item: v.decision for item, v in told.items()})
+        told = [replace(each, person=people[each.person]) for each in found]
+        own = {each.item: each for each in told if each.person == name}
+        yield compared(f"verdicts of {name}", expected, own)
     out = contract.work / "reviewed"
     named = [f"{key.removeprefix('user ')}={name}" for key, name in people.items()]
     done = keju(
