@@ -65,6 +65,15 @@ def test_a_page_in_order_has_no_pattern(share):
         assert reading_pattern(TRUTH, misread(TRUTH, share, seed)) is None
 
 
+def test_characters_of_the_page_that_are_read_in_wrong_places_are_no_pattern():
+    found = []
+    for seed in range(40):
+        draw = random.Random(seed)
+        said = [draw.choice(PAGE) if draw.random() < 0.3 else char for char in TRUTH]
+        found.append(reading_pattern(TRUTH, "".join(said)))
+    assert found.count(None) >= 38
+
+
 def test_characters_in_no_order_have_no_regular_one():
     draw = random.Random(3)
     found = {reading_pattern(TRUTH, "".join(draw.sample(TRUTH, len(TRUTH)))) for _ in range(50)}

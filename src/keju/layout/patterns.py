@@ -30,6 +30,9 @@ _NEAR = 6
 _ROWS, _MERGED, _KEPT = 0.45, 0.15, 0.5
 """Least shares of neighbours that are far apart alike, twice as far apart, and still neighbours."""
 
+_MIXED = 0.15
+"""Least share of the anchors that merged columns put out of order; wrong characters put fewer."""
+
 _LOCAL = 0.28
 """Share of pairs in the reverse order below which characters were mixed within columns that are
 neighbours only: rows across C columns reverse (1 - 1/C)/2 of the pairs, C/2 merged pairs 1/(2C)."""
@@ -89,9 +92,11 @@ def reading_pattern(
     if notes and _breaks_at_notes(by_reading, frozenset(notes)):
         return "notes misplaced"
     merged = twice if turned >= _LOCAL else twice + further
-    if merged and merged >= _MERGED * len(near):
+    moved = len(by_truth) - in_order
+    if merged and merged >= _MERGED * len(near) and moved >= _MIXED * len(by_truth):
         return "columns merged"
-    return "columns out of order" if near and kept >= _KEPT * len(near) else "no regular order"
+    in_blocks = near and kept >= _KEPT * len(near)
+    return _pattern_of_blocks(by_reading) if in_blocks else "no regular order"
 
 
 def _anchors(reference: str, hypothesis: str) -> list[_Anchor]:
@@ -143,6 +148,17 @@ def _goes_on(before: _Anchor, after: _Anchor) -> bool:
     """Whether the reading goes on in the reference, with a few characters wrong in between."""
     true, read = after.true - before.true, after.read - before.read
     return abs(true - read) <= 1 + read // 4
+
+
+def _pattern_of_blocks(by_reading: Sequence[_Anchor]) -> ReadingPattern | None:
+    """Whether columns are out of order if anchors that stand alone are left out.
+
+    A wrong character that happens to be one of the page's stands alone.
+    """
+    goes_on = [False, *(_goes_on(a, b) for a, b in pairwise(by_reading)), False]
+    blocks = [anchor.true for at, anchor in enumerate(by_reading) if goes_on[at] or goes_on[at + 1]]
+    in_order = _longest_increasing(blocks) > (1 - _MOVED) * len(blocks)
+    return None if in_order else "columns out of order"
 
 
 def _reversed_pairs(by_reading: Sequence[_Anchor]) -> float:
