@@ -35,9 +35,11 @@ from keju.reporting.plain import plain_table, shown
 _SHOWN = 2
 _METHOD = (
     "Method: what the numbers imply for one another is recomputed (means, ranks, counts, bounds, "
-    "marks, copies); rounding of printed digits is allowed for. Findings are sorted by the ranks "
-    "that move, the points that change (100 are the whole scale) and the cells. Proved: by the "
-    "printed numbers; likely: with an assumption that is named; editorial: naming or marking."
+    "marks, copies); rounding of printed digits is allowed for. After an arrow is what the check "
+    "expects; it may be a threshold of ours, and is not always a correction. Findings are sorted "
+    "by the ranks that move, the points that change (100 are the whole scale) and the cells. "
+    "Proved: by the printed numbers; likely: with an assumption that is named; editorial: naming "
+    "or marking."
 )
 _OWN_METHOD = (
     "Of a table are checked: a column of means against the other columns, ranks against it, a row "
