@@ -78,7 +78,9 @@ def inspect(
 ModelOf = Annotated[
     str,
     typer.Option(
-        "--model", metavar="MODEL", help="Whose transcriptions. Needed if the run has several."
+        "--model",
+        metavar="MODEL",
+        help="Model whose transcriptions are written. Needed if the run has several.",
     ),
 ]
 
@@ -110,10 +112,10 @@ def _page_command(form: str, what: str, next_step: str) -> None:
         from keju.cli.page_progress import page_bar
         from keju.interop.page_exports import export_pages
 
-        with page_bar(err) as shown:
+        with page_bar(err) as progress:
             done = export_pages(
                 run, form, folder, model=model, script=script, round_=round_, images=images,
-                shown=shown,
+                progress=progress,
             )  # fmt: skip
         counts = ", ".join(f"{count:,} {status}" for status, count in done.statuses.items())
         say(f"{done.files:,} files by {done.model} ({counts}): {folder}")
@@ -128,7 +130,7 @@ def _page_command(form: str, what: str, next_step: str) -> None:
 
 
 _PAGES = """\
-A file has the name of the image in the source, else the item's id, and each image one file. \
+Each image becomes one file, named after the image in the source, else after the item. \
 index.csv lists all images with the status of their files: [b]lines[/b] (with places), \
 [b]some-lines[/b], [b]text-only[/b] (the model gave text without places; no place is invented), \
 [b]empty[/b]; and, without a file, [b]undivided[/b] (one text for several images), \

@@ -56,8 +56,8 @@ _PROGRAMS = (*_ENGINES, "onnxruntime", "transformers", "torch")
 _PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]")
 _OF_IMAGE = re.compile(r"([1-9][0-9]{0,3})-")
 
-Shown = Callable[[int, int], None]
-"""Is called with the number of items that are done and the number of all."""
+Progress = Callable[[int, int], None]
+"""A function to call with the number of items done and the number of all items."""
 
 
 class PageRow(NamedTuple):
@@ -104,7 +104,7 @@ def export_pages(
     script: str = "",
     round_: int = 1,
     images: bool = False,
-    shown: Shown | None = None,
+    progress: Progress | None = None,
 ) -> PagesExport:
     """Write one model's transcriptions of a run, one file an image.
 
@@ -112,20 +112,20 @@ def export_pages(
         run: the run.
         form: a name in `PAGE_FORMS`.
         out: the directory to write, new or empty.
-        model: whose responses; may be left empty for a run with one model.
-        script: of which prompts, where the run has prompts in several scripts.
-        round_: of which round, from 1.
-        images: whether copies of the images are written too.
-        shown: is told the progress.
+        model: the model whose responses are written; may be empty for a run with one model.
+        script: the script of the prompts, where the run has several.
+        round_: the round, from 1.
+        images: whether to write copies of the images too.
+        progress: called after each item.
 
     Raises:
-        UsageError: the run or the model does not exist, several models or scripts and none is
-            chosen, there is nothing to export, `out` is not empty, or the dataset with the images
-            is not where the run was made.
+        UsageError: the run or the model does not exist, the run has several models or scripts and
+            none is chosen, it has nothing to export, `out` is not empty, or the dataset with the
+            images is not found.
         DataError: the run is damaged, or an image is missing or altered.
     """
     if form not in PAGE_FORMS:
-        raise UsageError(f"no form {form!r}. Forms: {', '.join(PAGE_FORMS)}")
+        raise UsageError(f"{form!r} is not a form of pages. Forms: {', '.join(PAGE_FORMS)}")
     folder = RunFolder.open(run)
     manifest = folder.manifest()
     chosen = _chosen(manifest, run, model, script, round_)
@@ -140,7 +140,7 @@ def export_pages(
     out.mkdir(parents=True, exist_ok=True)
     writer = _Writer(out, PAGE_FORMS[form], _engine(manifest, chosen.model), _time(manifest))
     writer.dataset = dataset
-    rows = writer.written(items, folder.responses(chosen.model, tasks), chosen, shown)
+    rows = writer.write_pages(items, folder.responses(chosen.model, tasks), chosen, progress)
     write_atomic(out / INDEX, _index(rows))
     return PagesExport(
         chosen.model,
@@ -183,14 +183,14 @@ class _Writer:
         self._created = created
         self._stems: dict[tuple[str, str], list[str]] = {}
 
-    def written(
+    def write_pages(
         self,
         items: Sequence[Item],
         responses: Iterable[Response],
         chosen: _Chosen,
-        shown: Shown | None,
+        progress: Progress | None,
     ) -> list[PageRow]:
-        """Write a file for each image as its response comes; rows in the items' order."""
+        """Write a file for each image of each response; return rows in the items' order."""
         pages = [
             PageOf(item, number, len(item.images))
             for item in items
@@ -204,8 +204,8 @@ class _Writer:
             place = response.task, response.item
             if chosen.has(response) and (item := waiting.pop(place, None)):
                 rows[place] = self._item(item, response)
-                if shown:
-                    shown(len(rows), len(items))
+                if progress:
+                    progress(len(rows), len(items))
         for place, item in waiting.items():
             rows[place] = self._without_file(item, "missing", "no response")
         return [row for item in items for row in rows[item.task, item.id]]

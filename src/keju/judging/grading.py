@@ -129,13 +129,13 @@ def judgements_of(
 ) -> list[Judgement]:
     """The stored grades of these answers, judge by judge.
 
-    Judges that have judged nothing here by these rubrics are left out.
+    Judges without stored replies by these rubrics are skipped.
 
     Args:
         judged: the answers.
         folder: where replies are stored.
         repeats: how many of them count; all that are stored by default.
-        judges: whose; everybody's by default.
+        judges: names of the judges; all of them by default.
     """
     repeats = stored_repeats(folder) if repeats is None else repeats
     found = []
@@ -172,7 +172,7 @@ def judged_by(
 ) -> dict[str, dict[AnswerId, float]]:
     """Each judge's grades of these answers by the rubrics, its repeats averaged.
 
-    What was graded without being sent, because it is empty, is no judge's grade.
+    Empty answers, which have grade 0 without being sent, are not included.
     """
     found: dict[str, dict[AnswerId, float]] = defaultdict(dict)
     for each in judgements_of(answers, JudgementFolder(run, rubrics)):

@@ -35,7 +35,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     """The rows of a sheet by column, each with the number of its line.
 
     Sheets have the forms that `sheet_lines` reads. Names of columns are trimmed and in lower case,
-    values trimmed; rows without any value are left out.
+    values trimmed; rows without any value are skipped.
 
     Raises:
         UsageError: there is no such file, or it is an address.

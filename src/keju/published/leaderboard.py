@@ -36,7 +36,7 @@ _MOSTLY = 0.8
 
 
 class Leaderboard(Book, frozen=True, kw_only=True):
-    """One table of somebody's, read as a paper's would be. Rows of means are no models."""
+    """One table of another source, read like a paper's table. Rows of means are not models."""
 
     @cached_property
     def evaluated(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def audit_leaderboard(path: Path) -> Audit:
     row of means against the other rows; columns headed ``name (n=120)`` against what so many
     questions can give; bold and underlined cells (``**9**``, ``_8_``); columns and rows that repeat
     one another. A row of means or marks that fail in most columns are made in some other way (with
-    weights, within groups), and nothing is said of them.
+    weights, within groups), and are not checked.
 
     Raises:
         UsageError: there is no such file.
@@ -227,7 +227,7 @@ def _read(path: Path) -> Leaderboard:
                 f"{len(line)} cells under {len(lines[0])} headings", file=path, item=f"row {number}"
             )
     rows = dict(_rows(lines))
-    kept = [name for name in _unlike(lines[0][1:]) if _is_numbers(name, rows)]
+    kept = [name for name in _distinct(lines[0][1:]) if _is_numbers(name, rows)]
     if not kept:
         raise DataError("no column of numbers", file=path)
     return _leaderboard(path.name, rows, kept)
@@ -260,8 +260,8 @@ def _leaderboard(name: str, rows: dict[str, dict[str, Cell]], kept: Sequence[str
 
 
 def _rows(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Cell]]]:
-    names = _unlike([line[0].strip() for line in lines[1:]])
-    headings = _unlike(lines[0][1:])
+    names = _distinct([line[0].strip() for line in lines[1:]])
+    headings = _distinct(lines[0][1:])
     for name, line in zip(names, lines[1:], strict=True):
         cells = (text.strip().removesuffix("%").strip() for text in line[1:])
         yield (
@@ -274,8 +274,8 @@ def _rows(lines: Sequence[Sequence[str]]) -> Iterator[tuple[str, dict[str, Cell]
         )
 
 
-def _unlike(names: Sequence[str]) -> list[str]:
-    """The names, those that came before with a number after them."""
+def _distinct(names: Sequence[str]) -> list[str]:
+    """The names; one that occurs again gets a number after it."""
     seen: dict[str, int] = {}
     made = []
     for name in names:

@@ -1,4 +1,4 @@
-"""Two sides over the items that both answered: per task, by how much they differ, how surely."""
+"""Compare two sides task by task, over the items that both answered."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def extract_entities(text: str) -> Extracted:
 
     Separators are 、 , ; | / line breaks, ideographic and several spaces; a single space parts
     names where nothing else does. Numbering, labels and headings of kinds (人名：), notes and kinds
-    after a name (孔子（人名）), introductions, remarks and offers are left out; a corrected list
+    after a name (孔子（人名）), introductions, remarks and offers are dropped; a corrected list
     replaces the first. A response that declines, describes or lists nothing has no answer.
     """
     body = spoken(text)[:_LONGEST]
@@ -103,7 +103,7 @@ def _opens_notes(line: str) -> bool:
 
 
 def _of_line(line: str) -> Iterator[str]:
-    """The names in a line that is no list item: its sentences without labels and remarks."""
+    """The names in a line that is not a list item: its sentences without labels and remarks."""
     for sentence in _SENTENCE_END.split(_GLOSS.sub("", line)):
         said = _without_label(sentence)
         if not said.strip(_EDGE) or _is_said(said):

@@ -264,7 +264,7 @@ def _is_cut(flat: str) -> bool:
 
 
 def _is_read_out(flat: str, left: Sequence[Claim]) -> bool:
-    """Whether an option's text stands in a text that is read from the page, in no modern words."""
+    """Whether an option's text occurs only in a transcription of the page, without modern words."""
     plain = folded(flat)
     return (
         len(flat) > _SHORTEST_READING

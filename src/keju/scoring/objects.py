@@ -38,8 +38,8 @@ def json_passage(body: str, form: str) -> Extracted | None:
 def json_phrase(body: str, question: str) -> Extracted | None:
     """The value in a JSON object that answers a question, or None where that is not clear.
 
-    The key is one for answers, or stands in the question; else only one value is left without
-    those for reasons, sources and notes.
+    The key is one for answers, or occurs in the question; else the object has only one value
+    besides those for reasons, sources and notes.
     """
     for text in _candidates(body):
         value = json_value(text)

@@ -79,7 +79,7 @@ def _without_opening(core: str) -> str:
 
 
 def _without_plan(core: str) -> str:
-    """The text after a rule, where what stands before it is reasoning about the request."""
+    """The text after a rule, where the text before it is reasoning about the request."""
     before, rule, after = core.partition("\n---")
     planned = wording("passages", "plan").match(_bare(before[:_LONGEST_OPENING]))
     core = after.lstrip("-").strip() if rule and after.strip("- \n") and planned else core

@@ -52,7 +52,7 @@ _HAN_COMMON = frozenset(
 def stated_yes_no(body: str, question: str = "") -> Extracted | None:
     """Yes or No from the clauses of a response; None where they state neither.
 
-    A conclusion or a correction decides before what stands earlier; else the first clause that
+    A conclusion or a correction takes precedence over earlier clauses; else the first clause that
     says yes or no, or affirms or denies what the question asks.
     """
     sentences = [

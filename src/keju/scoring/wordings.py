@@ -1,7 +1,7 @@
 """Lists of wordings that extraction looks for, read from the TOML files in `patterns/`.
 
 An entry of a file is a list of alternatives (regular expressions) or one expression; ``@name@``
-stands for the entry of that name in the same file. All are matched against `folded` text.
+means the entry of that name in the same file. All are matched against `folded` text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two models on the same items: by how much they differ, and how surely.
+"""Paired tests, intervals and rank sets for models on the same items.
 
 Groups (books, plates, bones) are swapped or drawn whole, as items of one are not independent.
 """

@@ -21,7 +21,7 @@ class Rank(Check, frozen=True, kw_only=True, tag="rank"):
     of: str
 
     def examine(self, book: Book) -> Iterator[Outcome]:
-        """One place; equal values may stand in either order."""
+        """One place; equal values may have either order."""
         column, of = book.column(self.column), book.column(self.of)
         rows = [row for row in column.values if row in of.values]
         places_of = ranks_of(of, of.values, rows)
