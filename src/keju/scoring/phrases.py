@@ -34,6 +34,12 @@ _QUOTED = re.compile(
     r"|(?<!\w)'(?P<single>[^'\n]{1,80})'(?!\w)"
 )
 _FIRST_OF_ONE = re.compile(r"^(?:1[.．、)）]|[-*•])\s*(?=[^\d\s][^\n]*\Z)")
+_ANSWER_HEADING = re.compile(
+    r"^[ \t#*【\[]*(?:最终|最終|正确|正確)?(?:答案|(?:final |correct )?answer)[】\]*:： \t]*\n+",
+    re.IGNORECASE | re.MULTILINE,
+)
+_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
+_DYNASTY = re.compile(r"(?P<name>[\u4e00-\u9fff]{1,2})[代朝]")
 _REPEATED = re.compile(r"(?P<unit>\S{2,12}?)(?P=unit){3,}")
 _ARTICLE = re.compile(r"(?:an?|the|some)\s+", re.IGNORECASE)
 _WITH = ("与", "和", "跟", "同")
@@ -80,11 +86,26 @@ def extract_short(text: str, question: str = "") -> Extracted:
     core = _MATHS.sub(lambda found: found[1] or "", unfenced(body)).strip()
     if len(core) <= _LONGEST_PLAIN:
         core = _REPEATED.sub(lambda found: found["unit"], core)
-    core = _FIRST_OF_ONE.sub("", core)
+    core = _FIRST_OF_ONE.sub("", _ANSWER_HEADING.sub(r"答案：", core))
+    if _is_cut_off(core):
+        return Extracted(None, "cut off before the answer", body)
     return _of_clauses(core, question, body)
 
 
-def _of_clauses(core: str, question: str, body: str) -> Extracted:
+def _only_describes(core: str) -> bool:
+    """Whether a text of three sentences or more begins as the description of an image."""
+    sentences = [each for each in _sentences(core) if each.strip(_OUTSIDE)]
+    return len(sentences) > 2 and bool(wording("short", "describes").match(folded(core).lstrip()))
+
+
+def _is_cut_off(core: str) -> bool:
+    """Whether a text of several clauses ends with the words that should introduce the answer."""
+    tail = folded(core[-_LONGEST_PHRASE:]).rstrip(" *")
+    ends = wording("short", "link", "{}$").search(tail)
+    return len(core) > _LONGEST_BARE and bool(ends) and bool(re.search(r"[,，。;；.]", core))
+
+
+def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0911
     clauses = list(_clauses(core, question))
     if _lists_several(clauses, question) or _GLOSSES.search(core):
         return Extracted(None, "several phrases", body)
@@ -93,6 +114,8 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:
     best = _best([each for each in clauses if each.weight < 0 or _is_new(each.text, question)])
     if best and best.weight < _CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS:
         best = None
+    if (best is None or best.weight < _CERTAIN + 5) and _only_describes(core):
+        return Extracted(None, "only describes", body)
     if best is None:
         if core.rstrip(" *").endswith((":", "：")):
             return Extracted(None, "no phrase is given", body)
@@ -262,6 +285,7 @@ class _State:
             added = _PHRASE
         elif stated and (
             concludes
+            or self._is_year(masked)
             or self._concluded
             or number - self._corrected <= 1
             or (denied and wording("short", "contrast").search(masked))
@@ -271,6 +295,11 @@ class _State:
         self._concluded = bool(concludes and not _has_link(masked))
         self._labelled = bool(wording("short", "answer", "{}$").search(raw))
         return added
+
+    def _is_year(self, plain: str) -> bool:
+        """Whether a clause has a year in digits where the question asks for a year."""
+        asked = wording("short", "asks_for_year").search(folded(self._question))
+        return bool(asked and _YEAR.search(plain))
 
     def _weight(self, plain: str, masked: str, part: str, number: int, *, opening: bool) -> int:
         """How clearly a clause answers the question."""
@@ -295,6 +324,7 @@ class _State:
         weight += 15 * bool(links and pointing and _COPULA.search(links[0]))
         holds = wording("short", "holding")
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
+        weight += 40 * self._is_year(plain)
         return weight - 15 * bool(wording("short", "like").search(masked))
 
 
@@ -516,6 +546,8 @@ def _read(said: str, question: str, rule: str, source: str) -> Extracted:
         add(_ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare)
     if unit := wording("short", "unit").fullmatch(flat):
         add(unit["number"])
+    if (dynasty := _DYNASTY.fullmatch(flat)) and "朝代" in folded(question):
+        add(dynasty["name"])
     add(chosen)
     add(core.strip(_EDGE))
     if not readings:
