@@ -11,12 +11,11 @@ import re
 from collections.abc import Generator, Iterator
 from functools import cache
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from keju.scoring.remarks import ONE_WORD, PassageForm, is_modern, is_remark
 from keju.scoring.wordings import expression, folded, wording
 from keju.text import is_han
-
-PassageForm = Literal["transcription", "punctuated", "translation"]
 
 _KINDS = ("draft", "unpunctuated", "variant", "aside", "version", "final", "punctuated",
           "translation", "reading", "original", "place")  # fmt: skip
@@ -36,7 +35,6 @@ _RULE = re.compile(r"[ \t]*(?:[-*_=—─][ \t]*){3,}\Z")
 _NOTE_AT_END = re.compile(
     r"(?P<note>[…\s]*[（(\[【〔][^（()）\[\]【】〔〕]{2,300}[）)\]】〕]\s*[。.]?)\Z"
 )
-_ONE_WORD = frozenset("注按疏附另答问笺传序跋曰")
 _LONG_QUOTE = re.compile(r"“[^“”]{8,}”|「[^「」]{8,}」|\"[^\"]{12,}\"")
 _SAYS = re.compile(r"(?P<prefix>[^“”「」『』\"]{2,120})(?P<open>[“「『\"])")
 _CLOSING = {"“": "”", "「": "」", "『": "』", '"': '"'}
@@ -55,7 +53,6 @@ _COLON = re.compile(r"[:：]")
 _LONGEST_PREFIX = 120
 _LONGEST_LABEL = 40
 _MOST_PIECES = 12
-_FEWEST_WORDS = 3
 
 
 class Piece(NamedTuple):
@@ -96,78 +93,6 @@ def kind_of_label(label: str) -> str:
 def _label_pattern(kind: str) -> re.Pattern[str]:
     qualifier = expression("labels", "qualifier")
     return re.compile(rf"{qualifier}{{0,4}}?{expression('labels', kind)}{{1,2}}{qualifier}{{0,3}}")
-
-
-def is_modern(text: str) -> bool:
-    """Whether a Chinese text has many of the little words that classical prose lacks."""
-    flat = folded(text)
-    said = len(wording("passages", "modern").findall(flat))
-    classical = len(wording("passages", "classical").findall(flat))
-    return said >= 2 and said > classical and said > 0.03 * sum(map(is_han, flat))
-
-
-def is_mostly_latin(text: str) -> bool:
-    """Whether a text has more Latin words than Han characters."""
-    han = sum(map(is_han, text))
-    return len(re.findall(r"[A-Za-zÀ-ɏ]+", text)) > han
-
-
-def is_remark(text: str, form: PassageForm) -> bool:
-    """Whether a sentence is said by the model about its answer, and is not part of the answer."""
-    flat = folded(text).strip(" \t*_\"“”'「」-—>()（）[]【】")
-    if not flat:
-        return False
-    if _speaks_to_the_user(flat) or _is_note(flat, form):
-        return True
-    if form == "translation":
-        said = wording("passages", "translation").search(flat) or _refuses(flat)
-        return bool(said) or is_advice(flat)
-    return _english_remark(flat) if is_mostly_latin(flat) else speaks_of_the_page(flat)
-
-
-def is_advice(flat: str) -> bool:
-    """Whether a folded sentence recommends one of several versions by its name."""
-    return bool(
-        wording("passages", "recommend").search(flat)
-        and wording("passages", "a_version").search(flat)
-    )
-
-
-def _speaks_to_the_user(flat: str) -> bool:
-    """Whether a sentence agrees to the request, asks for something, or offers help."""
-    return bool(
-        wording("discourse", "acknowledgement", "{}[,.。!:]*").fullmatch(flat[:_LONGEST_PREFIX])
-        or wording("discourse", "offer").match(flat)
-        or wording("discourse", "request").match(flat)
-    )
-
-
-def _is_note(flat: str, form: PassageForm) -> bool:
-    noted = wording("discourse", "note", "(?P<note>{})(?: \\([^()]{0,20}\\))?[:,]").match(flat)
-    return bool(noted) and (flat[:1] not in _ONE_WORD or flat[1:2] != ":" or form == "translation")
-
-
-def _english_remark(flat: str) -> bool:
-    return len(re.findall(r"[a-z]+", flat)) >= _FEWEST_WORDS and bool(
-        wording("passages", "english", r"(?<![a-z])(?:{})(?![a-z])").search(flat)
-    )
-
-
-def speaks_of_the_page(flat: str) -> bool:
-    """Whether a folded Chinese sentence is about an image or a task, in modern words."""
-    head = flat[:_LONGEST_PREFIX]
-    if wording("passages", "page").search(head):
-        return True
-    said = len(set(wording("passages", "task").findall(head)))
-    return said >= 1 and len(wording("passages", "modern").findall(head)) >= 2
-
-
-def _refuses(flat: str) -> bool:
-    head = flat[:_LONGEST_PREFIX]
-    return bool(
-        wording("discourse", "refusal").search(head)
-        and wording("discourse", "about_reading").search(head)
-    )
 
 
 def pieces_of(body: str, form: PassageForm) -> list[Piece]:
@@ -236,7 +161,7 @@ class _Reader:
         """Whether the words before a colon are a label, and no part of a commentary (注：…)."""
         if label[:1] in "（(" and kind != "place":
             return False
-        if folded(label).strip() not in _ONE_WORD or self._form == "translation":
+        if folded(label).strip() not in ONE_WORD or self._form == "translation":
             return True
         if self._first and folded(label).strip() == "答":
             return not re.search(r"\n\s*[问答問][:：]", self._body)

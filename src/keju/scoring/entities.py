@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 
 from keju.scoring.answers import Extracted, json_names, json_text, spoken, unfenced
-from keju.scoring.blocks import is_modern, is_remark, kind_of_label, speaks_of_the_page
+from keju.scoring.blocks import kind_of_label
+from keju.scoring.remarks import is_modern, is_remark, speaks_of_the_page
 from keju.scoring.short import name_in
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han

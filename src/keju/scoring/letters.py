@@ -9,9 +9,9 @@ import re
 from collections.abc import Sequence
 
 from keju.scoring.answers import Extracted, json_answer, spoken, unfenced
-from keju.scoring.blocks import is_mostly_latin, speaks_of_the_page
 from keju.scoring.letter_claims import Claim, Rank, claims_of
 from keju.scoring.letter_mentions import FINAL, flattened, mentions_in
+from keju.scoring.remarks import is_mostly_latin, speaks_of_the_page
 from keju.scoring.wordings import folded, wording
 from keju.text import counted, is_han
 

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from keju.scoring.answers import Extracted, spoken, unfenced
-from keju.scoring.blocks import PassageForm, Piece, is_modern, is_mostly_latin, is_remark, pieces_of
+from keju.scoring.blocks import Piece, pieces_of
 from keju.scoring.objects import json_passage
+from keju.scoring.remarks import PassageForm, is_modern, is_mostly_latin, is_remark
 from keju.scoring.wordings import folded, wording
 from keju.text import counted, han_only, is_han
 
