@@ -45,6 +45,7 @@ the floor is 0.048. Its test is an expected failure.
 
 
 _BANKS = (
+    ("answers_frozen.jsonl", "Frozen bank"),
     ("answers.jsonl", "First development bank"),
     ("answers_second.jsonl", "Second development bank"),
     ("answers_third.jsonl", "Third development bank"),
@@ -52,6 +53,10 @@ _BANKS = (
     ("variants.jsonl", "Variants of what was missed"),
 )
 _NOTES = {
+    "answers_frozen.jsonl": "Two people wrote it, and nobody who works on the extractor has read "
+    "it. A second annotator who saw neither the values nor the extractor took the same value from "
+    "all 448 answers. The goal is an agreement of 99; the other banks, which the extractor was "
+    "developed on, say nothing about unseen answers.",
     "answers_fourth.jsonl": "The author of the extractor had not seen this bank when it was first "
     "measured: agreement 91.9. Two annotators agreed on all its lines. It was opened after that.",
     "variants.jsonl": "Written by the author of the extractor: 5 to 8 lines for each reason for "

@@ -6,13 +6,18 @@ import importlib.util
 from pathlib import Path
 
 import pytest
-from answer_bank import agrees, bank, extracted, form_of, table
+from answer_bank import BANKS, agrees, bank, extracted, form_of, table
 from degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
 
 from keju.benchmarks import prompt_of
+from keju.files import sha256_bytes
 
 ROOT = Path(__file__).parents[2]
 LEAST = {"answers_second.jsonl": 0.99, "answers_third.jsonl": 0.99, "answers_fourth.jsonl": 0.99}
+FROZEN = "93597e521202fb9ded1f1244400f08b636c9e62816e1f8aff16c985a4dcdcb3c"
+"""SHA-256 of the bank that nobody who works on the extractor has read."""
+UNSEEN = 0.95
+"""Agreement that the frozen bank had when it was first measured, rounded down."""
 FAMILIES = {family.name: family for family in families()}
 FAMILY_OF = {
     "letter": "multiple choice", "number": "How many", "yes-no": "Yes-or-No, with negatives",
@@ -40,6 +45,20 @@ def test_the_other_banks_agree_where_they_did(name):
     rows = bank(name)
     assert len(rows) >= 200
     assert sum(map(agrees, rows)) / len(rows) >= LEAST[name]
+
+
+def test_the_frozen_bank_is_unchanged_and_agrees_where_it_did():
+    assert sha256_bytes((BANKS / "answers_frozen.jsonl").read_bytes()) == FROZEN
+    rows = bank("answers_frozen.jsonl")
+    assert len(rows) == 448
+    assert sum(map(agrees, rows)) / len(rows) >= UNSEEN
+
+
+@pytest.mark.xfail(strict=True, reason="the goal is not reached: see docs/extraction.md")
+def test_the_frozen_answers_agree_in_99_of_100_and_null_earns_nothing():
+    rows = bank("answers_frozen.jsonl")
+    assert [row["id"] for row in rows if row["expected"] is None and not agrees(row)] == []
+    assert sum(map(agrees, rows)) / len(rows) >= 0.99
 
 
 def gaming():
