@@ -281,7 +281,7 @@ def _chosen(manifest: RunManifest, run: Path, model: str, script: str, round_: i
     one = _one_of(list(manifest.models), model, run, "models", "--model")
     prompts = _one_of(manifest.scripts, script, run, "scripts", "--script")
     if not 1 <= round_ <= manifest.rounds:
-        raise UsageError(f"--round {round_}: {run} has {manifest.rounds} rounds")
+        raise UsageError(f"--round {round_}: not in {run}. Its rounds: 1 to {manifest.rounds}")
     wordings = manifest.wordings
     return _Chosen(one, prompts, "released" if "released" in wordings else wordings[0], round_)
 

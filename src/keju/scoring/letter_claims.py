@@ -116,10 +116,6 @@ _OTHERS = re.compile(
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[。!?;\n]|\.(?=\s|$)")
-_COMPARATIVE = re.compile(
-    r"更|最|胜|优于|\b(?:best|better|most|more)\b|(?<!不)才(?:是|对)", re.IGNORECASE
-)
-
 _FINAL_WORDS = r"(?:最终|最終|综上(?:所述)?|綜上(?:所述)?|因此|所以|故(?!事|宫|乡)|总之|總之|由此|可见|可知|因而|于是|∴|结论|結論|更正|修正|改选|改為|改为|最后|\bfinal(?:ly)?|\btherefore|\bthus|\bhence|\bso\b|\bconclusion|\bcorrection|\boverall)"
 _IS = r"(?:应该|應該|应当|應當|应|應|该|該)?(?:就)?(?:很|最|极)?(?:大)?(?:可能)?(?:会)?(?:是|为|為|选|選|選擇|选择|在于|:|=|→|->|即)"
 _ANSWER = re.compile(
