@@ -6,7 +6,14 @@ import re
 
 from keju.metrics import english_number, parse_number
 from keju.scoring.answers import Extracted, spoken
-from keju.scoring.counted_things import Asked, asked_thing, count_of, dozens, without_ranges
+from keju.scoring.counted_things import (
+    MEASURED,
+    Asked,
+    asked_thing,
+    count_of,
+    dozens,
+    without_ranges,
+)
 from keju.scoring.stated import LONGEST, extract_count, without_first_sight
 from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
@@ -66,6 +73,8 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     plain = dozens(_DENIED.sub(" ", narrowed(plain)))
     if len(body) > LONGEST:
         return extract_count(body)
+    if wording("counts", "none_at_all").fullmatch(folded(plain).strip(_EDGE)):
+        return Extracted("0", "none there", plain)
     asked = asked_thing(question)
     paragraphs = [each.strip() for each in plain.split("\n\n") if each.strip()]
     if len(paragraphs) > 1 and not paragraphs[-2][-1:].isdigit():
@@ -113,6 +122,8 @@ def _of_text(plain: str, question: str, asked: Asked | None) -> Extracted:
             last = folded(re.split(r"(?<=[。！!?？\n])", plain.strip())[-1])
             concludes = wording("discourse", "conclusion").match(last)
             value = count_of(last, asked) if concludes else None
+        if value is None and stated.answer is None and asked.noun.isascii():
+            value = count_of(folded(plain), MEASURED)
         if value is not None:
             return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
         return stated

@@ -76,6 +76,10 @@ def asked_thing(question: str) -> Asked | None:
     return _english(word, per) if word else _chinese(found["measure"], found["noun"], per)
 
 
+MEASURED = Asked(r"\s?[个名位只条枚匹头棵座朵艘张幅件把片株尾根间]", "")
+"""Whatever stands after a measure word: for an answer in another language than the question."""
+
+
 def _english(word: str, per: str) -> Asked:
     stem = re.escape(word[:-1] if word.endswith("s") and len(word) > 3 else word)
     if word.endswith("ies"):
@@ -118,21 +122,29 @@ def without_ranges(flat: str) -> str:
 def count_of(flat: str, asked: Asked) -> float | None:
     """The one count of the asked thing: its total, else the only value; None where values differ.
 
-    0 where the text says that there is none.
+    Of three values or more, the first is the total where the others add up to it (3条船：左边1条，
+    中间2条). 0 where the text says that there is none.
     """
     flat = without_ranges(_PAIR.sub("two", _SINGLE.sub("one", flat)))
-    totals: set[float] = set()
-    others: set[float] = set()
+    totals: list[float] = []
+    others: list[float] = []
     for place, value in _counts(flat, asked):
         before = flat[max(0, place - _LEFT) : place]
         if _OPEN.search(before) or _is_part(before, asked):
             continue
-        (totals if wording("counts", "total", "{}$").search(before) else others).add(value)
+        (totals if wording("counts", "total", "{}$").search(before) else others).append(value)
     for values in (totals, others):
         if values:
-            return values.pop() if len(values) == 1 else None
+            return values[0] if len(set(values)) == 1 else _sum_of_parts(values)
+    if not asked.noun:
+        return None
     none = rf"(?:^|[,。;:]|\.\s|\bbut )\W{{0,4}}(?:{wording('counts', 'none').pattern}){asked.noun}"
     return 0.0 if re.search(none, flat) else None
+
+
+def _sum_of_parts(values: list[float]) -> float | None:
+    first, *parts = values
+    return first if len(parts) > 1 and sum(parts) == first else None
 
 
 def _counts(flat: str, asked: Asked) -> Iterator[tuple[int, float]]:
@@ -145,7 +157,7 @@ def _counts(flat: str, asked: Asked) -> Iterator[tuple[int, float]]:
         else rf"\bnumber of (?:[a-z-]+ ){{0,3}}?{noun}\b[^.,;0-9]{{0,40}}?\b(?:is|are|was|=|:)\s"
         rf"(?:actually |therefore |thus |really |about |only )?{_NUMBER}\b"
     )
-    for expression in (after,) if asked.noun in _CONTAINERS else (after, before):
+    for expression in (after,) if not asked.noun or asked.noun in _CONTAINERS else (after, before):
         for found in re.finditer(expression, flat):
             value = _value(found["n"])
             if value is not None:

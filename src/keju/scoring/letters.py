@@ -254,6 +254,9 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
             left[-1]._replace(mention=left[-1].mention._replace(letters=frozenset(names))),
             offered,
         )
+    left_over = sorted(set(offered) - denied)
+    if len(left_over) == 1 and len(offered) > _TWO and not _is_cut(flat):
+        return Extracted(left_over[0], "the only option not denied", flat[:60])
     return Extracted(None, "only denies" if denied else "no option chosen")
 
 

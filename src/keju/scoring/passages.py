@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.blocks import Piece, pieces_of
+from keju.scoring.named_characters import named_character
 from keju.scoring.objects import json_passage
 from keju.scoring.remarks import PassageForm, is_modern, is_mostly_latin, is_remark
 from keju.scoring.wordings import folded, wording
@@ -86,6 +87,8 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     if found:
         return found
     inside = _BREAK.sub("\n", unfenced(_unwrapped(body)))
+    if form == "transcription" and (named := named_character(inside)):
+        return named
     whole = Extracted(inside.strip(), "whole answer" if inside == text else "after the reasoning")
     return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from keju.metrics import english_number, parse_number
 from keju.scoring.answers import Extracted, spoken, unfenced
+from keju.scoring.categories import of_category
 from keju.scoring.objects import json_phrase
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
@@ -39,7 +40,6 @@ _ANSWER_HEADING = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
-_DYNASTY = re.compile(r"(?P<name>[\u4e00-\u9fff]{1,2})[代朝]")
 _REPEATED = re.compile(r"(?P<unit>\S{2,12}?)(?P=unit){3,}")
 _ARTICLE = re.compile(r"(?:an?|the|some)\s+", re.IGNORECASE)
 _WITH = ("与", "和", "跟", "同")
@@ -125,7 +125,29 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
         said = _value(core, question) if len(clauses) == 1 else core
         return _read(said, question, "whole answer", body)
     rule = "answer phrase" if best.weight >= _PHRASE else "sentence"
-    return _read(_value(best.text, question), question, rule, best.text)
+    value = _value(best.text, question)
+    return _read(value + _translated(best.text, value), question, rule, best.text)
+
+
+def _translated(clause: str, value: str) -> str:
+    """The gloss right after a value, in brackets, that names it in another script."""
+    plain, name = clause.replace("*", ""), value.replace("*", "").strip(_EDGE)
+    if not name or len(name) > _LONGEST_PHRASE:
+        return ""
+    for found in _GLOSS.finditer(plain):
+        before = plain[max(0, found.start() - _LONGEST_PHRASE - 2) : found.start()].rstrip()
+        if before.endswith(name):
+            gloss = found[0].strip(_EDGE)
+            return f" ({gloss})" if _other_name(value, gloss) else ""
+    return ""
+
+
+def _other_name(value: str, gloss: str) -> bool:
+    """Whether a gloss is a name in Han characters for one in Latin letters, or the reverse."""
+    latin = re.compile(r"[A-Za-zÀ-ɏ' -]{2,40}")
+    if any(map(is_han, value)):
+        return bool(latin.fullmatch(gloss))
+    return bool(gloss) and all(map(is_han, gloss))
 
 
 _PHRASE, _CONCLUDED, _LEFT_OPEN = 1000, 500, -2
@@ -229,7 +251,7 @@ class _State:
     def __init__(self, question: str) -> None:
         self._question = question
         self._corrected = -9
-        self._concluded = self._labelled = False
+        self._concluded = self._labelled = self._restated = False
 
     def read(self, sentence: str, number: int, *, alone: bool) -> Iterator[Clause]:
         """The clauses of one sentence."""
@@ -247,6 +269,8 @@ class _State:
                 continue
             if back := wording("discourse", "correction").search(plain):
                 self._corrected = number
+                corrects = plain[back.end() :].startswith((":", "为", "is ", " is "))
+                self._restated = corrects and back.start() == 0
                 if back[0] == plain:
                     continue
             masked = _masked(plain)
@@ -283,6 +307,8 @@ class _State:
         stated = weight >= _STATED
         if wording("short", "answer").search(raw.lstrip(_OUTSIDE)) or self._labelled:
             added = _PHRASE
+        elif self._restated:
+            added, self._restated = _PHRASE, False
         elif stated and (
             concludes
             or self._is_year(masked)
@@ -538,6 +564,12 @@ def _read(said: str, question: str, rule: str, source: str) -> Extracted:
     add(_ARTICLE.sub("", trimmed, count=1) if _ARTICLE.match(trimmed) else trimmed)
     if len(quoted) == 1 and len(chosen) <= _LONGEST_PHRASE:
         add(quoted[0])
+    for gloss in _GLOSS.finditer(core):
+        if len(core) <= _LONGEST_PHRASE and _other_name(
+            _GLOSS.sub("", core), gloss[0].strip(_EDGE)
+        ):
+            add(_GLOSS.sub("", core))
+            add(gloss[0].strip(_EDGE))
     flat = folded(trimmed)
     if title := wording("short", "person").match(flat):
         add(trimmed[title.end() :])
@@ -546,8 +578,8 @@ def _read(said: str, question: str, rule: str, source: str) -> Extracted:
         add(_ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare)
     if unit := wording("short", "unit").fullmatch(flat):
         add(unit["number"])
-    if (dynasty := _DYNASTY.fullmatch(flat)) and "朝代" in folded(question):
-        add(dynasty["name"])
+    for each in of_category(trimmed, question):
+        add(each)
     add(chosen)
     add(core.strip(_EDGE))
     if not readings:
@@ -564,4 +596,7 @@ def _in_language(core: str, question: str) -> str:
     if question and glosses and any(map(is_han, question)) and not any(map(is_han, bare)):
         han = [each for each in glosses if each and all(is_han(char) for char in each)]
         return han[0] if han else bare
+    if question and glosses and not any(map(is_han, question)) and any(map(is_han, bare)):
+        latin = [each for each in glosses if _other_name(bare, each)]
+        return latin[0] if latin and len(core) <= _LONGEST_PHRASE else bare
     return bare

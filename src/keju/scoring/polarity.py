@@ -110,11 +110,13 @@ def _of_clause(clause: str, asked: str) -> str:
     denied = bool(wording("yes_no", "denies").search(wording("yes_no", "double").sub(" ", clause)))
     lacking = _LACKING.search(clause)
     denied = denied or bool(lacking and lacking[1] in _predicate(asked))
-    alike = wording("yes_no", "asks_alike").search(asked)
+    differing = bool(wording("yes_no", "asks_differing").search(asked))
+    alike = differing or wording("yes_no", "asks_alike").search(asked)
     if alike and wording("yes_no", "differs").search(clause):
-        return "Yes" if re.search(r"不(?:相)?同|different", asked) else "No"
-    if alike and wording("yes_no", "alike").search(clause) and _shares(clause, _contents(asked)):
-        return "No" if denied else "Yes"
+        return "Yes" if differing else "No"
+    of_the_pair = wording("yes_no", "the_pair").match(clause) or _shares(clause, _contents(asked))
+    if alike and wording("yes_no", "alike").search(clause) and of_the_pair:
+        return "Yes" if denied == differing else "No"
     if wording("yes_no", "joins").search(clause):
         return "No" if denied else "Yes"
     if _is_another_kind(clause, asked):

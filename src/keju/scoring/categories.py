@@ -1,0 +1,24 @@
+"""Readings of a short answer with and without the noun of the asked category (明, 明代, 明朝)."""
+
+from __future__ import annotations
+
+from keju.scoring.wordings import folded, wording
+from keju.text import is_han
+
+_CATEGORIES = {"dynasty": "代朝", "script": "书体", "province": "省", "city": "市", "county": "县"}
+_LONGEST = 4
+
+
+def of_category(value: str, question: str) -> tuple[str, ...]:
+    """The value without the noun of the category that a question asks for, and with it.
+
+    None where the value is no short name in Han characters, or the question asks for no category.
+    """
+    if not value or len(value) > _LONGEST or not all(map(is_han, value)):
+        return ()
+    asked = folded(question)
+    for category, nouns in _CATEGORIES.items():
+        if wording("categories", category).search(asked):
+            bare = value[:-1] if len(value) > 1 and folded(value)[-1] in nouns else value
+            return (bare, *(bare + noun for noun in nouns))
+    return ()
