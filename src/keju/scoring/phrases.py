@@ -351,6 +351,8 @@ class _State:
         holds = wording("short", "holding")
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
         weight += 40 * self._is_year(plain)
+        if not wording("short", "asks_where").search(asked):
+            weight -= 20 * bool(wording("short", "located").match(plain))
         return weight - 15 * bool(wording("short", "like").search(masked))
 
 

@@ -21,7 +21,7 @@ _KIND = re.compile(r"(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体�
 _OF_A_KIND = re.compile(
     r"(?:是|为|属|系)(?:一[件幅部张]|于)?(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体器画印])"
 )
-_LITTLE = frozenset("着了的有是子过吗在为于地得个这那中上可以能够会")
+_LITTLE = frozenset("着著了的有是子过吗在为于地得个这那中上可以能够会")
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
 _LONGEST = 4_000

@@ -1,7 +1,8 @@
 """Lists of wordings that extraction looks for, read from the TOML files in `patterns/`.
 
 An entry of a file is a list of alternatives (regular expressions) or one expression; ``@name@``
-means the entry of that name in the same file. All are matched against `folded` text.
+means the entry of that name in the same file. All are matched against `folded` text, so their Han
+characters are folded too (着 becomes 著).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from importlib.resources import files
 from keju.errors import DataError
 from keju.text import normalise
 
+_HAN = re.compile(r"[\u3400-\u9fff]+")
 _REFERENCE = re.compile(r"@([a-z_]+)@")
 
 
@@ -62,7 +64,9 @@ def expression(file: str, name: str) -> str:
         entry = _entries(file)[name]
     except KeyError:
         raise DataError(f"no entry {name!r} among the wordings", file=f"{file}.toml") from None
-    text = entry if isinstance(entry, str) else "|".join(entry)
+    text = _HAN.sub(
+        lambda found: folded(found[0]), entry if isinstance(entry, str) else "|".join(entry)
+    )
     return "(?:" + _REFERENCE.sub(lambda found: expression(file, found[1]), text) + ")"
 
 
