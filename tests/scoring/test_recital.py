@@ -82,15 +82,23 @@ ITEMS = [
 ]
 
 
-def test_rates_by_model_with_intervals():
+def test_rates_by_model():
     said = [response("reads", each.id, each.answer) for each in ITEMS]
     said += [response("recites", each.id, TEXT) for each in ITEMS]
     reads, _, recites, wrong = recitals(ITEMS, said)
     assert (reads.model, reads.kind, reads.items, reads.places) == ("reads", "look-alike", 2, 4)
     assert (reads.read, reads.recited, reads.slips, reads.of) == (4, 0, 0, 4)
     assert (recites.read, recites.recited) == (0, 4)
-    assert recites.reciting == (1.0, 1.0)
+    assert recites.reciting is None  # two books are too few for an interval
     assert (wrong.kind, wrong.recited, wrong.places) == ("wrong-page", 1, 1)
+
+
+def test_six_books_give_an_interval():
+    items = [each for book in "defghi" for each in (
+        item(book, TEXT), item(f"{book}--x", ALTERED, control="look-alike", control_of=book),
+    )]  # fmt: skip
+    (found,) = recitals(items, [response("recites", each.id, TEXT) for each in items])
+    assert found.reciting == (1.0, 1.0)
 
 
 def test_a_poor_eye_slips_as_often_as_it_recites():
