@@ -88,7 +88,7 @@ def test_answers_that_make_the_judge_refuse_do_not_raise_the_mean(bench, answers
     found = judgements_of(answers.judged, bench.folder, judges=["openai:other"])
     gamed = by_place(grades_of(found, bench.folder, {}))[GOOD, "T2"]
     assert (gamed.mean, gamed.graded_mean, gamed.missing) == (4.5, 9, 2)
-    assert gamed.low < 4.5 < gamed.high
+    assert (gamed.low, gamed.high) == (None, None)  # four groups are too few
 
 
 def test_an_answer_that_the_judges_filter_refuses_counts_as_0(bench, answers, chat):

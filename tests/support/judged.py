@@ -25,14 +25,14 @@ TRANSLATIONS = {
 
 
 def items() -> list[Item]:
-    """Two questions on each of four sentences, each sentence a group of its own."""
+    """Two questions on each of four sentences, each question a group of its own."""
     found = []
     for place, (source, meaning) in enumerate(TRANSLATIONS.items()):
-        shared = {"benchmark": "MCS-Bench", "group": f"page {place}", "transcription": source}
-        found.append(Item(id=f"t{place}", task="T2", answer=meaning, **shared))
+        shared = {"benchmark": "MCS-Bench", "transcription": source}
+        found.append(Item(id=f"t{place}", task="T2", answer=meaning, group=f"t{place}", **shared))
         found.append(
             Item(id=f"q{place}", task="T6", question=f"「{source}」是什麼意思？", answer=meaning,
-                 **shared)
+                 group=f"q{place}", **shared)
         )  # fmt: skip
     return found
 

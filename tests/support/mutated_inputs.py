@@ -26,7 +26,7 @@ Command = tuple[str, ...]
 Run = Callable[..., None]
 """Runs a command whose success is needed to make a sound input."""
 
-RECORDED = Path(__file__).parents[1] / "models" / "recorded"
+TESTS = Path(__file__).parents[1]
 ANSWERS = {
     "i0": "天地玄黃",
     "i1": "宇宙洪荒",
@@ -118,7 +118,7 @@ def _parquet(src: Path, _run: Run, _data: Path) -> None:
 
 def _harness(name: str) -> Callable[[Path, Run, Path], object]:
     def write(src: Path, _run: Run, _data: Path) -> None:
-        shutil.copytree(RECORDED / name, src / "folder", ignore=shutil.ignore_patterns("*.pkl"))
+        shutil.copytree(TESTS / name, src / "folder", ignore=shutil.ignore_patterns("*.pkl"))
 
     return write
 
@@ -167,8 +167,11 @@ _REPLAYS = (
     _replay("Inspect log", "log.json", _json("log.json", _LOG)),
     _replay("Inspect archive", "log.zip", _eval),
     _replay("VLMEvalKit workbook", "m_D.xlsx", _workbook),
-    _replay("VLMEvalKit folder", "folder", _harness("vlmevalkit-e8e78f05/M")),
-    _replay("lmms-eval folder", "folder", _harness("lmms-eval-0.7.3/dummy")),
+    _replay(
+        "VLMEvalKit folder", "folder",
+        _harness("contracts/recorded/vlmevalkit/replay/xlsx/files/served"),
+    ),
+    _replay("lmms-eval folder", "folder", _harness("models/recorded/lmms-eval-0.7.3/dummy")),
     Input("replay", "score of a file", _json("r.json", _RESPONSES),
           (("score", "SRC/r.json", "--json", "OUT"),), "OUT"),
 )  # fmt: skip
