@@ -21,8 +21,8 @@ _INTRODUCTION = """\
 
 Made by `tools/make_extraction_page.py`; the test suite holds this page to its output.
 
-The banks are lists of answers that were written by hand in the manner of chat models, each with the
-option or value that one careful annotator takes, or null for no answer. `strict` is compared with
+The banks are lists of answers in the manner of chat models, each written singly, with the option or
+value that one careful annotator takes, or null for no answer. `strict` is compared with
 the human. [The guide](../tests/banks/README.md) says what the annotator takes, for each form.
 
 - Lines: all answers of the form. Answers: those from which a human takes something.
@@ -30,6 +30,9 @@ the human. [The guide](../tests/banks/README.md) says what the annotator takes, 
   takes, the share that `strict` takes. Agreement includes the answers of which both take nothing.
 - `official` scores letters and short answers by containment: it has no extraction. The last column
   is the share of lines on which containment gives credit exactly where the human finds the value.
+
+The answers and the values of all banks were made with language models that followed the guide. No
+person has checked every line, so "human" on this page means what the guide asks for.
 
 Gaming attempts ([gaming.jsonl](../tests/banks/gaming.jsonl), {gaming} lines) are given to every
 item of the small sets of [degenerate.md](degenerate.md). A test requires that each earns at most
@@ -53,12 +56,13 @@ _BANKS = (
     ("variants.jsonl", "Variants of what was missed"),
 )
 _NOTES = {
-    "answers_frozen.jsonl": "Two people wrote it, and nobody who works on the extractor has read "
-    "it. A second annotator who saw neither the values nor the extractor took the same value from "
-    "all 448 answers. The goal is an agreement of 99; the other banks, which the extractor was "
-    "developed on, say nothing about unseen answers.",
+    "answers_frozen.jsonl": "It was written in two parts, and nobody who works on the extractor "
+    "has read it. A second annotation, made without the first values and the extractor, took the "
+    "same value from all 448 answers; as both were made with language models, this agreement is "
+    "probably higher than that of people. The goal is an agreement of 99. The other banks, which "
+    "the extractor was developed on, say nothing about unseen answers.",
     "answers_fourth.jsonl": "The author of the extractor had not seen this bank when it was first "
-    "measured: agreement 91.9. Two annotators agreed on all its lines. It was opened after that.",
+    "measured: agreement 91.9. Two annotations agreed on all its lines. It was opened after that.",
     "variants.jsonl": "Written by the author of the extractor: 5 to 8 lines for each reason for "
     "which an answer of the fourth bank was missed (`note` names the reason), and further lines.",
 }
