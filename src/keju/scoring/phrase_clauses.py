@@ -1,0 +1,258 @@
+"""The clauses of a response to a short question, each with its weight as the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from keju.scoring.phrase_values import (
+    BOLD,
+    CLOSE,
+    GLOSS,
+    OPEN,
+    OUTSIDE,
+    has_link,
+    slot_of,
+    without_quoted,
+)
+from keju.scoring.wordings import alternatives, folded, wording
+from keju.text import is_han
+
+CERTAIN = 45
+"""The weight from which a clause is clearly the answer."""
+PHRASE, CONCLUDED, LEFT_OPEN = 1000, 500, -2
+"""The weights of an answer phrase, of a conclusion, and of a clause that leaves the answer open."""
+
+_STOPS = frozenset("。！？!?；;\n")
+_YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
+_COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
+_PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
+_STATED, _BOLD_WEIGHT = 12, 30
+
+
+class Clause(NamedTuple):
+    """A part of a sentence, with what is known of it.
+
+    Attributes:
+        text: the clause as it stands.
+        weight: how clearly it is the answer; below 0 it is none.
+        sentence: the number of its sentence.
+    """
+
+    text: str
+    weight: int
+    sentence: int
+
+
+def _outside(text: str) -> Iterator[tuple[int, str, bool]]:
+    """Each place with its character, and whether it is outside of quotation marks and brackets.
+
+    Marks that are not closed on their line count as closed at its end.
+    """
+    depth = 0
+    for place, char in enumerate(text):
+        if char in OPEN:
+            depth += 1
+        elif char in CLOSE:
+            depth = max(0, depth - 1)
+        elif char == "\n":
+            depth = 0
+        yield place, char, not depth and char not in CLOSE
+
+
+def sentences_of(core: str) -> Iterator[str]:
+    """The sentences of a text; marks in quotation marks and brackets do not end one."""
+    start = 0
+    for place, char, outside in _outside(core):
+        if outside and (char in _STOPS or _is_period(core, place)):
+            if core[start:place].strip():
+                yield core[start : place + 1]
+            start = place + 1
+    if core[start:].strip():
+        yield core[start:]
+
+
+def _is_period(core: str, place: int) -> bool:
+    after, before = core[place + 1 : place + 2], core[max(0, place - 2) : place]
+    return (
+        core[place] == "."
+        and (not after or after.isspace())
+        and not (before[-1:].isupper() and (len(before) < 2 or not before[0].isalnum()))
+    )
+
+
+def _parts(sentence: str) -> Iterator[str]:
+    """The clauses of a sentence."""
+    start = 0
+    for place, char, outside in _outside(sentence):
+        if outside and (char == "，" or _is_comma(sentence, place) or char in "—→⇒"):
+            yield sentence[start:place]
+            start = place if char in "→⇒" else place + 1
+    yield sentence[start:]
+
+
+def _is_comma(sentence: str, place: int) -> bool:
+    after = sentence[place + 1 : place + 2]
+    if sentence[place] == "-":
+        return sentence[place - 1 : place + 2] == " - "
+    return sentence[place] == "," and not after.isdigit()
+
+
+def clauses_of(core: str, question: str) -> Iterator[Clause]:
+    """The clauses with their weights."""
+    state = _State(question)
+    sentences = list(sentences_of(core))
+    last = core.rstrip().rpartition("\n")[2].strip(OUTSIDE)
+    for number, sentence in enumerate(sentences):
+        flat = folded(GLOSS.sub("", sentence)).strip(OUTSIDE)
+        if not flat or _is_aside(flat):
+            continue
+        final = len(sentences) > 1 and number == len(sentences) - 1
+        alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
+        yield from state.read(sentence, number, alone=alone)
+
+
+class _State:
+    """What the clauses before have announced: a conclusion, a correction, an answer."""
+
+    def __init__(self, question: str) -> None:
+        self._question = question
+        self._corrected = -9
+        self._concluded = self._labelled = self._restated = False
+
+    def read(self, sentence: str, number: int, *, alone: bool) -> Iterator[Clause]:
+        """The clauses of one sentence."""
+        denied, carried = False, 0
+        flat = folded(sentence)
+        choice = wording("short", "open_sentence").search(flat)
+        if choice and not wording("short", "but").search(flat, choice.end()):
+            yield Clause(sentence, LEFT_OPEN, number)
+            return
+        parts = list(_parts(sentence))
+        left = False
+        for part in parts:
+            plain = folded(GLOSS.sub("", part)).strip(OUTSIDE)
+            if not plain:
+                continue
+            if back := wording("discourse", "correction").search(plain):
+                self._corrected = number
+                corrects = plain[back.end() :].startswith((":", "为", "is ", " is "))
+                self._restated = corrects and back.start() == 0
+                if back[0] == plain:
+                    continue
+            masked = without_quoted(plain)
+            if _is_open(plain) and not self._labelled:
+                left = True
+                yield Clause(part, LEFT_OPEN, number)
+                continue
+            if _is_denied(masked):
+                denied = True
+                yield Clause(part, -1, number)
+                continue
+            weight = self._weight(plain, masked, part, number, opening=part is parts[0])
+            # A clause without a subject of its own has that of the clause before it.
+            begins = wording("short", "link").match(masked)
+            weight, carried = weight + (carried // 2 if begins and weight else 0), weight
+            carried -= _BOLD_WEIGHT * bool(BOLD.search(part))
+            weight += self._announced(
+                folded(part).rstrip(" *\n"),
+                masked,
+                weight,
+                number,
+                denied=denied or left,
+                alone=alone,
+            )
+            if not self._labelled:
+                yield Clause(part, weight, number)
+
+    def _announced(
+        self, raw: str, masked: str, weight: int, number: int, *, denied: bool, alone: bool
+    ) -> int:
+        """The weight of an answer phrase, a conclusion or a correction."""
+        added = 0
+        concludes = wording("discourse", "conclusion").match(raw.lstrip(OUTSIDE))
+        stated = weight >= _STATED
+        if wording("short", "answer").search(raw.lstrip(OUTSIDE)) or self._labelled:
+            added = PHRASE
+        elif self._restated:
+            added, self._restated = PHRASE, False
+        elif stated and (
+            concludes
+            or self._is_year(masked)
+            or self._concluded
+            or number - self._corrected <= 1
+            or (denied and wording("short", "contrast").search(masked))
+            or (alone and (self._corrected >= 0 or weight >= CERTAIN))
+        ):
+            added = CONCLUDED
+        self._concluded = bool(concludes and not has_link(masked))
+        self._labelled = bool(wording("short", "answer", "{}$").search(raw))
+        return added
+
+    def _is_year(self, plain: str) -> bool:
+        """Whether a clause has a year in digits where the question asks for a year."""
+        asked = wording("short", "asks_for_year").search(folded(self._question))
+        return bool(asked and _YEAR.search(plain))
+
+    def _weight(self, plain: str, masked: str, part: str, number: int, *, opening: bool) -> int:
+        """How clearly a clause answers the question."""
+        if wording("short", "link", "{}$").search(masked):
+            return 0
+        asked = folded(self._question)
+        grams = _grams(asked)
+        shared = len(grams & _grams(plain))
+        links = [each[0].strip() for each in wording("short", "link").finditer(masked)]
+        slot = slot_of(part, self._question) is not None
+        bold = bool(BOLD.search(part))
+        if not links and not slot and not bold:
+            begins = wording("short", "reason").match(plain) or _PRONOUN.match(plain)
+            return 22 if opening and len(plain) <= 12 and not shared and not begins else 0
+        weight = (
+            30 * shared // max(1, min(8, len(grams))) + 12 + 8 * (number == 0) + _BOLD_WEIGHT * bold
+        )
+        words = [word for each in links for word in re.findall(r"[a-z]{4,}|[^a-z\s]{2,}", each)]
+        weight += 25 * (slot or any(word in asked for word in words))
+        weight += 12 * bool(wording("short", "strong").search(masked))
+        pointing = wording("short", "pronoun").match(plain) or not self._question
+        weight += 15 * bool(links and pointing and _COPULA.search(links[0]))
+        holds = wording("short", "holding")
+        weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
+        weight += 40 * self._is_year(plain)
+        if not wording("short", "asks_where").search(asked):
+            weight -= 20 * bool(wording("short", "located").match(plain))
+        return weight - 15 * bool(wording("short", "like").search(masked))
+
+
+def _is_denied(masked: str) -> bool:
+    """Whether a clause denies, reports what others think, or gives an example."""
+    reported = wording("discourse", "reported").search(masked)
+    if reported or wording("short", "example").search(masked):
+        return True
+    return bool(
+        wording("short", "denied").search(masked) and not wording("short", "but").search(masked)
+    )
+
+
+def _is_aside(flat: str) -> bool:
+    """Whether a sentence offers help, notes, or asks."""
+    return bool(
+        wording("discourse", "offer").match(flat)
+        or wording("discourse", "note", "{}[:,]").match(flat)
+        or wording("discourse", "acknowledgement", "{}[,.!。]*").fullmatch(flat)
+    )
+
+
+def _is_open(flat: str) -> bool:
+    """Whether a sentence leaves the choice between two candidates open, or declines."""
+    if wording("short", "open").search(flat):
+        return True
+    return bool(wording("discourse", "refusal").search(flat)) and not has_link(flat[-20:])
+
+
+def _grams(flat: str) -> set[str]:
+    """Pairs of Han characters and words of other scripts, without the commonest."""
+    han = "".join(char if is_han(char) else " " for char in flat)
+    pairs = {han[at : at + 2] for at in range(len(han) - 1) if " " not in han[at : at + 2]}
+    words = set(re.findall(r"[a-z]{3,}", flat)) - set(alternatives("short", "common"))
+    return pairs | words

@@ -1,0 +1,241 @@
+"""The value in a clause of a short answer: without words that repeat the question or link it.
+
+Also the equivalent readings of that value, and the marks that are no part of a value.
+"""
+
+from __future__ import annotations
+
+import re
+
+from keju.metrics import english_number, parse_number
+from keju.scoring.answers import Extracted
+from keju.scoring.categories import of_category
+from keju.scoring.wordings import folded, wording
+from keju.text import is_han
+
+EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》-—–=~"
+OUTSIDE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”—–-"
+OPEN, CLOSE = "（(“「『《【[‘", "）)”」』》】]’"
+BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
+GLOSS = re.compile(r"\s*[（(\[][^（()）\[\]]{0,200}[）)\]]")
+LONGEST_PHRASE = 40
+LONGEST_PLAIN = 60
+_LIGHT = " \t\r\n\u3000*_`#。.，,、:：;；!！—–-"
+_QUOTED = re.compile(
+    r"[“「『《\"‘](?P<inside>[^“”「」『』《》\"‘’]{1,80})[”」』》\"’]"
+    r"|(?<!\w)'(?P<single>[^'\n]{1,80})'(?!\w)"
+)
+_ARTICLE = re.compile(r"(?:an?|the|some)\s+", re.IGNORECASE)
+_WITH = ("与", "和", "跟", "同")
+
+
+def value_of(clause: str, question: str) -> str:
+    """What a clause says, without the words that repeat the question."""
+    bold = [found[1] for found in BOLD.finditer(clause)]
+    bold = [each for each in bold if folded(each).strip(EDGE) not in folded(question)]
+    if len(bold) == 1 and not wording("short", "answer").search(folded(bold[0])):
+        return bold[0]
+    said = clause.replace("*", "").replace("`", "")
+    said = GLOSS.sub("", said) if GLOSS.sub("", said).strip(OUTSIDE) else said
+    flat = folded(said)
+    if (slot := slot_of(said, question)) is not None:
+        return slot
+    links = list(wording("short", "link").finditer(without_quoted(flat)))
+    if wording("short", "but").search(flat):
+        after = wording("short", "but").search(flat)
+        links = [each for each in links if after and each.end() > after.end()] or links
+    for link in reversed(links):
+        rest = said[link.end() :]
+        if rest.strip(EDGE) and trimmed_phrase(rest, question).strip(EDGE):
+            return rest
+    return said
+
+
+def slot_of(said: str, question: str) -> str | None:
+    """What stands in a clause where the question has 谁 (谁戴了眼镜 – 陳其美戴了眼镜)."""
+    found = wording("short", "who").search(folded(question))
+    asking = wording("short", "asking").search(folded(question))
+    together = found and folded(question)[found.start() - 1 : found.start()] in _WITH
+    if asking and not together:
+        rest = _after_verb(said, folded(question)[: asking.start()])
+        if rest:
+            return rest
+    if not found:
+        return None
+    core = said.strip(OUTSIDE)
+    flat = folded(core)
+    before = folded(question)[: found.start()].strip(OUTSIDE)
+    after = re.split(r"[,?。]", folded(question)[found.end() :])[0].strip(OUTSIDE)
+    if len(after) > 2 and flat.endswith(after) and len(flat) > len(after):
+        start = len(before) if before and flat.startswith(before) else 0
+        left = core[start : len(core) - len(after)]
+        links = list(wording("short", "link").finditer(without_quoted(folded(left))))
+        return (left[links[-1].end() :] if links else left) or None
+    if len(before) > 2 and flat.startswith(before) and before[-1] in _WITH:
+        rest = core[len(before) :]
+        stop = wording("short", "link").search(folded(rest))
+        return rest[: stop.start()] if stop and stop.start() else rest
+    return None
+
+
+def _after_verb(said: str, before: str) -> str:
+    """What follows the words that stand before the interrogative (桌上放着什么)."""
+    flat = without_quoted(folded(said))
+    for length in range(min(len(before), 12), 1, -1):
+        verb = before[-length:]
+        at = flat.rfind(verb)
+        if at >= 0 and all(map(is_han, verb)) and said[at + length :].strip(EDGE):
+            rest = said[at + length :]
+            return rest if not wording("short", "link").match(without_quoted(folded(rest))) else ""
+    return ""
+
+
+def trimmed_phrase(said: str, question: str) -> str:
+    """A phrase without words of the question and little words at both ends."""
+    core = _bared(said)
+    asked = folded(question)
+    while True:
+        flat = folded(core)
+        head = wording("short", "head").match(flat)
+        if head and head.end() and head.end() < len(core):
+            core = core[head.end() :].strip(_LIGHT)
+            continue
+        tail = wording("short", "tail").search(flat)
+        if tail and tail.start() > 0:
+            core = core[: tail.start()].strip(_LIGHT)
+            continue
+        cut = _tail_of_question(flat, asked)
+        if 0 < cut < len(core):
+            core = core[:cut].strip(_LIGHT)
+            continue
+        return core
+
+
+def _tail_of_question(flat: str, asked: str) -> int:
+    """Where words at the end of a phrase begin that the question has (的年号, 种药材, dynasty)."""
+    if flat and flat[-1].isascii() and flat[-1].isalpha():
+        words = flat.split()
+        at = len(words)
+        while at > 1 and words[at - 1] in asked.replace("?", " ").split():
+            at -= 1
+        return len(flat) if at == len(words) else flat.index(words[at], len(" ".join(words[:at])))
+    at = len(flat)
+    while at > 1 and flat[at - 1 :] in asked and is_han(flat[at - 1]):
+        at -= 1
+    if "的" in flat[at:] and not flat[at:].startswith("的"):
+        at = flat.index("的", at)
+    shared = len(flat) - at
+    before = flat[:at]
+    if shared and (before.endswith("的") or (_number(before) is not None) or shared >= 2):
+        return at - 1 if before.endswith("的") else at
+    return len(flat)
+
+
+def _number(flat: str) -> float | None:
+    core = flat.strip(EDGE)
+    if not core:
+        return None
+    return parse_number(core) if not core.isascii() or core[0].isdigit() else english_number(core)
+
+
+def _bared(text: str) -> str:
+    """A phrase without marks at its ends and quotation marks around the whole."""
+    core = text.strip(_LIGHT)
+    while len(core) > 2 and core[0] in OPEN + "\"'" and core[-1] in CLOSE + "\"'":
+        inside = core[1:-1]
+        if any(mark in inside for mark in core[0] + core[-1]):
+            break
+        core = inside.strip(_LIGHT)
+    return core
+
+
+def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
+    """The phrase with its readings, the barest one first."""
+    readings: list[str] = []
+
+    def add(each: str) -> None:
+        core = _bared(each)
+        if core.strip(EDGE) and core not in readings and len(core) <= 400:
+            readings.append(core)
+
+    core = said.replace("**", "").replace("`", "").strip(_LIGHT)
+    chosen = _in_language(core, question)
+    quoted = [each["inside"] or each["single"] for each in _QUOTED.finditer(chosen)]
+    trimmed = trimmed_phrase(chosen, question)
+    if chosen[:1] in '“「『《"‘' and quoted:
+        add(quoted[0])
+    add(_ARTICLE.sub("", trimmed, count=1) if _ARTICLE.match(trimmed) else trimmed)
+    if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE:
+        add(quoted[0])
+    for gloss in GLOSS.finditer(core):
+        if len(core) <= LONGEST_PHRASE and _other_name(GLOSS.sub("", core), gloss[0].strip(EDGE)):
+            add(GLOSS.sub("", core))
+            add(gloss[0].strip(EDGE))
+    flat = folded(trimmed)
+    if title := wording("short", "person").match(flat):
+        add(trimmed[title.end() :])
+    if (stop := wording("short", "phrase_end").search(flat)) and stop.start() > 1:
+        bare = trimmed[: stop.start()]
+        add(_ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare)
+    if unit := wording("short", "unit").fullmatch(flat):
+        add(unit["number"])
+    for each in of_category(trimmed, question):
+        add(each)
+    add(chosen)
+    add(core.strip(EDGE))
+    if not readings:
+        return Extracted(None, "no phrase is given", source)
+    return Extracted(readings[0], rule, source, tuple(readings[1:]))
+
+
+def _in_language(core: str, question: str) -> str:
+    """A phrase without its gloss; the gloss where that is in the language of the question."""
+    bare = GLOSS.sub("", core).strip()
+    glosses = [each[0].strip(" （()）[]") for each in GLOSS.finditer(core)]
+    if not bare.strip(EDGE):
+        return core
+    if question and glosses and any(map(is_han, question)) and not any(map(is_han, bare)):
+        han = [each for each in glosses if each and all(is_han(char) for char in each)]
+        return han[0] if han else bare
+    if question and glosses and not any(map(is_han, question)) and any(map(is_han, bare)):
+        latin = [each for each in glosses if _other_name(bare, each)]
+        return latin[0] if latin and len(core) <= LONGEST_PHRASE else bare
+    return bare
+
+
+def gloss_of(clause: str, value: str) -> str:
+    """The gloss right after a value, in brackets, that names it in another script."""
+    plain, name = clause.replace("*", ""), value.replace("*", "").strip(EDGE)
+    if not name or len(name) > LONGEST_PHRASE:
+        return ""
+    for found in GLOSS.finditer(plain):
+        before = plain[max(0, found.start() - LONGEST_PHRASE - 2) : found.start()].rstrip()
+        if before.endswith(name):
+            gloss = found[0].strip(EDGE)
+            return f" ({gloss})" if _other_name(value, gloss) else ""
+    return ""
+
+
+def _other_name(value: str, gloss: str) -> bool:
+    """Whether a gloss is a name in Han characters for one in Latin letters, or the reverse."""
+    latin = re.compile(r"[A-Za-zÀ-ɏ' -]{2,40}")
+    if any(map(is_han, value)):
+        return bool(latin.fullmatch(gloss))
+    return bool(gloss) and all(map(is_han, gloss))
+
+
+def is_plain(clause: str, question: str) -> bool:
+    """Whether a clause is a phrase alone, without words that link it to a subject."""
+    flat = folded(GLOSS.sub("", clause)).strip(OUTSIDE)
+    linked = has_link(without_quoted(flat)) or slot_of(clause, question)
+    return len(flat) <= LONGEST_PLAIN and not linked
+
+
+def has_link(flat: str) -> bool:
+    """Whether a folded text has words that link a subject with an answer."""
+    return bool(wording("short", "link").search(flat))
+
+
+def without_quoted(flat: str) -> str:
+    """A text of the same length with what is quoted made neutral."""
+    return _QUOTED.sub(lambda found: found[0][0] + "□" * (len(found[0]) - 2) + found[0][-1], flat)
