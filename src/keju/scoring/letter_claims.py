@@ -4,9 +4,6 @@ A claim has a rank, by how clearly it commits the response. Only what stands clo
 read (`_LEFT` characters before it, `_RIGHT` after it), so reading is linear in the mentions.
 """
 
-# Patterns are lists of words; breaking them at 100 columns makes them harder to read.
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import re
@@ -51,21 +48,33 @@ class Claim(NamedTuple):
 
 _OPENERS = r"[\s\"'“”‘’「『(\[【《<:{*|→>=—–-]{0,10}"
 _NOUN = r"(?:选项|選項|答案|option\b|choice\b|answer\b|the\b|letter\b)?"
-_AUX = r"(?:应该|應該|应当|應當|应|應|该|該|可能|会|會|能够|能|可以|可|要|宜|太|太可能|大可能|一定|必|需|适合|適合|建议|建議|推荐|考虑|考慮)"
-_VERB = r"(?:选择|選擇|选取|选|選|是|为|為|填|考虑|考慮|支持|属于|屬於|成立|认为是|認為是|认同|指|取|出自|作)"
+_AUX = (
+    r"(?:应该|應該|应当|應當|应|應|该|該|可能|会|會|能够|能|可以|可|要|宜|太|太可能|大可能|一定|必|需"
+    r"|适合|適合|建议|建議|推荐|考虑|考慮)"
+)
+_VERB = (
+    r"(?:选择|選擇|选取|选|選|是|为|為|填|考虑|考慮|支持|属于|屬於|成立|认为是|認為是|认同|指|取"
+    r"|出自|作)"
+)
 _ZH_BEFORE = re.compile(
     r"(?:"
-    rf"(?:(?<![要差毫分特莫])(?<!无一)[不勿莫别別]|并非|並非|而非|绝非|決非|决非|并不|並不|绝不|从未|未必|难以|无法|無法|没有|不见得|谈不上){_AUX}{{0,3}}{_VERB}{{1,2}}"
+    rf"(?:(?<![要差毫分特莫])(?<!无一)[不勿莫别別]|并非|並非|而非|绝非|決非|决非|并不|並不|绝不|从未|未必|难以|无法|無法|没有|不见得"
+    rf"|谈不上){_AUX}{{0,3}}{_VERB}{{1,2}}"
     r"|(?<!除)并非|並非|而非|绝非|决非|(?<![是除])非|不等于|有别于|不同于|不选择?"
     r"|排除(?:掉|了|选项|選項)?|排[除斥]|剔除|淘汰|划掉|去掉|否定|否决|放弃|误选|誤選|错选|錯選|除了?|除去|除开"
     r"|(?:错误|錯誤|不正确|不正確|不对|不符合?|不合适|不恰当|无关|干扰)(?:的(?:选项|選項|答案|项)?|选项|選項|答案|项|:)(?:是|为|為|有|:)?"
     r")[\s(\"“'「《:]{0,3}(?:选项|選項|答案|是|为|為|出自)?[\s(\"“'「《:]{0,3}\Z"
 )
 _EN_BEFORE = re.compile(
-    r"(?:\b(?:not|never|neither|nor|cannot|except(?: for)?|exclud\w+|eliminat\w+|rul(?:e|ed|ing)s?\sout|rejects?|rejecting|rejected"
-    r"|discard\w*|dismiss\w*|rather\sthan|instead\sof|other\sthan|unlike|isn['’]?t|wasn['’]?t|aren['’]?t|don['’]?t|can['’]?t|won['’]?t|wouldn['’]?t|shouldn['’]?t|couldn['’]?t|doesn['’]?t"
+    r"(?:\b(?:not|never|neither|nor|cannot|except(?: for)?|exclud\w+|eliminat\w+|rul(?:e|ed"
+    r"|ing)s?\sout|rejects?|rejecting|rejected"
+    r"|discard\w*|dismiss\w*|rather\sthan|instead\sof|other\sthan|unlike|isn['’]?t|wasn['’]?t"
+    r"|aren['’]?t|don['’]?t|can['’]?t|won['’]?t|wouldn['’]?t|shouldn['’]?t|couldn['’]?t"
+    r"|doesn['’]?t"
     r"|(?:incorrect|wrong|false)\s(?:option|choice|answer)s?)\b)"
-    r"(?:\s{1,2}(?:be|been|choose|pick|select|chosen|option|choice|answer|is|are|was|the|a|possibly|necessarily|likely|really|think|believe|it|it['’]s|that|from|by|to|out|for|go|with|correct))"
+    r"(?:\s{1,2}(?:be|been|choose|pick|select|chosen|option|choice|answer|is|are|was|the|a"
+    r"|possibly|necessarily|likely|really|think|believe|it|it['’]s|that|from|by|to|out|for|go"
+    r"|with|correct))"
     r"{0,5}[\s(\"“':]{0,3}\Z",
     re.IGNORECASE,
 )
@@ -73,70 +82,119 @@ _DOUBLE_NEGATION = re.compile(r"(?:不得不|不能不|只能|无不)(?:选择|�
 _NON_B = re.compile(r"\s{0,2}(?:莫属|莫屬|不可)")
 _IGNORED_BEFORE = re.compile(
     r"(?:(?:如果|假如|假设|若|倘若|要是|否则|不然|既然有)[^,。;\n]{0,12}|是否(?:应该|应)?(?:选|選|是|为)?|是不是|到底是|究竟是|还是选?"
-    r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始|可能有人)[^。;\n!?]{0,16}"
+    r"|(?:有人|人们|有些人|一些人|很多人|许多人|不少人|大家|常有人|某些|传统上?|旧说|有的?学者|初看|乍看|乍一看|起初|原本|容易|一开始"
+    r"|可能有人)[^。;\n!?]{0,16}"
     r"|也有?可能(?:是|为|选)?|或许也|另一(?:个|种)可能(?:是|为)?|可能会误|其次(?:是|为|考虑)?|次优(?:是|为)?"
-    r"|\b(?:if|otherwise|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might|could|would|will|say|think|believe|choose|argue)\b[^.;\n]{0,24}"
-    r"|\b(?:tempt\w+|or maybe|or possibly|or perhaps|could also be|might also be|might be mistaken for|second choice(?: is)?|runner-up(?: is)?|at first(?: glance)?[^.;\n]{0,30}|initially[^.;\n]{0,30}|between|among|compared (?:with|to)|similar to|vs\.?|versus|than)"
-    r"|(?:比起?|相比|相较于|较之|从|從|在|介于|类似于?|似)|\b(?:grade|vitamin|plan|type|figure|fig\.?|part|section|step|exhibit|table|image|level|group|class|category|point|appendix|side|panel)"
+    r"|\b(?:if|otherwise|whether|suppose|assuming|were it|unless)\b[^,.;\n]{0,24}|\b(?:some|many"
+    r"|others|most people|one|people|students)\s(?:people\s|scholars\s|students\s)?(?:may|might"
+    r"|could|would|will|say|think|believe|choose|argue)\b[^.;\n]{0,24}"
+    r"|\b(?:tempt\w+|or maybe|or possibly|or perhaps|could also be|might also be"
+    r"|might be mistaken for|second choice(?: is)?|runner-up(?: is)?"
+    r"|at first(?: glance)?[^.;\n]{0,30}|initially[^.;\n]{0,30}|between|among|compared (?:with"
+    r"|to)|similar to|vs\.?|versus|than)"
+    r"|(?:比起?|相比|相较于|较之|从|從|在|介于|类似于?|似)|\b(?:grade|vitamin|plan|type|figure|fig\.?|part|section"
+    r"|step|exhibit|table|image|level|group|class|category|point|appendix|side|panel)"
     r")[\s(\"“':]{0,3}(?:选项|選項|option\s)?\Z",
     re.IGNORECASE,
 )
 _IGNORED_AFTER = re.compile(
-    r"\)\s{0,2}(?::|是)|[\s)\"”'」》]{0,3}(?:选项|項|项)?\s{0,2}(?:[?？]|吗|嗎|呢\?|还是|還是|相比|比较|比起|之间|之間|之中|中(?:选|選|,|的)|里选|(?:is|as)\s(?:tempting|possible too)|也(?:有)?(?:一定)?可能)"
+    r"\)\s{0,2}(?::|是)|[\s)\"”'」》]{0,3}(?:选项|項|项)?\s{0,2}(?:[?？]|吗|嗎|呢\?|还是|還是|相比|比较|比起|之间|之間|之中"
+    r"|中(?:选|選|,|的)|里选|(?:is|as)\s(?:tempting|possible too)|也(?:有)?(?:一定)?可能)"
 )
 _WALK_BEFORE = re.compile(
-    r"(?:先看|来看|再看|看看|看|分析|考虑|考察|比较|首先(?:是|看)?|其次(?:是|看)?|然后(?:是|看)?|再次|接着|最后(?:是|看)?|至于|对于|关于|针对|检查|逐一|对照|说到"
-    r"|\b(?:consider|considering|examine|regarding|look(?:ing)? at|check(?:ing)?|as for|for|evaluate|analy[sz]e|first|second|third|finally|next|then|now|lastly|start(?:ing)? with)),?\s{0,2}(?:选项|選項|option\s)?[\s(\"“'「《:]{0,3}\Z",
+    r"(?:先看|来看|再看|看看|看|分析|考虑|考察|比较|首先(?:是|看)?|其次(?:是|看)?|然后(?:是|看)?|再次|接着|最后(?:是|看)?|至于|对于|关于|针对"
+    r"|检查|逐一|对照|说到"
+    r"|\b(?:consider|considering|examine|regarding|look(?:ing)? at|check(?:ing)?|as for|for"
+    r"|evaluate|analy[sz]e|first|second|third|finally|next|then|now|lastly"
+    r"|start(?:ing)? with)),?\s{0,2}(?:选项|選項|option\s)?[\s(\"“'「《:]{0,3}\Z",
     re.IGNORECASE,
 )
 _WALK_AFTER = re.compile(
     r"[\s)]{0,2}(?:选项|選項|项|項)?\s{0,2}(?::|是|为|指|讲|写|的意思|说的|提到|mentions|refers|means|describes)"
 )
 
-_DEGREE = r"(?:完全|明显|明顯|显然|顯然|都|均|皆|也|全|是|则|則|就|最|更|较|比较|更为|更加|很|非常|十分|确实|應|应|可能|才|就是|的说法|的描述|项|項|选项|選項|这个|答案)"
+_DEGREE = (
+    r"(?:完全|明显|明顯|显然|顯然|都|均|皆|也|全|是|则|則|就|最|更|较|比较|更为|更加|很|非常|十分|确实|應|应|可能|才|就是|的说法|的描述|项|項|选项"
+    r"|選項|这个|答案)"
+)
 _NEGATIVE = (
-    r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选|选|選|予|会是|在|够|是)"
-    r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
-    r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected|unrelated|mismatch)\b"
-    r"|\b(?:is|are|was|were|does|do|did|can|could|would|has|have)(?:n['’]?t|\snot|not)\b|\bcannot\b|\bdoesn['’]t|\bno\s(?:match|evidence|mention)|\bis\sout\b|\bfails?\b|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
+    r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选"
+    r"|选|選|予|会是|在|够|是)"
+    r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖"
+    r"|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
+    r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant"
+    r"|unlikely|impossible|implausible|excluded|eliminated|ruled\sout|discarded|rejected"
+    r"|unrelated|mismatch)\b"
+    r"|\b(?:is|are|was|were|does|do|did|can|could|would|has|have)(?:n['’]?t|\snot|not)\b"
+    r"|\bcannot\b|\bdoesn['’]t|\bno\s(?:match|evidence|mention)|\bis\sout\b|\bfails?\b"
+    r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
     r"(?:正确|正確|(?<![不反应])对(?![应于照比面])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|最佳|贴切|最优|合理|可取|无误|為佳|为佳|一致"
-    r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?|accurate|appropriate|most\slikely|consistent)\b)"
+    r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?"
+    r"|accurate|appropriate|most\slikely|consistent)\b)"
 )
 _NEG_RIGHT = re.compile(_NEGATIVE, re.IGNORECASE)
 _POS_RIGHT = re.compile(_POSITIVE, re.IGNORECASE)
 _ADJACENT = re.compile(
-    rf"[\s)\]\"”'」》,:|(（=-]{{0,4}}(?:选项|選項|项|項|这一|答案|option|choice)?\s{{0,2}}{_DEGREE}{{0,3}}\s{{0,2}}"
-    rf"(?P<negative>{_NEGATIVE}|不是(?![\sA-Z]{{0,2}}[A-Z])|[\s]?(?:is|are|was|were)\s(?:not|out|wrong|incorrect|false|eliminated|excluded|ruled out|impossible|unlikely)\b|(?:isn|aren|wasn)['’]t\b)",
+    rf"[\s)\]\"”'」》,:|(（=-]{{0,4}}(?:选项|選項|项|項|这一|答案|option"
+    rf"|choice)?\s{{0,2}}{_DEGREE}{{0,3}}\s{{0,2}}"
+    rf"(?P<negative>{_NEGATIVE}|不是(?![\sA-Z]{{0,2}}[A-Z])|[\s]?(?:is|are|was|were)\s(?:not|out"
+    rf"|wrong|incorrect|false|eliminated|excluded|ruled out|impossible|unlikely)\b|(?:isn|aren"
+    rf"|wasn)['’]t\b)",
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
-    r"其他|其它|其余|其餘|别的|另外|余下|他项|\bothers?\b|\brest\b|\bremaining\b|但|而(?!非)|\bbut\b|\bwhile\b|\bwhereas\b",
+    r"其他|其它|其余|其餘|别的|另外|余下|他项|\bothers?\b|\brest\b|\bremaining\b|但|而(?!非)|\bbut\b|\bwhile\b"
+    r"|\bwhereas\b",
     re.IGNORECASE,
 )
 _STOP = re.compile(r"[。!?;\n]|\.(?=\s|$)")
-_FINAL_WORDS = r"(?:最终|最終|综上(?:所述)?|綜上(?:所述)?|因此|所以|故(?!事|宫|乡)|总之|總之|由此|可见|可知|因而|于是|∴|结论|結論|更正|修正|改选|改為|改为|最后|\bfinal(?:ly)?|\btherefore|\bthus|\bhence|\bso\b|\bconclusion|\bcorrection|\boverall)"
-_IS = r"(?:应该|應該|应当|應當|应|應|该|該)?(?:就)?(?:很|最|极)?(?:大)?(?:可能)?(?:会)?(?:是|为|為|选|選|選擇|选择|在于|:|=|→|->|即)"
+_FINAL_WORDS = (
+    r"(?:最终|最終|综上(?:所述)?|綜上(?:所述)?|因此|所以|故(?!事|宫|乡)|总之|總之|由此|可见|可知|因而|于是|∴|结论|結論|更正|修正|改选|改為"
+    r"|改为|最后|\bfinal(?:ly)?|\btherefore|\bthus|\bhence|\bso\b|\bconclusion|\bcorrection"
+    r"|\boverall)"
+)
+_IS = (
+    r"(?:应该|應該|应当|應當|应|應|该|該)?(?:就)?(?:很|最|极)?(?:大)?(?:可能)?(?:会)?(?:是|为|為|选|選|選擇|选择|在于|:|=|→"
+    r"|->|即)"
+)
 _ANSWER = re.compile(
-    rf"(?:(?:答案|正解|结论|結論|結果|结果|回答|判断|我的选择|最佳选择|正确选择|(?:正确|正確|最佳|对应|對應|最合适|符合|合适|相应|恰当|最准确|最符合|成立)的?(?:选项|選項|项|是|为|答案)|选项|選項|选择|選擇|输出|出处|解答|本题|此题|该题|应选|答(?=[是为:]))"
+    rf"(?:(?:答案|正解|结论|結論|結果|结果|回答|判断|我的选择|最佳选择|正确选择|(?:正确|正確|最佳|对应|對應|最合适|符合|合适|相应|恰当|最准确|最符合"
+    rf"|成立)的?(?:选项|選項|项|是|为|答案)|选项|選項|选择|選擇|输出|出处|解答|本题|此题|该题|应选|答(?=[是为:]))"
     rf"(?:\([^()\n]{{1,12}}\)|[\s\"”'」|】)\]]){{0,4}}(?:{_IS}\s{{0,2}}){{1,3}}"
     rf"|(?<!请回)(?:答案|正解)(?:\([^()\n]{{1,12}}\))?[\s\"”'」|】)\]]{{0,4}}"
-    rf"|(?:^|(?<=[\s\"'{{,.(]))(?:(?:the|my|our|correct|best|right|final|most likely|chosen)\s){{0,3}}(?:answers?|ans|choice|option|response|result|output|selected|selection|letter|conclusion|verdict|réponse|final_answer|prediction|pick)"
-    rf"(?:\s(?:option|choice|letter|here|to (?:this|the) question))?(?:\([^()\n]{{1,12}}\))?[\s\"'”|)\]]{{0,4}}(?:\s?(?:is|was|should\sbe|would\sbe|must\sbe|has\sto\sbe|will\sbe|=|:|->|→|—|-|seems to be|appears to be|is most likely|is likely|is probably|is clearly)\s?){{1,2}}"
+    rf"|(?:^|(?<=[\s\"'{{,.(]))(?:(?:the|my|our|correct|best|right|final|most likely"
+    rf"|chosen)\s){{0,3}}(?:answers?|ans|choice|option|response|result|output|selected|selection"
+    rf"|letter|conclusion|verdict|réponse|final_answer|prediction|pick)"
+    rf"(?:\s(?:option|choice|letter|here|to (?:this"
+    rf"|the) question))?(?:\([^()\n]{{1,12}}\))?[\s\"'”|)\]]{{0,4}}(?:\s?(?:is|was|should\sbe"
+    rf"|would\sbe|must\sbe|has\sto\sbe|will\sbe|=|:|->|→|—|-|seems to be|appears to be"
+    rf"|is most likely|is likely|is probably|is clearly)\s?){{1,2}}"
     rf"|\b(?:final answer|answer)[\s\"'”|)\]]{{0,4}}|正解は)"
-    rf"(?:\s{{0,2}}(?:选择|選擇|选|選|是|为|為|应为|应选|项|option\b|choice\b|letter\b|clearly\b|definitely\b|likely\b|probably\b|therefore\b)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
+    rf"(?:\s{{0,2}}(?:选择|選擇|选|選|是|为|為|应为|应选|项|option\b|choice\b|letter\b|clearly\b|definitely\b"
+    rf"|likely\b|probably\b|therefore\b)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
     re.IGNORECASE,
 )
 _CHOICE = re.compile(
-    r"(?:(?<![可多单待备挑筛])(?:选择|選擇|选取|选定|选出|勾选|圈选|填写|填入|填|选|選)(?:的是|了|出|定)?|应该?是|應該?是|应当是|应为|應為|只能是|只有|就是|便是|而是|则是|那么是|锁定|倾向于?(?:选择?|是|认为是)?|更像是?|最可能(?:的)?(?:是|为)|最接近(?:的)?(?:是|为)|最像(?:的)?是|对应(?:的)?(?:选项|选择)?(?:是|为|:)?|(?<!不)符合的(?:是|有)?|剩下的?(?:只有|是)?|锁定为?|判断为|判定为|确定为|认定为|归为|即(?:为|是)?(?=选项|\s?\Z)"
-    r"|\b(?:i|i['’]d|i['’]ll|we|would|will|must|shall|should)\s(?:would\s|will\s|therefore\s|then\s)?(?:choose|select|pick|say|go\s(?:with|for)|opt\sfor|answer|take|guess|lean\stowards?|settle\son|vote\sfor|prefer)|\b(?:choose|select|pick|choosing|selecting|picking|go\swith|going\swith|opt\sfor|opting\sfor|leaning\stowards?)"
-    r"|\b(?:must|should|has\sto|has\sgot\sto|can\sonly)\sbe|\bit['’]s|\bit\sis|\bthat['’]s|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bwhich\sis|\bleaves(?:\sus\swith)?|\bleaving|\bmy\sguess\s(?:is|would\sbe)|(?:correct|right|best|better)\s(?:one\s)?is|\brather|\binstead,?)"
+    r"(?:(?<![可多单待备挑筛])(?:选择|選擇|选取|选定|选出|勾选|圈选|填写|填入|填|选|選)(?:的是|了|出|定)?|应该?是|應該?是|应当是|应为|應為|只能是"
+    r"|只有|就是|便是|而是|则是|那么是|锁定|倾向于?(?:选择?|是|认为是)?|更像是?|最可能(?:的)?(?:是|为)|最接近(?:的)?(?:是|为)|最像(?:的)?是"
+    r"|对应(?:的)?(?:选项|选择)?(?:是|为|:)?|(?<!不)符合的(?:是|有)?|剩下的?(?:只有|是)?|锁定为?|判断为|判定为|确定为|认定为|归为|即(?:为"
+    r"|是)?(?=选项|\s?\Z)"
+    r"|\b(?:i|i['’]d|i['’]ll|we|would|will|must|shall|should)\s(?:would\s|will\s|therefore\s"
+    r"|then\s)?(?:choose|select|pick|say|go\s(?:with|for)|opt\sfor|answer|take|guess"
+    r"|lean\stowards?|settle\son|vote\sfor|prefer)|\b(?:choose|select|pick|choosing|selecting"
+    r"|picking|go\swith|going\swith|opt\sfor|opting\sfor|leaning\stowards?)"
+    r"|\b(?:must|should|has\sto|has\sgot\sto|can\sonly)\sbe|\bit['’]s|\bit\sis|\bthat['’]s"
+    r"|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bwhich\sis"
+    r"|\bleaves(?:\sus\swith)?|\bleaving|\bmy\sguess\s(?:is|would\sbe)|(?:correct|right|best"
+    r"|better)\s(?:one\s)?is|\brather|\binstead,?)"
     rf"(?:\s{{0,2}}(?:选择|选|選|是|为|為|the)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
     re.IGNORECASE,
 )
 _CONCLUDED = re.compile(
-    rf"(?!最后|final){_FINAL_WORDS}[,:\s]{{0,3}}(?:我?(?:选|選|是|为|it['’]s|it is|the|it must be))?\s{{0,2}}{_NOUN}{_OPENERS}\Z",
+    rf"(?!最后|final){_FINAL_WORDS}[,:\s]{{0,3}}(?:我?(?:选|選|是|为|it['’]s|it is|the"
+    rf"|it must be))?\s{{0,2}}{_NOUN}{_OPENERS}\Z",
     re.IGNORECASE,
 )
 _CONCLUDING = re.compile(rf"{_FINAL_WORDS}[^。!?\n;A-Z]{{0,40}}\Z", re.IGNORECASE)
@@ -144,14 +202,18 @@ _FINAL_LABEL = re.compile(
     r"(?:最终|最終|\bfinal|更正|修正|correction)[^。\n;]{0,16}\Z", re.IGNORECASE
 )
 _LINKED = re.compile(
-    r"(?:是(?:典型的|一种|标准的)?|为|為|:|→|->|=>|—|出自|属于|屬於|来自|取自|选自|源自|见于|名为|叫做|题为|描绘的?是?|作者|即|乃|称为|作品|出于|像|似|原文|意思|解释为|译为|理解为|解作|当作|写于|创作于|藏于|收藏于|位于|采用了?|使用了?|运用了?|\bis|\bfrom|\bby|\bwas|\bof|\bmeans?|\bbe|\bin|\bto|\bcalled|\bas|\bdepicts|\bshows|\bc['’]est|\bes)\s{0,2}(?:the\s|a\s|an\s)?[\s(\"“'「《【\[]{0,4}\Z",
+    r"(?:是(?:典型的|一种|标准的)?|为|為|:|→|->|=>|—|出自|属于|屬於|来自|取自|选自|源自|见于|名为|叫做|题为|描绘的?是?|作者|即|乃|称为|作品|出于"
+    r"|像|似|原文|意思|解释为|译为|理解为|解作|当作|写于|创作于|藏于|收藏于|位于|采用了?|使用了?|运用了?|\bis|\bfrom|\bby|\bwas|\bof"
+    r"|\bmeans?|\bbe|\bin|\bto|\bcalled|\bas|\bdepicts|\bshows|\bc['’]est|\bes)\s{0,2}(?:the\s"
+    r"|a\s|an\s)?[\s(\"“'「《【\[]{0,4}\Z",
     re.IGNORECASE,
 )
 _MARKED = r"(?:\A|[\n,;。、])[ \t|•*-]{0,6}"
 _TICKED = re.compile(rf"{_MARKED}(?:✓|✔|✅|☑|√|👉|➡|→|\[x\])[ \t|]{{0,3}}\Z", re.IGNORECASE)
 _CROSSED = re.compile(rf"{_MARKED}(?:✗|✘|❌|❎|×|✖|☒|\[ \])[ \t|]{{0,3}}\Z")
 _CLOSES = re.compile(
-    r"[\s)\]\"”'」》】}|*]{0,4}(?:选项|選項|项|項|option|choice)?(?:の|です|了|吧|呢|啊|哦)?[\s)\]\"”'」》】}|(]{0,4}(?:[。.,;!\n]|\Z|因为|因為|理由|because|since|as\b|解析|解释|说明)",
+    r"[\s)\]\"”'」》】}|*]{0,4}(?:选项|選項|项|項|option|choice)?(?:の|です|了|吧|呢|啊"
+    r"|哦)?[\s)\]\"”'」》】}|(]{0,4}(?:[。.,;!\n]|\Z|因为|因為|理由|because|since|as\b|解析|解释|说明)",
     re.IGNORECASE,
 )
 _LINE_START = re.compile(
@@ -161,7 +223,8 @@ _LINE_END = re.compile(
     r"[\s)\]\"”'」】}|*.。,;!]{0,6}(?:选项|選項|项|項)?[)\]\"”'」】}|.。,;!]{0,3}[ \t]*(?:\n|\Z)"
 )
 _OPENS_BODY = re.compile(
-    r"[)\]\"”'」】}|*]{0,3}\s?(?:项|項|选项)?\s?(?:[。;]|\.\s|,\s?(?:因|理由|because|since|as\b|原因)|\s?[(—–-]|\s{0,2}(?:because|since|is\b|正确|正確)|\n)",
+    r"[)\]\"”'」】}|*]{0,3}\s?(?:项|項|选项)?\s?(?:[。;]|\.\s|,\s?(?:因|理由|because|since|as\b|原因)"
+    r"|\s?[(—–-]|\s{0,2}(?:because|since|is\b|正确|正確)|\n)",
     re.IGNORECASE,
 )
 

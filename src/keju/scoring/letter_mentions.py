@@ -4,9 +4,6 @@
 What is said of a mention is the part of `letter_claims`.
 """
 
-# Patterns are lists of words; breaking them at 100 columns makes them harder to read.
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import re
@@ -38,17 +35,22 @@ _TAG = re.compile(
 # A letter beside no other letter or digit; before a small word "A" is the article, and "I" mostly
 # the pronoun, unless the word says something of an option.
 _SAID = (
-    r"(?:is|was|are|were|and|or|nor|to|because|since|as|but|not|while|whereas|has|fits?|match\w*|seems?"
-    r"|appears?|looks?|would|could|should|can|cannot|does|doesn|correctly|best|instead|over|than|through)\b"
+    r"(?:is|was|are|were|and|or|nor|to|because|since|as|but|not|while|whereas|has|fits?|match\w*"
+    r"|seems?"
+    r"|appears?|looks?|would|could|should|can|cannot|does|doesn|correctly|best|instead|over|than"
+    r"|through)\b"
 )
 _LETTER = re.compile(
-    r"(?![A-Z]\.\s?[A-Z]\.\s?[A-Z][a-z])(?<![A-Z]\.\s)(?!(?<=\bby\s)[A-Z]\.\s[A-Z][a-z])(?<![A-Za-z0-9\\_.])(?<!N/)(?<![A-Za-z0-9]['’])[A-Z](?![A-Za-z0-9_'’]|/A\b|\.[A-Za-z]\b|-[A-Za-z]{2})"
+    r"(?![A-Z]\.\s?[A-Z]\.\s?[A-Z][a-z])(?<![A-Z]\.\s)(?!(?<=\bby\s)[A-Z]\.\s[A-Z][a-z])"
+    r"(?<![A-Za-z0-9\\_.])(?<!N/)(?<![A-Za-z0-9]['’])"
+    r"[A-Z](?![A-Za-z0-9_'’]|/A\b|\.[A-Za-z]\b|-[A-Za-z]{2})"
     rf"(?!(?<=[AI])[ \t]{{1,3}}(?!{_SAID})[a-z])"
 )
 _RUN = re.compile(r"(?<![A-Za-z0-9])[A-Z]{2,8}(?![A-Za-z0-9])")
 _JOIN = re.compile(
     r"[\s\"'“”‘’「」『』()\[\]{}]{0,4}(?:选项|選項|项|項)?"
-    r"(?P<join>[、,，/|&+]|和|与|與|及|以及|或者?|还是|還是|到|至|and|or|nor|to|through|versus|vs\.?|-|–|—|~|,\s{0,2}(?:and|or))?"
+    r"(?P<join>[、,，/|&+]|和|与|與|及|以及|或者?|还是|還是|到|至|and|or|nor|to|through|versus|vs\.?|-|–|—|~"
+    r"|,\s{0,2}(?:and|or))?"
     r"[\s\"'“”‘’「」『』()\[\]{}]{0,4}(?:选项|選項|option\s)?\Z",
     re.IGNORECASE,
 )
@@ -56,8 +58,8 @@ _SAID_OF_BOTH = re.compile(
     r"\s{0,2}(?:都|均|皆|两|二|等|[。.;!?)\]\"”\n]|\Z|are\b|both\b|is\sboth)"
 )
 _COMPARED = re.compile(
-    r"(?:compared (?:with|to)|rather than|instead of|than|unlike|\bnot|与|與|和|相比|比起|比|不是|并非|並非)"
-    r"\s{0,2}(?:选项|選項|option\s)?\Z",
+    r"(?:compared (?:with|to)|rather than|instead of|than|unlike|\bnot|与|與|和|相比|比起|比|不是"
+    r"|并非|並非)\s{0,2}(?:选项|選項|option\s)?\Z",
     re.IGNORECASE,
 )
 _WIDEST = 12
@@ -69,25 +71,30 @@ _PLACE = {char: place for place, chars in enumerate(_PLACES) for char in chars}
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "sixth": 5,
              "1st": 0, "2nd": 1, "3rd": 2, "4th": 3}  # fmt: skip
 _NUMBERED = re.compile(
-    r"第\s?(?P<han>[一二三四五六1-6])\s?(?:个|個|项|項)?\s?(?:选项|選項|选择|答案)|(?<=选)第(?P<short>[一二三四五六1-6])(?:个|個|项|項)"
+    r"第\s?(?P<han>[一二三四五六1-6])\s?(?:个|個|项|項)?\s?(?:选项|選項|选择|答案)|(?<=选)第(?P<short>[一二三四五六1-6])(?:个"
+    r"|個|项|項)"
     r"|第(?P<item>[一二三四五六1-6])(?:项|項)(?!目)|(?:选项|選項)\s?(?P<after>[一二三四五六]|[1-6](?![0-9.]))"
-    r"|\bthe\s(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice|answer)\b"
+    r"|\bthe\s(?P<word>first|second|third|fourth|fifth|sixth|1st|2nd|3rd|4th)\s(?:option|choice"
+    r"|answer)\b"
     r"|\b(?:option|choice)\s(?P<digit>[1-6])(?![0-9.])",
     re.IGNORECASE,
 )
 _ALONE_SIGN = re.compile(
-    rf"(?:\A|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選])|(?<=[答择]:)|(?<=answer:\s)|(?<=answer is\s))"
+    rf"(?:\A|(?<=答案)|(?<=答案[是为選选:])|(?<=答案[是为選选:]\s)|(?<=[选選])|(?<=[答择]:)|(?<=answer:\s)"
+    rf"|(?<=answer is\s))"
     rf"[(\[\"“「【]?(?P<sign>[{_STEMS}{_CIRCLED}])[)\]\"”」】]?(?:项|項)?(?=\s*(?:[。.,;!]|\Z|\n))",
     re.IGNORECASE,
 )
 _ALONE_PLACE = re.compile(
-    r"\W*第(?P<han>[一二三四五六1-6])(?:个|個|项|項)\W*\Z|\W*(?:the )?(?P<word>first|second|third|fourth|fifth|sixth)(?: one)?\W*\Z",
+    r"\W*第(?P<han>[一二三四五六1-6])(?:个|個|项|項)\W*\Z"
+    r"|\W*(?:the )?(?P<word>first|second|third|fourth|fifth|sixth)(?: one)?\W*\Z",
     re.IGNORECASE,
 )
 
 
 _SMALL = re.compile(
-    r"(?P<before>(?:答案|选择?|選擇?|选项|選項|\banswer|\boption|\bchoice|\banswer:)\s{0,2}(?:应该|应)?(?:是|为|為|:|is|=|\s)?\s{0,2}[(\"'\[「]?)"
+    r"(?P<before>(?:答案|选择?|選擇?|选项|選項|\banswer|\boption|\bchoice|\banswer:)\s{0,2}(?:应该|应)?(?:是|为"
+    r"|為|:|is|=|\s)?\s{0,2}[(\"'\[「]?)"
     r"(?P<letter>[a-z])(?P<after>[)\]\"'」.]{0,2}\s{0,2}(?:选项|项|正确|is\b)?(?:[,;。!\n.]|\Z|\sis\b))",
     re.IGNORECASE,
 )
@@ -129,7 +136,7 @@ def _fold_table() -> dict[int, str]:
 
 
 def flattened(body: str) -> str:
-    """A response in plain notation: ASCII forms, no emphasis, LaTeX, tags or invisible characters."""
+    """A response in plain notation: ASCII forms, no emphasis, LaTeX, tags, invisible characters."""
     flat = narrowed(body).translate(_fold_table()).translate(_INVISIBLE)
     for _ in range(2):
         flat = _LATEX_FONT.sub(r"\1", flat)

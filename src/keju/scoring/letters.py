@@ -1,8 +1,5 @@
 """The one option that a response chooses, or none: never a guess."""
 
-# Patterns are lists of words; breaking them at 100 columns makes them harder to read.
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import re
@@ -25,13 +22,16 @@ _NEAR = 40
 _SHORT = 300
 _LONG, _SHORTEST_READING, _TWO = 240, 24, 2
 _REVERSAL = re.compile(
-    r"不对|不對|不,|不。|等等|等一下|更正|修正|纠正|改选|改為|改为|其实|實際|实际上|重新|再想|仔细|准确地说|应该是|應該是|而是|才是|但|然而|不过|最终|综上|因此|所以|故|错了|有误"
-    r"|\b(?:no|wait|actually|sorry|correction|rather|instead|but|however|reconsider\w*|on second thought|therefore|thus|hence|so|finally|oops|rethink\w*|hmm|final)\b",
+    r"不对|不對|不,|不。|等等|等一下|更正|修正|纠正|改选|改為|改为|其实|實際|实际上|重新|再想|仔细|准确地说|应该是|應該是|而是|才是|但|然而|不过|最终|综上|因此"
+    r"|所以|故|错了|有误"
+    r"|\b(?:no|wait|actually|sorry|correction|rather|instead|but|however|reconsider\w*"
+    r"|on second thought|therefore|thus|hence|so|finally|oops|rethink\w*|hmm|final)\b",
     re.IGNORECASE,
 )
 _RETRACTS = re.compile(
     r"不对|不對|不,|等等|等一下|更正|修正|纠正|改选|改為|改为|重新|再想|错了|有误|应该是|應該是|其实|实际上"
-    r"|\b(?:no|wait|actually|sorry|correction|reconsider\w*|on second thought|oops|rethink\w*|hmm|instead|rather)\b",
+    r"|\b(?:no|wait|actually|sorry|correction|reconsider\w*|on second thought|oops|rethink\w*|hmm"
+    r"|instead|rather)\b",
     re.IGNORECASE,
 )
 _HEDGED = re.compile(
@@ -49,12 +49,12 @@ def extract_letter(
 
     First all mentions of options are found (`letter_mentions`), each with what is said of it
     (`letter_claims`). Then the mentions of the highest rank decide: a final answer (``\boxed{B}``,
-    最终答案：B), an answer (答案：B, a line of its own, "so I choose B"), a choice (选B, B fits best),
-    a tick or predicate (B正确), a statement (出自《韩非子》), the only option named. Of those of one
-    rank the last one decides, but two that contradict each other side by side decide nothing. A
-    later choice that takes an answer back ("不对，应该是B", "Wait, actually B") comes before it. What
-    is denied, asked, supposed or reported of others never counts; neither does a group of letters
-    (A或B), a letter beyond the options, or a letter with another option's text.
+    最终答案：B), an answer (答案：B, a line of its own, "so I choose B"), a choice (选B, B fits
+    best), a tick or predicate (B正确), a statement (出自《韩非子》), the only option named. Of
+    those of one rank the last one decides, but two that contradict each other side by side decide
+    nothing. A later choice that takes an answer back ("不对，应该是B", "Wait, actually B") comes
+    before it. What is denied, asked, supposed or reported of others never counts; neither does a
+    group of letters (A或B), a letter beyond the options, or a letter with another option's text.
 
     Args:
         text: the response.

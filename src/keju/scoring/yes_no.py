@@ -1,7 +1,5 @@
 """Yes or no, as a response says it in English or Chinese."""
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 import re
@@ -39,17 +37,9 @@ _PHRASE = re.compile(
     rf"(?:\s{{0,3}}(?:应该|应当|应)?(?:是(?![的，,。.\s]*$)|为|為|is|[：:])|[*_`\s\"'“「]){{1,4}}{_WORD}",
     re.IGNORECASE | re.MULTILINE,
 )
-_WORDS = {
-    **dict.fromkeys(
-        ["有", "有的", "存在", "包含", "可以", "能", "能够", "相同", "同一", "同一个字", "肯定", "确定", "一致", "同类", "可以缀合", "能缀合", "能够缀合", "y", "affirmative", "certainly", "absolutely"], "Yes"),
-    **dict.fromkeys(("it is", "they do", "they can", "it does", "of course", "they are"), "Yes"),
-    **dict.fromkeys(
-        ["没有", "没有的", "无", "無", "不存在", "不包含", "不可以", "不能", "不可", "不同", "不相同", "未见", "未发现", "不", "没", "非", "不是同一个字", "并不是", "不行", "不一致", "不能缀合", "无法缀合", "不可以缀合", "不能够", "n", "none", "negative"], "No"),
-    **dict.fromkeys(("not at all", "it is not", "it isn't", "they don't", "they do not",
-                     "they cannot", "it does not", "they are not"), "No"),
-}  # fmt: skip
 _BOTH = re.compile(
-    r"\b(?:yes and no|yes or no|not yes|not no|neither|maybe|perhaps|possibly|probably|unsure|unclear"
+    r"\b(?:yes and no|yes or no|not yes|not no|neither|maybe|perhaps|possibly|probably|unsure"
+    r"|unclear"
     r"|uncertain|(?:cannot|can['’]t) (?:tell|determine|say|see|identify|be determined|judge)"
     r"|hard to|difficult to|sorry|unable|doubt)\b"
     r"|不确定|可能|也许|或许|难以|无法(?!缀|拼|连|合)|抱歉|不好说|不清楚|看不清|既.{0,12}又|是否|如果|若|吗|[?？]",
@@ -105,9 +95,9 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
     listed = json_answer(body) or boxed_answer(body)
     if listed and listed.answer is not None:
         word = listed.answer.strip(_EDGE).lower()
-        return listed._replace(answer=_SAID.get(word) or _WORDS.get(word))
-    if core.lower() in _WORDS:
-        return Extracted(_WORDS[core.lower()], "whole answer", body)
+        return listed._replace(answer=_SAID.get(word) or _alone(word))
+    if alone := _alone(core):
+        return Extracted(alone, "whole answer", body)
     if _HEDGED.search(body):
         return Extracted(None, "both yes and no")
     if (decided := _concluded(body, question)) is not None:
@@ -172,8 +162,8 @@ def _of_statement(core: str) -> Extracted:
     first = re.split(r"[，,]", sentence)[0].strip(_EDGE).lower()
     if len(sentence) > _LONGEST_STATEMENT or _BOTH.search(sentence):
         return Extracted(None, "neither yes nor no")
-    if first in _WORDS:
-        return Extracted(_WORDS[first], "first word", sentence)
+    if alone := _alone(first):
+        return Extracted(alone, "first word", sentence)
     if _DENYING.search(sentence):
         return Extracted("No", "statement", sentence)
     if _AFFIRMING.search(sentence):
@@ -191,6 +181,14 @@ def first_yes_no(text: str) -> Extracted:
         if match["said"]:
             return Extracted(_meaning(match), "first word for yes or no", match[0])
     return Extracted(None, "neither yes nor no")
+
+
+def _alone(said: str) -> str | None:
+    """Yes or No of words that say it as a whole answer (存在, they do); else None."""
+    flat = folded(said)
+    if wording("yes_no", "yes_alone").fullmatch(flat):
+        return "Yes"
+    return "No" if wording("yes_no", "no_alone").fullmatch(flat) else None
 
 
 def _meaning(match: re.Match[str]) -> str:
