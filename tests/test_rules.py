@@ -15,7 +15,7 @@ from chat_server import asked_for
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import query_of, task, tasks
+from keju.benchmarks import published_tasks, query_of, task
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.items import Box, Item, Request
 from keju.models import ModelOptions
@@ -45,7 +45,7 @@ def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path, name="all", version="1", licence="CC0-1.0", source="made by the test"
     ) as writer:
         refs = [writer.add_image(picture(seed, side=SIDE), str(seed)) for seed in range(11)]
-        for each in tasks():
+        for each in published_tasks():
             for query in each.queries:
                 one = Item(
                     id=f"{each.id}-{query.name}".strip("-").lower(),

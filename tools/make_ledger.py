@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from specimens import ITEMS, SPECIMENS, scores_of
 
-from keju.benchmarks import Query, Task, tasks
+from keju.benchmarks import Query, Task, published_tasks
 from keju.items import Protocol
 from keju.reporting.labels import metric_label
 from keju.scoring import PROTOCOLS, TaskDifference, counting, differences, parting_steps
@@ -49,7 +49,7 @@ The sections below say where the difference comes from, step by step.
 
 def page() -> str:
     """The whole page as Markdown."""
-    listed = [(each, query) for each in tasks() for query in each.queries if query.strict]
+    listed = [(each, query) for each in published_tasks() for query in each.queries if query.strict]
     parts = [_INTRODUCTION, "## By how much\n"]
     for benchmark in dict.fromkeys(each.benchmark for each, _ in listed):
         parts += [

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from keju.benchmarks import tasks
+from keju.benchmarks import published_tasks, tasks
 from keju.datasets import mini
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report
@@ -138,9 +138,9 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     answered = {row.task for row in rows}
     read = [row.task for row in rows if row.engine is not None]
     yield (
-        f"{len(answered)} of {len(tasks())} tasks answered and scored. The engine answers "
-        f"{len(read)} of them ({', '.join(read)}); every other answer is a baseline's: a floor, "
-        "not a model. A vision-language model answers them all: keju run --help"
+        f"{len(answered)} of {len(published_tasks())} tasks answered and scored. The engine "
+        f"answers {len(read)} of them ({', '.join(read)}); every other answer is a baseline's: a "
+        "floor, not a model. A vision-language model answers them all: keju run --help"
     )
     later = [row.task for row in rows if row.metric != _main_of(row)]
     if later:

@@ -54,7 +54,7 @@ def test_the_items_shown_are_those_that_are_imported(tmp_path):
     assert shown["candidates"][0]["options"] == {}
     assert [item["id"] for item in shown["preview"]["items"]] == ["book/p0", "book/p1", "book/p2"]
     first = shown["preview"]["items"][0]
-    assert first["task"] == "page_level_ocr"
+    assert first["task"] == "page_ocr"
     assert first["answer"] == "第0頁\n天地玄黃"
     assert first["images"] == [[40, 60]]
     assert first["group"] == "book"

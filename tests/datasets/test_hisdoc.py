@@ -16,7 +16,7 @@ def test_a_page_has_its_lines_in_released_order_with_their_outlines(read, tmp_pa
     by_id = {item.id: item for item in done.items}
     assert list(by_id) == ["M5HisDoc_hard/p2", "M5HisDoc_regular/p1"]
     page = by_id["M5HisDoc_regular/p1"]
-    assert (page.benchmark, page.task) == ("AncientDoc", "page_level_ocr")
+    assert (page.benchmark, page.task) == ("pages", "page_ocr")
     assert page.answer == page.transcription == "學而時習之,不亦說乎\n有朋自遠方來"
     assert page.lines[1].polygon == ((20, 1), (29, 1), (29, 59), (20, 59))
     assert page.metadata == {"subset": "M5HisDoc_regular", "split": "test", "order": "stated"}

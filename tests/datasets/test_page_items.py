@@ -70,7 +70,7 @@ def test_main_text_and_notes_are_had_apart_or_together(
     item = items["book/p1"]
     assert item.answer == item.transcription == answer
     assert [found.text for found in item.lines] == ["題", "經", "", "注", "葉"]
-    assert (item.benchmark, item.task, item.group) == ("AncientDoc", "page_level_ocr", "book")
+    assert (item.benchmark, item.task, item.group) == ("pages", "page_ocr", "book")
 
 
 def test_an_unknown_type_must_be_explained_before_text_is_chosen(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_page_is_an_item_with_its_text_and_its_folder_for_group(src: Path) -> 
     assert done.notes == ()
     assert (first.id, first.group) == ("001", "scans")
     assert (second.id, second.group) == ("論語/卷一/p2", "論語/卷一")
-    assert (first.benchmark, first.task) == ("AncientDoc", "page_level_ocr")
+    assert (first.benchmark, first.task) == ("pages", "page_ocr")
     assert first.answer == first.transcription == "學而時習之\n不亦說乎"
     assert second.answer == "有朋\n\n自遠方來"
     assert second.metadata == {"file": "論語/卷一/p2.PNG"}

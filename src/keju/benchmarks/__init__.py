@@ -1,10 +1,12 @@
 """What is asked: the catalogues of tasks, as data."""
 
 from keju.benchmarks.catalogue import (
+    OWN_PAGE,
     TaskRow,
     is_task_word,
     official_number,
     printed_metrics,
+    published_tasks,
     task,
     task_of_number,
     task_row,
@@ -25,6 +27,7 @@ from keju.benchmarks.undeciphered import is_undeciphered
 
 __all__ = [
     "NO_REFERENCE",
+    "OWN_PAGE",
     "CountKind",
     "Query",
     "QuestionForm",
@@ -41,6 +44,7 @@ __all__ = [
     "options_of",
     "printed_metrics",
     "prompt_of",
+    "published_tasks",
     "query_of",
     "question_form",
     "question_forms_of",

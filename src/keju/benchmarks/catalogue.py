@@ -1,4 +1,4 @@
-"""The three catalogues, read from the data files beside this module, and how a task is found."""
+"""The catalogues, read from the data files beside this module, and how a task is found."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, Protocol
 from keju.metrics.boxes import box_convention
 
-_FILES = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml")
+_FILES = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml", "pages.toml")
+
+OWN_PAGE = "page_ocr"
+"""The task of page images that belong to no published benchmark."""
 
 
 class TaskRow(TypedDict):
@@ -53,7 +56,7 @@ class _Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     name_en: str
     domain: str
     format: str
-    count: int
+    count: int = 0
     note: str = ""
     queries: dict[str, _Asked] = {}
     family: str = ""
@@ -65,7 +68,7 @@ class _Catalogue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     benchmark: str
     count_kind: CountKind
     families: dict[str, _Family]
-    printed_metrics: dict[str, tuple[str, ...]]
+    printed_metrics: dict[str, tuple[str, ...]] = {}
     domains_zh: dict[str, str] = {}
     box_formats: dict[Literal["axes", "scale"], dict[str, str]] = {}
     tasks: dict[str, _Task]
@@ -73,11 +76,19 @@ class _Catalogue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
 @cache
 def tasks() -> tuple[Task, ...]:
-    """All 55 tasks: MCS-Bench, AncientDoc, OBI-Bench, each in its paper's order."""
+    """The 55 published tasks, in their papers' order, and after them that of own pages.
+
+    The published ones are of MCS-Bench, AncientDoc and OBI-Bench.
+    """
     found = tuple(task for name in _FILES for task in _declared(name))
     if len({task.id for task in found}) < len(found):
         raise DataError("a task id is declared twice", file="keju/benchmarks/data")
     return found
+
+
+def published_tasks() -> tuple[Task, ...]:
+    """The 55 tasks that papers define, in their order."""
+    return tuple(each for each in tasks() if each.published)
 
 
 def task(task_id: str) -> Task:
@@ -189,6 +200,10 @@ def _read(name: str) -> _Catalogue:
 def _declared(name: str) -> Iterator[Task]:
     catalogue = _read(name)
     for task_id, declared in catalogue.tasks.items():
+        if bool(declared.count) == (catalogue.count_kind == "open"):
+            raise DataError(
+                "a published task needs its count, an open one has none", file=name, item=task_id
+            )
         if bool(declared.queries) == bool(declared.family and declared.ask):
             raise DataError(
                 "needs either queries, or a family and what it asks", file=name, item=task_id

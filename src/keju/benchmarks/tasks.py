@@ -7,9 +7,9 @@ from typing import Literal
 
 from keju.items import AnswerForm, Item, Record
 
-CountKind = Literal["items", "items-implied", "images"]
+CountKind = Literal["items", "items-implied", "images", "open"]
 """What a task's `count` counts: items printed by the paper, items implied by pages times questions
-a page, or images."""
+a page, or images; `open`: no paper defines the task, and the count is 0."""
 
 
 class Query(Record, frozen=True, kw_only=True):
@@ -44,6 +44,11 @@ class Task(Record, frozen=True, kw_only=True):
     count: int
     count_kind: CountKind
     note: str = ""
+
+    @property
+    def published(self) -> bool:
+        """Whether a paper defines the task: only then it has an official protocol and a count."""
+        return self.count_kind != "open"
 
     @property
     def of_pairs(self) -> bool:

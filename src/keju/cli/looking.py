@@ -31,7 +31,7 @@ def tasks(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the 55 tasks of the three benchmarks: what can be asked, and how it is scored."""
+    """List all tasks, published ones and that of own pages, with how each is scored."""
     from keju.benchmarks import task_row
     from keju.benchmarks import tasks as all_tasks
     from keju.reporting.plain import print_json

@@ -101,7 +101,8 @@ def whole_tasks(seen: Seen) -> Places:
         if not is_undeciphered(item):
             items[item.task].append(item)
     for benchmark, names in _grouped(items, lambda name: task(name).benchmark):
-        printed = [each for each in map(task, names) if each.count_kind != "items-implied"]
+        counted = ("items", "images")
+        printed = [each for each in map(task, names) if each.count_kind in counted]
         counts = {each.id: each.counted(items[each.id]) for each in printed}
         yield (
             benchmark,

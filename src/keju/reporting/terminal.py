@@ -25,25 +25,28 @@ from keju.scoring.reasoned import FORM
 def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
     """The catalogue of tasks, one table a domain and one row a query; 80 columns are enough."""
     for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
-        table = plain_table(
-            "task", "asks for", "official", "strict", "count", right=[4], title=": ".join(place)
-        )
+        tasks_ = [each for each in listed if (each.benchmark, each.domain) == place]
+        published = any(each.published for each in tasks_)
+        heads = ["official", "strict", "count"] if published else ["strict"]
+        right = [4] if published else []
+        table = plain_table("task", "asks for", *heads, right=right, title=": ".join(place))
         table.columns[0].no_wrap = False
-        for each in listed:
-            if (each.benchmark, each.domain) == place:
-                _add_task(table, each)
+        for each in tasks_:
+            _add_task(table, each)
         yield table
 
 
 def _add_task(table: Table, task: Task) -> None:
-    name, count = f"{task.id:<3} {task.name_zh} {task.name_en}", f"{task.count:,}"
+    """Add a task; one that no paper defines has neither official metrics nor a count."""
+    name, counts = f"{task.id:<3} {task.name_zh} {task.name_en}", [f"{task.count:,}"]
     if task.queries[0].name:
-        table.add_row(name, "", "", "", count)
-        name, count = "", ""
+        table.add_row(name, "", "", "", *counts)
+        name, counts = "", [""]
     for query in task.queries:
         label = f"    {query.name}" if query.name else name
-        mains = (next(iter(metrics), "") for metrics in (query.official, query.strict))
-        table.add_row(label, query.form, *mains, count)
+        mains = [next(iter(metrics), "") for metrics in (query.official, query.strict)]
+        cells = [*mains, *counts] if task.published else mains[1:]
+        table.add_row(label, query.form, *cells)
 
 
 def models_table(kinds: Iterable[ModelKind]) -> Table:

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from keju.benchmarks import Task, task
+from keju.benchmarks import OWN_PAGE, Task, task
 from keju.building.bench import TABLES
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.fetching import Fetcher, NotNowError, host_of
@@ -53,9 +53,7 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
     limit: Annotated[int, Meta(description="At most so many pages a manifest; 0: all.", ge=0)] = 0
     pause: Annotated[float, Meta(description="Seconds between two requests.", ge=0, le=3600)] = 1.0
     most_bytes: Annotated[int, Meta(description="Of one answer.", ge=1)] = 100_000_000
-    task: Annotated[str, Meta(description="What is to be asked about the pages.")] = (
-        "page_level_ocr"
-    )
+    task: Annotated[str, Meta(description="What is to be asked about the pages.")] = OWN_PAGE
     name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from keju.benchmarks import task
+from keju.benchmarks import OWN_PAGE, task
 from keju.building.bench import TABLES
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.standardising.pictures import Picture, Standard, probe
@@ -22,9 +22,7 @@ class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
     """A folder of pictures, with folders in it as deep as you like; each folder is a group."""
 
     path: Annotated[Path, Meta(description="The folder.")]
-    task: Annotated[str, Meta(description="What is to be asked about the pictures.")] = (
-        "page_level_ocr"
-    )
+    task: Annotated[str, Meta(description="What is to be asked about the pictures.")] = OWN_PAGE
 
 
 class Refused(Struct, frozen=True):

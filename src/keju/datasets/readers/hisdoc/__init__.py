@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.benchmarks import Task
+from keju.benchmarks import OWN_PAGE, Task
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.base import (
     Detection,
@@ -42,7 +42,7 @@ HisDoc1B (books/*.pdf, annos/*.json) is recognised but not read: its authors pub
 the folders, and no public page or program shows what a .json file of it contains."""
 
 OPTIONS = {
-    "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
+    "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
     "split": "train, val or test: the pages that split_train.txt … names (default all pages)",
     "order": "released: the order of the lines in the file; geometry (default released)",
     "skip-missing": "yes: skip pages whose image or text is missing (default no)",
@@ -150,7 +150,7 @@ def _wish(options: Options) -> _Wish:
         raise UsageError(f"option split={split}: use one of {', '.join(_SPLITS)}")
     if order not in ("released", "geometry"):
         raise UsageError(f"option order={order}: use released or geometry")
-    task = transcription_task(options.get("task", "page_level_ocr"))
+    task = transcription_task(options.get("task", OWN_PAGE))
     return _Wish(task, order == "geometry", split)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.benchmarks import prompt_of, task
+from keju.benchmarks import OWN_PAGE, prompt_of, task
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -39,7 +39,7 @@ The folder of a page, or the PDF or TIFF that it is from, is its group (the unit
 so keep one book in one folder."""
 
 OPTIONS = {
-    "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
+    "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
     "skip-missing": "yes: skip images without text and texts without image (default no)",
     "texts": "no: import the images without references, to run models on them (default yes)",
     "dpi": "resolution at which PDF pages are rendered (default: that of the scan, else 300)",
@@ -96,7 +96,7 @@ def _read(
 
 
 def _pattern(options: Options) -> Item:
-    kind = task(options.get("task", "page_level_ocr"))
+    kind = task(options.get("task", OWN_PAGE))
     pattern = Item(id="page", benchmark=kind.benchmark, task=kind.id, query=kind.queries[0].name)
     try:
         prompt_of(pattern)

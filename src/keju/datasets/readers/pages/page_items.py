@@ -9,7 +9,7 @@ from typing import Protocol, TypedDict, Unpack
 
 import msgspec
 
-from keju.benchmarks import Task
+from keju.benchmarks import OWN_PAGE, Task
 from keju.benchmarks import task as find_task
 from keju.datasets.line_kinds import parse_kinds, says_something, states_kind
 from keju.datasets.pages import (
@@ -37,7 +37,7 @@ from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind, Record
 
 PAGE_OPTIONS = {
-    "task": "the task that the text answers (default page_level_ocr; T1 for MCS-Bench's OCR)",
+    "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
     "text": "all lines; body: main text and notes together; main; notes (default all)",
     "order": "auto: the file's ReadingOrder, else geometry; document; geometry (default auto)",
     "images": "the folder of the page images, if they are not beside the files",
@@ -62,7 +62,7 @@ skipped for the one above it."""
 class PageOptions(TypedDict, total=False):
     """Options of an import of pages.
 
-    `task` is the transcription task that the pages ask (``page_level_ocr``). `text` is ``all``
+    `task` is the transcription task that the pages ask (``page_ocr``). `text` is ``all``
     lines; ``body``, main text and notes together; ``main``; ``notes``. `order` is ``auto`` (the
     file's ReadingOrder, else geometry), ``document`` or ``geometry``. `images` is the folder of the
     images, if they are not beside the files. `kinds` is what the file's own words for line types
@@ -99,7 +99,7 @@ def _wish(options: PageOptions) -> _Wish:
     Raises:
         UsageError: the task is unknown or asks for no transcription, or a word is unknown.
     """
-    declared = transcription_task(options.get("task", "page_level_ocr"))
+    declared = transcription_task(options.get("task", OWN_PAGE))
     images = options.get("images")
     if images and not Path(images).is_dir():
         raise UsageError(f"{images}: no such folder of images")
@@ -120,7 +120,7 @@ def transcription_task(name: str) -> Task:
     """
     declared = find_task(name)
     if [query.form for query in declared.queries] != ["transcription"]:
-        raise UsageError(f"task {name!r} asks for no transcription; page_level_ocr does")
+        raise UsageError(f"task {name!r} asks for no transcription; {OWN_PAGE} does")
     return declared
 
 
