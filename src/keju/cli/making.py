@@ -11,7 +11,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
 from keju.datasets.manifest import UNKNOWN
-from keju.errors import UsageError
+from keju.errors import UsageError, printable
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
 MapFile = Annotated[
@@ -118,8 +118,26 @@ def import_(
     items = f"{made.items:,} item{'s'[: made.items != 1]}"
     images = f"{made.images:,} image{'s'[: made.images != 1]}"
     say(f"{items}, {images} in {dataset} (hash {made.hash[:12]})")
+    _print_suspicions(dataset)
     folder = shell_word(str(dataset))
     say(f"Next: keju data validate {folder} && keju run {folder} --model MODEL --out RUN")
+
+
+def _print_suspicions(dataset: Path) -> None:
+    """Print the first texts that are probably no references; `keju data validate` prints all."""
+    from keju.datasets.store import Dataset
+    from keju.datasets.suspicious import suspicious_texts
+
+    found = list(suspicious_texts(Dataset.open(dataset).items()))
+    for each in found[:_SUSPICIONS]:
+        note(printable(f"warning: {each.item}: {each.problem}. {each.hint}"))
+    if len(found) > _SUSPICIONS:
+        note(f"warning: {len(found) - _SUSPICIONS:,} more texts are suspicious. See them with: "
+             f"keju data validate {dataset}")  # fmt: skip
+
+
+_SUSPICIONS = 5
+"""Suspicious texts that an import prints."""
 
 
 @data_app.command()

@@ -16,10 +16,12 @@ from keju.datasets.manifest import UNKNOWN
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
+from keju.datasets.suspicious import extent_fault, length_on_image, suspicious_texts
 from keju.datasets.unseen import unseen_characters
 from keju.errors import DataError, printable
 from keju.files import sha256_bytes
-from keju.images import probe_image
+from keju.images import open_image, probe_image
+from keju.ink import parts_of
 from keju.items import ImageRef, Item
 
 Severity = Literal["error", "warning", "notice"]
@@ -49,6 +51,8 @@ class _Picture(NamedTuple):
 
     ref: ImageRef
     items: list[str]
+    length: int
+    """Characters of the text that it is said to show; 0 where that is not known."""
 
     @property
     def place(self) -> str:
@@ -79,6 +83,8 @@ def validate(path: Path) -> Iterator[Finding]:
     yield from _awaited(items)
     yield from _unscored(items)
     yield from _literal_newlines(items)
+    for item, problem, hint in suspicious_texts(items):
+        yield Finding("warning", item, problem, hint)
     pictures = _pictures(items)
     yield from _images(dataset, pictures)
     yield from _strays(dataset, packed, pictures)
@@ -207,7 +213,11 @@ def _pictures(items: list[Item]) -> dict[str, _Picture]:
     pictures: dict[str, _Picture] = {}
     for item in items:
         for ref in item.images:
-            pictures.setdefault(ref.path, _Picture(ref, [])).items.append(item.id)
+            length = length_on_image(item)
+            picture = pictures.setdefault(ref.path, _Picture(ref, [], length))
+            picture.items.append(item.id)
+            if length > picture.length:
+                pictures[ref.path] = picture._replace(length=length)
     return pictures
 
 
@@ -274,6 +284,10 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
             "EXIF turns this image, and not every model obeys that",
             "Store it upright.",
         )
+    if picture.length:
+        parts = parts_of(open_image(data, name=ref.path))
+        if fault := extent_fault(picture.length, parts):
+            yield Finding("warning", picture.place, *fault)
 
 
 def _strays(dataset: Dataset, packed: Packed, pictures: dict[str, _Picture]) -> Iterator[Finding]:

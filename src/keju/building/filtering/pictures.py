@@ -15,34 +15,16 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from keju.images import open_image
-
-LONG_SIDE = 1600
-"""Pixels: columns of thirty characters still have 50 pixels a character."""
+from keju.ink import STEP, Grey, dark_on_light, grey_of, marks_of, paper_of
 
 _REACH = 9
 """Pixels over which a picture is blurred to see what that takes from it."""
 
-_BLOCK = 32
-"""Pixels of the squares in which the paper's own grey is looked for."""
-
-_AROUND = 5
-"""Squares, each way, that a patch may cover and still be told from the paper around it."""
-
-_MARK = 0.15
-"""How much darker than the paper something must be to be a mark."""
-
 _STROKE = 0.022
 """Thickness, as a share of the longer side, that strokes of a page's characters do not reach."""
 
-_STEP = 2
-"""Every second pixel, each way, is enough to count; only edges need all of them."""
-
 _BAND = 0.02
 _DARK = 0.2
-_TURNED = 0.4
-"""A picture whose median is darker than this is light on dark."""
-
-Grey = NDArray[np.float32]
 
 
 class Seen(Struct, frozen=True):
@@ -100,12 +82,11 @@ def measure_picture(seen: Seen) -> PictureMeasures:
 
 def measured(image: Image.Image) -> dict[str, float]:
     """The measures of a picture's grey values, by their names in `PictureMeasures`."""
-    grey = _grey(image)
-    low, middle, high = np.percentile(grey[::_STEP, ::_STEP], (1, 50, 99))
-    turned = middle < _TURNED
-    page = 1 - grey if turned else grey
-    paper = _paper(page)
-    marks = page < paper - _MARK
+    grey = grey_of(image)
+    low, middle, high = np.percentile(grey[::STEP, ::STEP], (1, 50, 99))
+    page, turned = dark_on_light(grey)
+    paper = paper_of(page)
+    marks = marks_of(page, paper)
     return {
         "blur": blur(grey),
         "marked": float(marks.mean()),
@@ -136,36 +117,11 @@ def blur(grey: Grey) -> float:
     return worst
 
 
-def _grey(image: Image.Image) -> Grey:
-    """Grey values, 0 to 1, the longer side at most `LONG_SIDE`."""
-    grey = image.convert("L")
-    scale = LONG_SIDE / max(grey.size)
-    if scale < 1:
-        size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
-        grey = grey.resize(size, Image.Resampling.BOX)
-    return np.asarray(grey, np.float32) / np.float32(255)
-
-
-def _paper(page: Grey) -> Grey:
-    """The grey of the paper at every place: that of the lighter parts of its surroundings."""
-    from scipy.ndimage import maximum_filter  # noqa: PLC0415 - slow to import
-
-    height, width = page.shape
-    rows, columns = -(-height // _BLOCK), -(-width // _BLOCK)
-    padded = np.pad(page, ((0, rows * _BLOCK - height), (0, columns * _BLOCK - width)), mode="edge")
-    blocks = padded.reshape(rows, _BLOCK, columns, _BLOCK).swapaxes(1, 2)
-    some = blocks[:, :, ::_STEP, ::_STEP].reshape(rows, columns, -1)
-    light = np.percentile(some, 90, axis=2).astype(np.float32)
-    around = maximum_filter(light, _AROUND, mode="nearest")
-    smooth = Image.fromarray(around).resize((width, height), Image.Resampling.BILINEAR)
-    return np.asarray(smooth)
-
-
 def _thick(mask: NDArray[np.bool_]) -> float:
     """The share of a picture in patches of a mask that are thicker than strokes."""
     from scipy.ndimage import maximum_filter1d, minimum_filter1d  # noqa: PLC0415 - slow to import
 
-    kept = mask[::_STEP, ::_STEP].astype(np.uint8)
+    kept = mask[::STEP, ::STEP].astype(np.uint8)
     reach = max(3, round(_STROKE * max(kept.shape)))
     for shrink_or_grow in (minimum_filter1d, maximum_filter1d):
         for axis in (0, 1):

@@ -1,0 +1,112 @@
+"""Ink on an image: grey values, the paper around each place, marks, and the parts they form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+LONG_SIDE = 1600
+"""Pixels: columns of thirty characters still have 50 pixels a character."""
+
+STEP = 2
+"""Every second pixel, each way, is enough to count."""
+
+Grey = NDArray[np.float32]
+
+_BLOCK = 32
+"""Pixels of the squares in which the paper's own grey is looked for."""
+
+_AROUND = 5
+"""Squares, each way, that a patch may cover and still be told from the paper around it."""
+
+_MARK = 0.15
+"""How much darker than the paper something must be to be a mark."""
+
+_TURNED = 0.4
+"""An image whose median is darker than this is light on dark."""
+
+_SMALLEST, _LARGEST = 1 / 160, 0.15
+"""Side of a part of a character as a share of the image's longer side; else noise or a drawing."""
+
+_LEAST_SIDE = 4
+"""Pixels that a part has at least: on small images the share above is less than noise."""
+
+
+class Page(NamedTuple):
+    """An image with what is written dark on light, 0 to 1; `turned` if it was light on dark."""
+
+    grey: Grey
+    turned: bool
+
+
+class Parts(NamedTuple):
+    """Connected marks as large as parts of characters.
+
+    Attributes:
+        number: how many there are.
+        side: the third quartile of their longer sides, in pixels after scaling to `LONG_SIDE`;
+            0 where there are none.
+        ink: pixels of all marks of the image, at the same scale.
+    """
+
+    number: int
+    side: float
+    ink: int
+
+
+def grey_of(image: Image.Image) -> Grey:
+    """Grey values, 0 to 1, the longer side at most `LONG_SIDE`."""
+    grey = image.convert("L")
+    scale = LONG_SIDE / max(grey.size)
+    if scale < 1:
+        size = (max(1, round(grey.width * scale)), max(1, round(grey.height * scale)))
+        grey = grey.resize(size, Image.Resampling.BOX)
+    return np.asarray(grey, np.float32) / np.float32(255)
+
+
+def dark_on_light(grey: Grey) -> Page:
+    """The image with its values inverted where it is mostly dark, as a rubbing is."""
+    turned = bool(np.median(grey[::STEP, ::STEP]) < _TURNED)
+    return Page(1 - grey if turned else grey, turned)
+
+
+def paper_of(page: Grey) -> Grey:
+    """The grey of the paper at every place: that of the lighter parts of its surroundings."""
+    from scipy.ndimage import maximum_filter  # noqa: PLC0415 - slow to import
+
+    height, width = page.shape
+    rows, columns = -(-height // _BLOCK), -(-width // _BLOCK)
+    padded = np.pad(page, ((0, rows * _BLOCK - height), (0, columns * _BLOCK - width)), mode="edge")
+    blocks = padded.reshape(rows, _BLOCK, columns, _BLOCK).swapaxes(1, 2)
+    some = blocks[:, :, ::STEP, ::STEP].reshape(rows, columns, -1)
+    light = np.percentile(some, 90, axis=2).astype(np.float32)
+    around = maximum_filter(light, _AROUND, mode="nearest")
+    smooth = Image.fromarray(around).resize((width, height), Image.Resampling.BILINEAR)
+    return np.asarray(smooth)
+
+
+def marks_of(page: Grey, paper: Grey) -> NDArray[np.bool_]:
+    """The pixels that are clearly darker than the paper around them."""
+    marks: NDArray[np.bool_] = page < paper - _MARK
+    return marks
+
+
+def parts_of(image: Image.Image) -> Parts:
+    """Count the connected marks of an image that are as large as parts of characters."""
+    from scipy.ndimage import find_objects, label  # noqa: PLC0415 - slow to import
+
+    page = dark_on_light(grey_of(image)).grey
+    marks = marks_of(page, paper_of(page))
+    labels, _ = label(marks, structure=np.ones((3, 3)))
+    longest = max(page.shape)
+    least = max(_LEAST_SIDE, longest * _SMALLEST)
+    sides = [
+        side
+        for place in find_objects(labels)
+        if least <= (side := max(part.stop - part.start for part in place)) <= longest * _LARGEST
+    ]
+    side = float(np.percentile(sides, 75)) if sides else 0.0
+    return Parts(len(sides), side, int(marks.sum()))

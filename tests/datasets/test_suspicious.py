@@ -1,0 +1,188 @@
+"""References that are probably not what the image shows are found, and sound ones are not."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageFilter
+
+from keju.datasets import mini
+from keju.datasets.readers import import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.suspicious import (
+    LEAST_COPIED,
+    extent_fault,
+    length_on_image,
+    suspicious_texts,
+    text_fault,
+)
+from keju.datasets.validate import validate
+from keju.images import open_image
+from keju.ink import Parts, parts_of
+from keju.items import ImageRef, Item
+from keju.text import counted
+
+SHARED = Path(os.environ.get("KEJU_SHARED", "../shared"))
+REAL = SHARED / "data/real-pages"
+RTF = r"{\rtf1\ansi\ansicpg1252 \f0\fs24 \u23376?\u26354?}"
+TEXT = "學而時習之不亦說乎有朋自遠方來不亦樂乎人不知而不慍"
+
+
+def item(name: str, text: str, picture: str = "", **more: object) -> Item:
+    image = ImageRef(path="images/x.png", sha256=picture or name, width=9, height=9, size=9)
+    fields = {"id": name, "benchmark": "MCS-Bench", "task": "T1", "answer": text} | more
+    return Item(**({"images": (image,)} | fields))
+
+
+def problems(*items: Item) -> dict[str, str]:
+    return {each.item: each.problem for each in suspicious_texts(items)}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (RTF, "RTF"),
+        ('{"text": "學而時習之"}', "JSON"),
+        ("<p>學而時習之</p>", "HTML"),
+        ("學而時<lb n='2'/>習之", "XML"),
+        ("學而&nbsp;時習之", "entities"),
+        ("&CDP-8B7C;而時習之", "entities"),
+        ("# 學而\n時習之", "Markdown"),
+        ("**學而**時習之", "Markdown"),
+        (r"\textbf{學而}時習之", "LaTeX"),
+        ("TODO", "placeholder"),
+        ("學而時習之 TODO 不亦說乎", "placeholder"),
+        ("xxx", "placeholder"),
+        ("N/A", "placeholder"),
+        ("Lorem ipsum dolor sit amet", "placeholder"),
+        ("待錄", "placeholder"),
+        ("（待補）", "placeholder"),
+        ("[blank]", "blank"),
+        ("空白頁", "blank"),
+        ("Page one of the book", "no Chinese character"),
+        ("□□□", "no Chinese character"),
+        ("12", "no Chinese character"),
+    ],
+)
+def test_a_text_that_is_no_transcription_is_named(text: str, says: str) -> None:
+    fault = text_fault(text)
+    assert fault is not None
+    assert says in fault[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        "待",
+        "學而時習之（注：習，鳥數飛也）*不亦說乎",
+        "⿰木皆□而時習之",
+        "〇",
+        "\ue123",
+        "⼀",
+        "無字天書 test",
+        "卷一 # 二",
+        "A、學而 [1] B、時習 <注>",
+    ],
+)
+def test_a_transcription_is_not_suspected(text: str) -> None:
+    assert text_fault(text) is None
+
+
+def test_a_finding_names_the_item_and_its_file() -> None:
+    page = item("p1", "TODO", metadata={"file": "book/p1.jpg"})
+    assert list(problems(page)) == ["p1 (book/p1.jpg)"]
+
+
+def test_only_transcriptions_are_checked() -> None:
+    answer = item("q", "**A**", task="T7", options=("說苑", "論語"))
+    shown = item("t", "A", task="T7", options=("說苑", "論語"), transcription="<b>說苑</b>")
+    assert list(problems(answer, shown)) == ["t"]
+
+
+def test_one_text_on_two_images_is_a_copy_and_on_one_image_is_not() -> None:
+    assert len(counted(TEXT)) >= LEAST_COPIED
+    assert list(problems(item("a", TEXT), item("b", TEXT + "。"))) == ["a"]
+    assert problems(item("a", TEXT, "same"), item("b", TEXT, "same")) == {}
+    assert problems(item("a", "學而時習之"), item("b", "學而時習之")) == {}
+
+
+def test_one_short_text_on_many_pages_of_long_texts_is_a_placeholder() -> None:
+    pages = [item(f"p{n}", TEXT + chr(0x4E00 + n)) for n in range(9)]
+    same = [item(f"s{n}", "後錄") for n in range(3)]
+    assert list(problems(*pages, *same)) == ["s0 and 2 more"]
+    assert problems(*pages, *same[:2]) == {}
+    assert problems(*same) == {}
+
+
+def test_the_length_is_held_against_the_parts_of_characters_on_the_image() -> None:
+    page = Parts(number=450, side=45, ink=170_000)
+    assert extent_fault(160, page) is None
+    assert extent_fault(22, page)
+    assert extent_fault(23, page) is None
+    assert extent_fault(1500, page)
+    assert extent_fault(1300, page) is None
+    assert extent_fault(99, Parts(0, 0, 0)) is None
+    assert extent_fault(100, Parts(4, 45, 9000))
+
+
+def known_pages() -> list[tuple[str, int, bytes]]:
+    dataset = Dataset.open(mini.path())
+    return [
+        (each.id, length, dataset.image_bytes(each.images[0]))
+        for each in dataset.items()
+        if (length := length_on_image(each))
+    ]
+
+
+def shrunk(data: bytes, share: float) -> Image.Image:
+    image = open_image(data, name="page")
+    small = image.resize((int(image.width * share) or 1, int(image.height * share) or 1))
+    out = io.BytesIO()
+    small.filter(ImageFilter.GaussianBlur(1)).save(out, "JPEG", quality=70)
+    return open_image(out.getvalue(), name="page")
+
+
+@pytest.mark.parametrize("share", [1.0, 0.25])
+def test_no_bundled_image_has_a_text_of_the_wrong_length(share: float) -> None:
+    pages = known_pages()
+    assert len(pages) >= 70
+    found = [name for name, n, data in pages if extent_fault(n, parts_of(shrunk(data, share)))]
+    assert found == []
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the shared material is not here")
+def test_real_pages_are_sound_and_an_eighth_or_thirty_times_their_text_is_not() -> None:
+    for name, text in json.loads((REAL / "gt.json").read_text("utf-8")).items():
+        parts = parts_of(open_image((REAL / f"{name}.jpg").read_bytes(), name=name))
+        assert extent_fault(len(text), parts) is None
+        assert "too short" in extent_fault(len(text) // 8, parts)[0]
+        assert "too long" in extent_fault(len(text) * 30, parts)[0]
+
+
+def test_validate_reports_rtf_todo_and_a_text_of_another_length(
+    tmp_path: Path, picture: Callable[..., bytes]
+) -> None:
+    texts = {"p1": RTF, "p2": "TODO", "p3": "學而時習之", "p4": "學"}
+    dataset = Dataset.open(mini.path())
+    page = next(each for each in dataset.items() if each.id == "mengzi-t1")
+    for number, (name, text) in enumerate(texts.items()):
+        shown = dataset.image_bytes(page.images[0]) if name == "p4" else picture(number)
+        (tmp_path / f"{name}.png").write_bytes(shown)
+        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+    about = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
+    import_dataset("pages", tmp_path, tmp_path / "out", **about)
+    found = {each.item.split()[0].rstrip(":"): each for each in validate(tmp_path / "out")}
+    assert {name: each.severity for name, each in found.items()} == dict.fromkeys(
+        ("p1", "p2", "p4"), "warning"
+    )
+    assert "far too short" in found["p4"].problem
+
+
+def test_the_bundled_set_has_no_suspicious_text() -> None:
+    assert list(suspicious_texts(Dataset.open(mini.path()).items())) == []
