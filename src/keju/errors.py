@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -30,6 +31,17 @@ def printable(text: str, *, glyphs: bool = False) -> str:
 def shortened(name: str, most: int = 80) -> str:
     """A name for a message, its middle left out where it is very long."""
     return name if len(name) <= most else f"{name[: most // 2]}…{name[-most // 2 :]}"
+
+
+def number_of(count: int, one: str, many: str = "") -> str:
+    """A number and the noun that it counts: ``1 item``, ``2,000 items``.
+
+    Args:
+        count: the number.
+        one: the noun, in the singular.
+        many: its plural, where that is not the singular with an s.
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 class KejuError(Exception):
@@ -69,6 +81,20 @@ class DataError(KejuError):
         place = ": ".join(part for part in (self.file, item) if part)
         text = f"{place}: {problem}" if place else problem
         super().__init__(f"{text}. {mend}" if mend else text)
+
+
+class ProblemsError(DataError):
+    """Several problems of one source, found together; its text has one line for each.
+
+    Args:
+        lines: the problems.
+        file: the source.
+    """
+
+    def __init__(self, lines: Iterable[str], *, file: Path | str) -> None:
+        self.lines = tuple(str(KejuError(line)) for line in lines)
+        super().__init__("; ".join(self.lines), file=file, mend=" ")
+        self.args = ("\n".join(self.lines),)
 
 
 class PrerequisiteError(KejuError):

@@ -277,7 +277,7 @@ def test_an_error_of_the_reader_is_part_of_the_preview(tmp_path):
     FORMS["pages"].build(tmp_path)
     put(tmp_path / "book/p1.png", b"no image")
     found = examine(tmp_path)
-    assert [item.id for item in found.preview.items] == ["book/p0"]
+    assert [item.id for item in found.preview.items] == ["book/p0", "book/p2"]
     assert "p1.png" in str(found.preview.error)
 
 

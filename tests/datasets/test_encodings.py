@@ -88,11 +88,11 @@ def test_a_text_in_no_known_encoding_is_refused_in_one_line(data, words):
     ("data", "what"),
     [
         (b"PK\x03\x04\x14\x00\x08\x08\x08\x00\xff\xfe", "a workbook"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\xff" * 9, "an old Excel file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\xff" * 9, "an old Office file"),
     ],
 )
 def test_a_spreadsheet_in_place_of_a_text_is_named(data, what):
-    with pytest.raises(DataError, match=f"{what}.* not a text. Save the table as CSV"):
+    with pytest.raises(DataError, match=f"{what}.* not a text. Save it as plain text"):
         decoded(data, FILE)
 
 

@@ -61,11 +61,16 @@ def test_files_without_their_partner_are_listed_or_skipped(src: Path) -> None:
     (src / "alone.jpg").write_bytes((src / "001.jpg").read_bytes())
     (src / "論語/lost.txt").write_text("x")
     with pytest.raises(
-        DataError, match=r"2 files without their partner: alone\.jpg, 論語/lost\.txt.*skip-missing"
+        DataError,
+        match=r"(?s)1 page without a text: alone\.jpg.*1 text without an image: 論語/lost\.txt.*"
+        "skip-missing",
     ):
         read(src)
     done = read(src, skip_missing="yes")
-    assert done.notes == ("skipped 2 files without their partner: alone.jpg, 論語/lost.txt",)
+    assert done.notes == (
+        "skipped 1 page without a text: alone.jpg",
+        "skipped 1 text without an image: 論語/lost.txt",
+    )
     assert done.manifest.items == 2
 
 

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.building.markdown import counted
 from keju.building.releasing.licences import uncovered, unusual
 from keju.building.running import Head
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Provenance
 
 
@@ -56,7 +55,7 @@ def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest,
         for part in parts:
             renamed = _add(part, writer, seen)
             if renamed:
-                was = counted(renamed, f"id of {part.name} was taken; it begins",
+                was = number_of(renamed, f"id of {part.name} was taken; it begins",
                               f"ids of {part.name} were taken; they begin")  # fmt: skip
                 notes.append(f"{was} {part.name}/")
         manifest = writer.close()
@@ -101,7 +100,7 @@ def _shared_groups(parts: Sequence[Part]) -> list[str]:
     both = sorted(group for group, names in whose.items() if len(names) > 1)
     if not both:
         return []
-    stand = counted(len(both), "group stands", "groups stand")
+    stand = number_of(len(both), "group stands", "groups stand")
     more = " …" if len(both) > 1 else ""
     return [f"{stand} in several sources and count as one each: {both[0]}{more}"]
 

@@ -24,10 +24,5 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """A number and what is counted: ``1 item``, ``2,000 items``."""
-    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
-
-
 def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else cell(value)

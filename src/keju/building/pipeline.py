@@ -25,7 +25,6 @@ from keju import __version__
 from keju.building.bench import SCRATCH
 from keju.building.engine import Engine
 from keju.building.joining import Part, join
-from keju.building.markdown import counted
 from keju.building.recipe import PlannedSource, Recipe
 from keju.building.releasing import RELEASE
 from keju.building.running import (
@@ -43,7 +42,7 @@ from keju.building.sources.base import Site
 from keju.datasets.manifest import UNFINISHED
 from keju.datasets.store import Dataset, DatasetManifest
 from keju.datasets.table import frame_of
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.files import locked_file, read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
@@ -312,7 +311,7 @@ def _clear(folder: Path, mark: str) -> None:
 
 def _told(folder: str, name: str, within: str, done: Done, say: Say) -> Stage:
     made: DatasetManifest = done.manifest
-    what = f"{counted(made.items, 'item')}, {counted(made.images, 'image')}"
+    what = f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')}"
     say(f"{within}/{folder}: {what}{'' if done.anew else ' (stood already)'}")
     for line in done.record.notes:
         say(f"    {line}")
@@ -359,7 +358,7 @@ def last_words(out: Path) -> Iterator[str]:
     made = out / "dataset"
     dataset, release = Dataset.open(made), out / RELEASE
     manifest = dataset.manifest
-    yield f"{counted(manifest.items, 'item')} in {made} (hash {manifest.hash[:12]})"
+    yield f"{number_of(manifest.items, 'item')} in {made} (hash {manifest.hash[:12]})"
     if release.is_symlink():
         yield f"The release is in {release} ({release.resolve().relative_to(out.resolve())})"
     table = frame_of(dataset.items_path, columns=["draft", "answer", "boxes"])
@@ -367,11 +366,11 @@ def last_words(out: Path) -> Iterator[str]:
     waiting = int(((drafts["answer"] == "") & (drafts["boxes"].list.len() == 0)).sum())
     review = f"keju build review export {made} --out sheet.csv"
     if waiting:
-        wait = counted(waiting, "item waits for its answer", "items wait for their answer")
+        wait = number_of(waiting, "item waits for its answer", "items wait for their answer")
         yield f"Next: {wait}. A model drafts it: keju build draft {made} --out NEW --model MODEL"
         yield f"      Or people write it: {review}"
     elif drafts.height:
-        said = counted(drafts.height, "item is a draft", "items are drafts")
+        said = number_of(drafts.height, "item is a draft", "items are drafts")
         yield f"Next: {said} until people accept that: {review}"
     else:
         yield f"Next: keju data validate {release if release.is_symlink() else made}"

@@ -185,10 +185,10 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         **given: str | bool | list[str] | None,
     ) -> None:
         from keju.building.engine import Engine
-        from keju.building.markdown import counted
         from keju.building.running import Work, run_step
         from keju.building.settings import settings_from
         from keju.datasets.store import Dataset
+        from keju.errors import number_of
 
         table = {name: value for name, value in given.items() if value not in (None, [])}
         settings: Settings = settings_from(
@@ -199,7 +199,7 @@ def _command(step: Step[Any]) -> Callable[..., None]:
         for line in done.record.notes:
             say(line)
         made, stood = done.manifest, "" if done.anew else "; it stood already"
-        what = f"{counted(made.items, 'item')}, {counted(made.images, 'image')}"
+        what = f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')}"
         say(f"{what} in {out} (hash {made.hash[:12]}{stood})")
 
     fixed: dict[str, tuple[Any, Any]] = {

@@ -83,5 +83,5 @@ LAYOUTS = [
     _layout("TIFF with several frames", "book.tif; book.txt",
             partial(_one_file, data=tiff_of(PNGS), suffix="tif"), **_PNG),
     _layout("a page without text", "book/001.jpg; book/001.txt", _without_text,
-            canonical="pages: JPEG images", missing="1 files without their partner"),
+            canonical="pages: JPEG images", missing="1 page without a text"),
 ]  # fmt: skip

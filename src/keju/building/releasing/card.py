@@ -10,9 +10,10 @@ import json
 from collections.abc import Sequence
 
 from keju.benchmarks import task, tasks
-from keju.building.markdown import cell, counted, table
+from keju.building.markdown import cell, table
 from keju.building.releasing.licences import licence_table
 from keju.datasets.store import DatasetManifest
+from keju.errors import number_of
 from keju.items import Item
 
 FILE = "README.md"
@@ -102,7 +103,7 @@ def _text(manifest: DatasetManifest, split: str, notes: Sequence[str], licences:
         f"# {cell(manifest.name)} {cell(manifest.version)}",
         "",
         *(f"> {note}\n" for note in notes),
-        f"{counted(manifest.items, 'item')} over {counted(manifest.images, 'image')}. Source: "
+        f"{number_of(manifest.items, 'item')} over {number_of(manifest.images, 'image')}. Source: "
         f"{cell(manifest.source)}. Licence: {cell(manifest.licence)}.{made} What is in it, where "
         "it comes from and what was done to it: [DATASHEET.md](DATASHEET.md).",
         "",

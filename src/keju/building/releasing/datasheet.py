@@ -12,10 +12,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from keju.building.markdown import cell, counted
+from keju.building.markdown import cell
 from keju.building.releasing.facts import Known, facts_of
 from keju.building.settings import unlike
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.files import read_toml
 
 FILE = "DATASHEET.md"
@@ -69,7 +69,7 @@ def datasheet(known: Known, answers: Mapping[str, str]) -> str:
 def open_questions(answers: Mapping[str, str]) -> str:
     """A line that says which questions the maker left open; empty if none is."""
     left = [name for part in _parts() for name in part.ask if name not in answers]
-    said = counted(len(left), "question is", "questions are")
+    said = number_of(len(left), "question is", "questions are")
     return f"{said} open: {', '.join(left)}." if left else ""
 
 

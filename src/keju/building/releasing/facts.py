@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.building.markdown import NOTHING, cell, counted, table
+from keju.building.markdown import NOTHING, cell, table
 from keju.building.releasing.licences import licence_table
 from keju.building.releasing.splitting import group_of
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
 from keju.datasets.store import DatasetManifest
+from keju.errors import number_of
 from keju.items import Item
 
 _MOST = 30
@@ -138,7 +139,7 @@ def _provenance(items: Sequence[Item]) -> str:
     if len(rows) > _MOST:
         shown.append((f"{len(rows) - _MOST} more", "", "", sum(n for _, n in rows[_MOST:])))
     said = table(["step", "tool", "person", "items"], shown)
-    silent = counted(without, "item says", "items say")
+    silent = number_of(without, "item says", "items say")
     return f"{said}\n\n{silent} nothing of it." if without else said
 
 

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import NO_REFERENCE, prompt_of, task
 from keju.building.bench import Bench
-from keju.building.markdown import cell, counted
+from keju.building.markdown import cell
 from keju.building.releasing import RELEASE, card, croissant
 from keju.building.releasing.datasheet import FILE as SHEET
 from keju.building.releasing.datasheet import datasheet, open_questions, read_answers
@@ -39,7 +39,7 @@ from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.datasets.writers.parquet import write_parquet
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item
 from keju.local_paths import check_local
@@ -199,7 +199,7 @@ def _describe(
     )  # fmt: skip
     write_json(folder / croissant.FILE, about)
     drafts = sum(item.draft for item in items)
-    said = counted(drafts, "item is a draft", "items are drafts")
+    said = number_of(drafts, "item is a draft", "items are drafts")
     warned = [f"{said} that no person has accepted."] if drafts else []
     if odds := misfits(items, manifest.licence):
         warned.append(f"Whether {cell(manifest.licence)} may be said of all of it, the maker "
@@ -230,7 +230,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     drafts = [item.id for item in items if item.draft]
     if drafts and not settings.drafts:
         raise DataError(
-            f"{counted(len(drafts), 'item is a draft', 'items are drafts')} that no person has "
+            f"{number_of(len(drafts), 'item is a draft', 'items are drafts')} that no person has "
             "accepted",
             file=dataset.path,
             item=drafts[0],
@@ -238,7 +238,7 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
         )
     yield Check(
         "no item is a draft that no person has accepted",
-        f"{counted(len(drafts), 'is', 'are')}",
+        f"{number_of(len(drafts), 'is', 'are')}",
         not drafts,
     )
     counts: Counter[str] = Counter()
@@ -266,7 +266,7 @@ def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings)
     licence = dataset.manifest.licence
     found = misfits(items, licence)
     if found and not settings.rights_cleared:
-        more = f"; and {counted(len(found) - 1, 'licence')} more" if len(found) > 1 else ""
+        more = f"; and {number_of(len(found) - 1, 'licence')} more" if len(found) > 1 else ""
         raise DataError(
             f"the release is to be {licence}, but not all of its material: {found[0]}{more}",
             file=dataset.path,
@@ -303,7 +303,7 @@ def _apart(items: Sequence[Item]) -> Check:
         for ref in item.images:
             sides["image", ref.sha256].add(item.split)
     both = Counter(kind for (kind, _), splits in sides.items() if len(splits) > 1)
-    groups, images = counted(both["group"], "group"), counted(both["image"], "image")
+    groups, images = number_of(both["group"], "group"), number_of(both["image"], "image")
     found = f"{groups} and {images} in both"
     return Check("no group and no image is in both test and reference", found, not both)
 

@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from keju.benchmarks import has_reference, task
 from keju.building.bench import Bench
 from keju.building.dedup.components import Joined
-from keju.building.markdown import counted
 from keju.building.step import Settings, Step
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 
 Split = Literal["test", "reference"]
@@ -142,8 +141,8 @@ def split(bench: Bench, settings: SplitSettings) -> None:
             if paired.isdisjoint(unit.items) and not lacking.issuperset(unit.items)]  # fmt: skip
     if len(free) < 2:
         raise UsageError(
-            f"the {len(items)} items hang together as {counted(len(free), 'unit')} to be divided: "
-            "there is nothing to split. Give books groups of their own"
+            f"the {len(items)} items hang together as {number_of(len(free), 'unit')} to be "
+            "divided: there is nothing to split. Give books groups of their own"
             + (f", and references to the {len(lacking):,} items without one" if lacking else "")
         )
     chosen = divide(free, settings.reference, bench.rng("divide"))
@@ -161,19 +160,19 @@ def split(bench: Bench, settings: SplitSettings) -> None:
     )
     held = Counter(item.split for item in done)
     bench.note(
-        f"{counted(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
+        f"{number_of(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
         f"{len(free):,} units"
     )
     without = {name for unit in units if lacking.issuperset(unit.items) for name in unit.items}
     if kept := len(items) - len(divided) - len(without):
-        keep = counted(kept, "item keeps its", "items keep their")
+        keep = number_of(kept, "item keeps its", "items keep their")
         bench.note(f"{keep} split: tasks of pairs, and what is tied to them")
     if without:
-        keep = counted(len(without), "item keeps its", "items keep their")
+        keep = number_of(len(without), "item keeps its", "items keep their")
         bench.note(f"{keep} split: no reference, so nothing is learnt from them")
     for side in ("test", "reference"):
         if bare := [row for row in rows if not getattr(row, side) and row.kept < row.items]:
-            told = ", ".join(f"{row.task} ({counted(row.units, 'unit')})" for row in bare)
+            told = ", ".join(f"{row.task} ({number_of(row.units, 'unit')})" for row in bare)
             bench.note(f"no {side} item of {told}: the items hang together too much, or are few")
 
 

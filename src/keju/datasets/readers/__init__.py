@@ -18,15 +18,17 @@ from keju.datasets.readers import (
     vlmevalkit,
 )
 from keju.datasets.readers.base import Options, Reader
-from keju.datasets.readers.detecting import best
+from keju.datasets.readers.detecting import best, candidates, command
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obi import classes, deciphering, recognition, rejoining
 from keju.datasets.readers.obi.sources import paper_galleries
+from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.readers.pages import alto, folder, page_xml
+from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, ProblemsError, UsageError
 from keju.local_paths import check_local
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
@@ -103,6 +105,7 @@ def import_dataset(
     check_options(reader, given)
     if not src.exists():
         raise UsageError(f"{src}: no such file or folder")
+    _refuse_inside(out, src)
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
@@ -111,16 +114,47 @@ def import_dataset(
             notes = (*found, *reader.read(src, writer, given), *log.notes(), *unknown)
         return Imported(writer.close(), notes)
     except DataError as error:
-        if error.file and error.mend:
+        other = _other_format(src, reader)
+        if isinstance(error, ProblemsError) and other:
+            raise ProblemsError([*error.lines, f"{src}: {other}"], file=src) from None
+        if error.file and error.mend and not other:
             raise
         raise DataError(
             error.problem,
             file=error.file or src,
             item=error.item,
-            mend=error.mend or _MEND.format(reader.name),
+            mend=other or error.mend or _MEND.format(reader.name),
         ) from None
     finally:
         writer.abandon()
+
+
+def _refuse_inside(out: Path, src: Path) -> None:
+    """Refuse a dataset inside its source, which the next import would read.
+
+    Raises:
+        UsageError: it is there, perhaps through a link.
+    """
+    if src.is_dir() and out.resolve().is_relative_to(src.resolve()):
+        raise UsageError(
+            f"--out {out} is inside the source folder {src}, so that the next import would read "
+            f"it. Choose a folder outside, such as --out {shell_word(str(new_folder(src)))}"
+        )
+
+
+_CLEAR = 0.9
+"""Fit from which a source is said to have another format than the given one."""
+
+
+def _other_format(src: Path, reader: Reader) -> str:
+    """What a source is and the command that imports it, if another reader is clearly meant."""
+    listing = Listing(src)
+    ranked = [] if obstacle(listing) else candidates(listing, FORMATS.values())
+    if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
+        return ""
+    if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
+        return ""
+    return f"Found {ranked[0].detection.what}. Import it: {command(ranked[0], listing)}"
 
 
 def _unknown_note(**about: str) -> Iterator[str]:

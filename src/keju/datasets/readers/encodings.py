@@ -69,6 +69,7 @@ def decoded(data: bytes, file: Path, encoding: str = "") -> Decoded:
         UsageError: there is no encoding of that name.
         DataError: it is not in that encoding, or fits none of the known ones, or two equally.
     """
+    _check_text(data, file)
     if encoding:
         return Decoded(_decoded_as(data, file, checked(encoding)), encoding)
     name = detected(data[:HEAD], file, whole=len(data) <= HEAD)
@@ -107,6 +108,7 @@ def detected(head: bytes, file: Path, *, whole: bool) -> str:
     Raises:
         DataError: none fits, two fit equally, or it is UTF-8 with damage.
     """
+    _check_text(head, file)
     if head.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "UTF-32"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -235,16 +237,28 @@ def _common() -> frozenset[str]:
 
 
 _NO_TEXTS = {
-    b"PK\x03\x04": "a workbook (.xlsx) or another archive",
-    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Excel file (.xls)",
+    b"PK\x03\x04": "a workbook (.xlsx), a Word document (.docx) or another archive",
+    b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1": "an old Office file (.xls, .doc)",
+    b"{\\rtf": "a Rich Text file (RTF)",
+    b"%PDF-": "a PDF",
 }
-"""How files begin that spreadsheets write and that are given in place of a text."""
+"""How files begin that office programs write and that are given in place of a text."""
+
+
+def _check_text(data: bytes, file: Path) -> None:
+    """Refuse a document of an office program.
+
+    Raises:
+        DataError: it is one.
+    """
+    if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
+        raise DataError(
+            f"{what}, not a text", file=file, mend="Save it as plain text, a table as CSV (UTF-8)"
+        )
 
 
 def _undecodable(data: bytes, file: Path, encoding: str) -> DataError:
     """The error for a text that is not in an encoding, or in none of the known ones."""
-    if what := next((each for mark, each in _NO_TEXTS.items() if data.startswith(mark)), ""):
-        return DataError(f"{what}, not a text", file=file, mend="Save the table as CSV (UTF-8)")
     wrong = "the text is not UTF-8, UTF-16, GB18030 or Big5"
     if encoding:
         place = ""

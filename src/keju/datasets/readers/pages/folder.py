@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
@@ -16,12 +16,18 @@ from keju.datasets.readers.base import (
     files_under,
     flag,
     listed,
+    plain_file,
     whole,
 )
 from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.obstacles import unpacking
+from keju.datasets.readers.pages.other_kinds import other_kinds
 from keju.datasets.readers.pages.page_image import PageImage
 from keju.datasets.readers.pages.pdf_pages import PdfReader
-from keju.datasets.readers.pages.scans import Scan, Texts, images_of, page_stems, scan_of
+from keju.datasets.readers.pages.problems import Problems
+from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, page_stems, scan_of
+from keju.datasets.readers.pages.unpaired import Unpaired
+from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS, decoding, open_header
@@ -53,20 +59,20 @@ def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterator[s
 
     Raises:
         UsageError: the task is unknown or its prompt needs more than an image.
-        DataError: no images, an image or a text without its partner (unless skipped), two images
-            of one name, a text that is empty or in no known encoding, a broken image or PDF.
+        DataError: no images, images or texts without their partner (unless skipped), two images
+            of one name, texts that are empty or in no known encoding, broken images or PDF files:
+            all of them at once.
     """
     root, files = _files(src)
     with PdfReader() as pdfs:
-        scans = [scan_of(file, pdfs) for file in files]
-        yield from _read(src, root, scans, writer, options, pdfs)
+        yield from _read(src, root, files, writer, options, pdfs)
     yield from _others(src)
 
 
 def _read(
     src: Path,
     root: Path,
-    scans: list[Scan],
+    files: list[Path],
     writer: DatasetWriter,
     options: Options,
     pdfs: PdfReader,
@@ -74,25 +80,31 @@ def _read(
     pattern = _pattern(options)
     with_texts = flag(options, "texts", default="yes")
     dpi = whole(options, "dpi", 0) or None
-    _check_twins(scans)
+    problems = Problems(src)
+    scans = _scans(files, pdfs, problems)
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
-    found = {scan: texts.of(scan) for scan in scans}
+    found = _found(scans, texts, problems) if with_texts else {scan: {} for scan in scans}
     if with_texts:
-        alone = [
-            Path(_within(scan.file, root), *([f"page {number}"] if scan.pages else [])).as_posix()
-            for scan in scans
-            for number in range(1, (scan.pages or 1) + 1)
-            if number not in found[scan]
-        ]
-        alone += [_within(file, root).as_posix() for file in texts.unused() if src.is_dir()]
-        yield from _alone(alone, src, options, any(found.values()))
-    for scan in scans:
-        wanted = found[scan] if with_texts else range(1, (scan.pages or 1) + 1)
-        for number, image in images_of(scan, wanted, dpi, pdfs) if wanted else ():
-            file, text = found[scan].get(number, (None, ""))
-            if file and not text.strip():
-                raise DataError("the text is empty", file=file, mend="Write it, or drop the page")
-            writer.add(_item(writer, root, scan, number, image, text, pattern))
+        broken = {file.with_suffix("") for file in files} - {scan.stem for scan in found}
+        lost = [file for file in texts.unused() if src.is_dir() and not _of(file, broken)]
+        unpaired = Unpaired.of(root, found, lost)
+        if flag(options, "skip-missing") and any(found.values()):
+            yield from unpaired.skipped()
+        else:
+            unpaired.report(problems)
+    if problems:
+        # Nothing will be imported, so that the images need not be decoded.
+        _check_headers(scans, problems)
+        for line in _others(src):
+            problems.note(line)
+        problems.check()
+    for scan, pages in found.items():
+        wanted = pages if with_texts else range(1, (scan.pages or 1) + 1)
+        with problems.collecting("unusable image"):
+            for number, image in images_of(scan, wanted, dpi, pdfs) if wanted else ():
+                text = pages[number][1] if with_texts else ""
+                writer.add(_item(writer, root, scan, number, image, text, pattern))
+    problems.check()
 
 
 def _pattern(options: Options) -> Item:
@@ -116,56 +128,69 @@ def _files(src: Path) -> tuple[Path, list[Path]]:
         if files:
             return src, files
         others = listed(path.as_posix() for path in Listing(src).files)
+        converters = [line.partition(". ")[2] for line in _others(src)]
         raise DataError(
             f"expected images with .txt files of the same name; found {others or 'none'}",
             file=src,
-            mend="Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
+            mend=next(filter(None, converters), "")
+            or "Give the folder of the images (jpg, png, tif, webp, jp2, gif, bmp or pdf)",
         )
     if src.suffix.casefold() in {".pdf", ".tif", ".tiff"}:
         return src.parent, [src]
-    raise DataError("expected a folder of images with .txt files, a PDF or a TIFF", file=src)
+    problem, hint = "expected a folder of images with .txt files, a PDF or a TIFF", ""
+    if command := unpacking(src):
+        problem, hint = f"{problem}; found an archive", f"Unpack it: {command}"
+    elif src.suffix.casefold().lstrip(".") in EXTENSIONS:
+        problem += "; found one image"
+        hint = f"Give its folder: {import_command('pages', src.parent, {})}"
+    raise DataError(problem, file=src, mend=hint or None)
 
 
-def _check_twins(scans: list[Scan]) -> None:
+def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]:
+    """The scans in files, one for each text."""
     known: dict[Path, Scan] = {}
+    for file in files:
+        with problems.collecting("unusable image"):
+            scan = scan_of(file, pdfs)
+            if (other := known.setdefault(scan.stem, scan)) != scan:
+                raise DataError(
+                    f"two images for one text: {other.file.name} and {scan.file.name}",
+                    file=scan.file.parent,
+                    mend="Keep one of them",
+                )
+    return list(known.values())
+
+
+def _found(scans: list[Scan], texts: Texts, problems: Problems) -> dict[Scan, Pages]:
+    """The texts of each scan whose texts can be used."""
+    found: dict[Scan, Pages] = {}
     for scan in scans:
-        if (other := known.setdefault(scan.stem, scan)) != scan:
-            raise DataError(
-                f"two images for one text: {other.file.name} and {scan.file.name}",
-                file=scan.file.parent,
-                mend="Keep one of them",
-            )
+        with problems.collecting("unusable text"):
+            pages = texts.of(scan)
+            for file, text in pages.values():
+                if not text.strip():
+                    raise DataError(
+                        "the text is empty", file=file, mend="Write it, or drop the page"
+                    )
+            found[scan] = pages
+    return found
 
 
-def _alone(alone: list[str], src: Path, options: Options, paired: bool) -> Iterator[str]:
-    """The note of what is skipped.
+def _check_headers(scans: list[Scan], problems: Problems) -> None:
+    for file in (scan.file for scan in scans if scan.pages is None):
+        with problems.collecting("unusable image"), decoding(plain_file(file), str(file)):
+            open_header(file, name=str(file)).close()
 
-    Raises:
-        DataError: nothing may be skipped, or nothing is left.
-    """
-    if alone and not (paired and flag(options, "skip-missing")):
-        raise DataError(
-            f"{len(alone)} files without their partner: {listed(alone)}",
-            file=src,
-            mend="Add the missing .txt or image, skip them: --option skip-missing=yes, or import "
-            "the images without references: --option texts=no",
-        )
-    if alone:
-        yield f"skipped {len(alone)} files without their partner: {listed(alone)}"
+
+def _of(text: Path, stems: Collection[Path]) -> bool:
+    """Whether a text belongs to one of these scans."""
+    return any(Path(stem) in stems for stem in page_stems(PurePosixPath(text.as_posix())))
 
 
 def _others(src: Path) -> Iterator[str]:
-    """The note of files of other kinds in the folder, which are not imported."""
-    if not src.is_dir():
-        return
-    read = {*_KINDS, "txt"}
-    names = [
-        path.as_posix()
-        for path in Listing(src).files
-        if path.suffix.casefold().lstrip(".") not in read
-    ]
-    if names:
-        yield f"not imported, since neither images nor texts: {len(names)} files, {listed(names)}"
+    """The notes of files of other kinds in the folder, which are not imported."""
+    if src.is_dir():
+        yield from other_kinds(src, Listing(src).files, frozenset({*_KINDS, "txt"}))
 
 
 def detect_pages(listing: Listing) -> Detection | None:
@@ -280,7 +305,7 @@ def _item(
     text: str,
     pattern: Item,
 ) -> Item:
-    file = _within(scan.file, root)
+    file = scan.file.relative_to(root)
     check_name(file.as_posix(), scan.file)
     within = f"{scan.file}: page {number}" if scan.pages else str(scan.file)
     ref = writer.add_image(image.data, within)
@@ -300,7 +325,3 @@ def _item(
         group=group,
         metadata=about,
     )
-
-
-def _within(file: Path, root: Path) -> Path:
-    return file.relative_to(root)

@@ -14,7 +14,7 @@ from keju.datasets.readers.base import plain_file, source_bytes, source_text
 from keju.datasets.readers.pages.page_image import MOST_PAGES, PageImage
 from keju.datasets.readers.pages.pdf_pages import PdfReader
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.images import MAX_PIXELS, decoding, open_header
 
 MOST_TEXT = 32 << 20
@@ -23,6 +23,10 @@ MOST_TEXT = 32 << 20
 _AFTER = re.compile(r"(.+?)[-_. ](?:page|p)?[-_. ]?0*(\d{1,6})")
 _WITHIN = re.compile(r"(?:page|p)?[-_. ]?0*(\d{1,6})", re.IGNORECASE)
 _PNG_MODES = frozenset({"1", "L", "LA", "P", "RGB", "RGBA", "I;16"})
+
+
+Pages = Mapping[int, tuple[Path, str]]
+"""Texts of pages by their number, each with the file that it is from."""
 
 
 class Scan(NamedTuple):
@@ -103,7 +107,7 @@ class Texts:
                 self._numbered[stem.parent, int(found[1])] = file
         self._used: dict[Path, Scan] = {}
 
-    def of(self, scan: Scan) -> Mapping[int, tuple[Path, str]]:
+    def of(self, scan: Scan) -> Pages:
         """The text of each page that has one, and the file it is from.
 
         Raises:
@@ -119,10 +123,11 @@ class Texts:
                 parts.pop()
             if scan.pages and len(parts) != scan.pages:
                 raise DataError(
-                    f"the text has {len(parts)} pages (parted by form feeds), but "
+                    f"the text has {number_of(len(parts), 'page')} (separated by form feeds), but "
                     f"{scan.file.name} has {scan.pages}",
                     file=whole,
-                    mend="Put a form feed between the texts of two pages, or write one file a page",
+                    mend="Put a form feed between the texts of two pages, or write one file a "
+                    f"page: {scan.stem.name}-1.txt, {scan.stem.name}-2.txt …",
                 )
             return {number: (whole, part) for number, part in enumerate(parts, start=1)}
         found = {}

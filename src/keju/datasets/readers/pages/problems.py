@@ -1,0 +1,90 @@
+"""`Problems`: what is wrong with the files of a source, collected and reported at once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
+
+from keju.datasets.readers.base import listed
+from keju.errors import DataError, ProblemsError, number_of
+
+MOST = 1_000
+"""Faulty files after which an import does not look for more."""
+
+
+class Problems:
+    """The problems of a source, by kind.
+
+    Args:
+        src: the source.
+    """
+
+    def __init__(self, src: Path) -> None:
+        self._src = src
+        self._lines: list[str] = []
+        self._hints: list[str] = []
+        self._notes: list[str] = []
+        self._errors: dict[str, list[DataError]] = {}
+
+    @contextmanager
+    def collecting(self, noun: str) -> Iterator[None]:
+        """Collect an error about one file instead of raising it.
+
+        Args:
+            noun: the kind of file that is at fault, in the singular: ``unusable text``.
+
+        Raises:
+            DataError: there are `MOST` faulty files.
+        """
+        try:
+            yield
+        except DataError as error:
+            self._errors.setdefault(noun, []).append(error)
+            if sum(map(len, self._errors.values())) >= MOST:
+                self.check()
+
+    def add(self, names: Collection[str], one: str, many: str) -> None:
+        """Add files that lack something; nothing where there are none."""
+        if names:
+            self._lines.append(f"{number_of(len(names), one, many)}: {listed(names)}")
+
+    def hint(self, line: str) -> None:
+        """Add what the user can do, after all problems that were added."""
+        self._hints.append(line)
+
+    def note(self, line: str) -> None:
+        """Add what else the user should know, in case that there is a problem."""
+        self._notes.append(line)
+
+    def check(self) -> None:
+        """Raise what was collected.
+
+        Raises:
+            DataError: the only error, as it was raised; or everything, one line for each kind.
+        """
+        errors = [each for kind in self._errors.values() for each in kind]
+        if len(errors) == 1 and not self._lines and not self._notes:
+            raise errors[0]
+        if self:
+            faults = [self._line(noun, found) for noun, found in self._errors.items()]
+            lacks = [*self._lines, *self._hints]
+            if len(self._lines) == 1:
+                lacks = [". ".join(lacks)]
+            lines = (*lacks, *faults, *self._notes)
+            raise ProblemsError((f"{self._src}: {line}" for line in lines), file=self._src)
+
+    def _line(self, noun: str, errors: list[DataError]) -> str:
+        files = listed(map(self._said, errors))
+        hints = ". ".join(dict.fromkeys(each.mend for each in errors if each.mend))
+        line = f"{number_of(len(errors), noun)}: {files}"
+        return f"{line}. {hints}" if hints else line
+
+    def _said(self, error: DataError) -> str:
+        file = PurePath(error.file or "")
+        inner = file.relative_to(self._src) if file.is_relative_to(self._src) else file
+        place = ": ".join(each for each in ("/".join(inner.parts), error.item or "") if each)
+        return f"{place} ({error.problem})" if place else error.problem
+
+    def __bool__(self) -> bool:
+        return bool(self._lines or self._errors)
