@@ -8,6 +8,7 @@ become those of format 2 when they are read (`manifest_of_format_1`, `response_o
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
           readings/<model>.jsonl      what was read of the images first (own-ocr, own-text,
                                       ocr+llm)
+          timings.json                how long the engines of this machine took
 
 `running` writes it; scoring and reports read it. It holds all that they need but the pictures.
 """
@@ -147,6 +148,11 @@ class RunFolder:
     def lock_path(self) -> Path:
         """The file a writer locks."""
         return self.path / "run.lock"
+
+    @property
+    def timings_path(self) -> Path:
+        """Where it is stored how long the engines of this machine took."""
+        return self.path / "timings.json"
 
     @property
     def scores_dir(self) -> Path:

@@ -15,7 +15,8 @@ from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.items import Request, Response
 from keju.models import Answer, AskError
-from keju.running.ask import FIRST, Asker, Job, Lane, Policy
+from keju.running.ask import FIRST, Asker, Lane, Policy
+from keju.running.outcomes import Job
 
 QUICK = Policy(first_wait=0.001, longest_wait=0.002)
 Reply = Callable[[str, int], Answer]

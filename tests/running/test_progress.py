@@ -9,6 +9,7 @@ from rich.console import Console
 
 from keju.items import Failure, Response
 from keju.models import ModelOptions, open_model
+from keju.running import ask as running_ask
 from keju.running import progress
 from keju.running.ask import Lane
 from keju.running.progress import Pace, duration, show
@@ -22,9 +23,12 @@ def response(*, failed: bool = False) -> Response:
     )  # fmt: skip
 
 
-def lane(total: int = 100, ceiling: int = 8) -> Lane:
+def lane(total: int = 100, ceiling: int = 8, *, started: bool = True) -> Lane:
     model = open_model("baseline:copy", ModelOptions())
-    return Lane(model, iter(()), total=total, ceiling=ceiling)
+    way = Lane(model, iter(()), total=total, ceiling=ceiling)
+    if started:
+        way.stopwatch.start()
+    return way
 
 
 class Clock:
@@ -39,6 +43,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(progress, "monotonic", clock)
+    monkeypatch.setattr(running_ask, "monotonic", clock)
     return clock
 
 
@@ -53,7 +58,11 @@ def test_durations_as_people_say_them(seconds: float | None, words: str):
 def test_rate_and_time_left_follow_the_last_half_minute(clock: Clock):
     way = lane()
     pace = Pace(way)
-    assert pace.line() == "0.0/s · ? left"
+    assert pace.line() == "starting"
+    clock.now += 40
+    way.note(response(), dead_after=10)
+    pace.tick()
+    assert (pace.rate, pace.line()) == (0.0, "? left")
     for _ in range(10):
         clock.now += 1
         way.note(response(), dead_after=10)
@@ -75,10 +84,20 @@ def test_failures_slowing_and_giving_up_are_said(clock: Clock):
     clock.now += 1
     way.note(response(failed=True), dead_after=2)
     pace.tick()
-    assert pace.line() == "1.0/s · 1 failed · slowed to 4 at once · 3 s left"
+    assert pace.line() == "1 failed · slowed to 4 at once · ? left"
     way.note(response(failed=True), dead_after=2)
     assert pace.line().endswith("given up")
     assert way.halted
+
+
+def test_an_engine_waits_for_the_one_before_it_and_then_starts():
+    way = lane(total=3, started=False)
+    pace = Pace(way)
+    assert pace.line() == "waiting for the engine before it"
+    way.stopwatch.start()
+    assert (pace.line(), way.throttle.limit) == ("starting", 1)
+    way.note(response(), dead_after=9)
+    assert way.throttle.limit == 8
 
 
 def said(*, terminal: bool) -> str:

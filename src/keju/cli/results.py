@@ -297,6 +297,21 @@ def report(
     language: Annotated[
         Literal["en", "zh"], typer.Option(help="Of the report's own words.")
     ] = "en",
+    pages: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Pages of your collection: the engines' times are converted to days for it.",
+        ),
+    ] = None,
+    machine_price: Annotated[
+        str,
+        typer.Option(
+            metavar="PRICE/h",
+            help="Price of an hour of the machine, as in 0.20/h or 0.20EUR/h; with --pages the "
+            "cost of the collection is shown.",
+        ),
+    ] = "",
     pictures: Annotated[
         float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
     ] = 24.0,
@@ -307,6 +322,7 @@ def report(
     Either asks no server for anything.
     """
     from keju.reporting import read_same_as, write_csv, write_latex, write_report
+    from keju.reporting.engine_times import Costs, collection_of, time_lines
     from keju.running.prices import read_prices
 
     if same_as and not published:
@@ -320,8 +336,11 @@ def report(
         published=published,
         same_as=read_same_as(same_as or ()),
         language=language,
-        prices=read_prices(prices) if prices else None,
+        costs=Costs(read_prices(prices) if prices else None, collection_of(pages, machine_price)),
     )
+    if pages and made.view.times:
+        for line in time_lines(made.view.times):
+            say(line)
     say(f"{made.page}: {made.size / 1e6:.1f} MB")
     for folder, write in ((csv, write_csv), (latex, write_latex)):
         if folder is not None:

@@ -3,7 +3,15 @@
 from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
 from keju.models.drafts import drafted_by
 from keju.models.fitting import Fit
-from keju.models.opening import ModelKind, Role, model_kinds, open_model, open_models, role_of
+from keju.models.opening import (
+    ModelKind,
+    Role,
+    computes_here,
+    model_kinds,
+    open_model,
+    open_models,
+    role_of,
+)
 from keju.models.pipeline import Pipeline
 
 __all__ = [
@@ -17,6 +25,7 @@ __all__ = [
     "Pipeline",
     "Role",
     "Shown",
+    "computes_here",
     "drafted_by",
     "model_kinds",
     "open_model",

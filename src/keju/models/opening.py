@@ -25,6 +25,7 @@ Role = Literal["model", "engine", "answers", "baseline"]
 under a score."""
 
 _PIPELINE = "ocr+llm"
+_AROUND = frozenset({"blind", "shuffled"})
 
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -54,6 +55,7 @@ class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     program: str = ""
     install: str = ""
     key: str = ""
+    local: bool = False
 
     @property
     def kind(self) -> str:
@@ -101,6 +103,20 @@ def role_of(spec: str) -> Role | None:
     if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
         return "baseline"
     return next((each.role for each in _kinds() if each.kind == kind), None)
+
+
+def computes_here(spec: str) -> bool:
+    """Whether the model that is spelled so computes on this machine, and not on a server.
+
+    A pipeline does if the model that answers does; what is asked blind or of other images does if
+    that model does.
+    """
+    kind, _, rest = spec.partition(":")
+    if kind == _PIPELINE:
+        return computes_here(rest.partition("+")[2])
+    if kind in _AROUND:
+        return computes_here(rest)
+    return any(each.local for each in _kinds() if each.kind == kind)
 
 
 def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from keju.benchmarks import has_reference, options_of, query_of, task
 from keju.items import Item, Protocol
 from keju.reporting.cells import Cell
+from keju.reporting.engine_times import Speed, span, speeds
 from keju.reporting.gather import PEOPLE, Gathered, Voice
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.own_drafts import own_draft_notes
@@ -95,6 +96,7 @@ def _leaderboard(
         for benchmark in result.benchmarks
         if benchmark.benchmark == name
     }
+    timed = speeds(gathered)
     sure = {
         protocol: resample_benchmark(
             {
@@ -112,7 +114,8 @@ def _leaderboard(
     for role, title in ROLES.items():
         rows = [
             _standing(voice.of(name), model, domains, found, sure)._replace(
-                money=_money(voice.of(name), prices)
+                hours=_hours(voice.of(name), timed.get(model)),
+                money=_money(voice.of(name), prices),
             )
             for model, voice in gathered.voices.items()
             if voice.role == role and any((model, protocol) in found for protocol in PROTOCOLS)
@@ -161,7 +164,7 @@ def _standing(
         ranks=ranks,
         domains=by_domain,
         failures=failures,
-        hours=_hours(voice),
+        hours=NOTHING,
         tokens=_tokens(voice),
         money=NOTHING,
     )
@@ -209,17 +212,16 @@ def _number(cells: Iterable[Cell]) -> float:
     return shown[-1] if shown else -1.0
 
 
-def _hours(voice: Voice) -> str:
-    """What a thousand items took; of people, who come and go, the median of one answer."""
+def _hours(voice: Voice, speed: Speed | None) -> str:
+    """What a thousand items took; of people, who come and go, the median of one answer.
+
+    Of what computes on this machine it is as measured, over all tasks, without the start-up.
+    """
+    if speed is not None:
+        return span(speed.thousand)
     if voice.times:
         return f"{median(voice.times):.3g} s an answer, median"
-    return _time(voice.seconds / voice.items * 1000) if voice.items else NOTHING
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return span(voice.seconds / voice.items * 1000) if voice.items else NOTHING
 
 
 def _tokens(voice: Voice) -> str:

@@ -18,6 +18,7 @@ from keju.files import write_atomic
 from keju.local_paths import check_local
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
+from keju.reporting.engine_times import Costs
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.same_as import SameAs, check_same_as
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
+
+NO_COSTS = Costs()
 
 _SCRIPTS = ("views.js", "report.js")
 _PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
@@ -60,7 +63,7 @@ def write_report(
     published: bool = False,
     same_as: Sequence[SameAs] = (),
     language: str = "en",
-    prices: Prices | None = None,
+    costs: Costs = NO_COSTS,
 ) -> Report:
     """Write the report of one or several scored runs.
 
@@ -74,7 +77,7 @@ def write_report(
         same_as: which models of the runs are, in their version too, models that a paper prints: the
             difference is then shown. Of use with `published` only.
         language: of the report's own words: ``en`` or ``zh``.
-        prices: what tokens cost, to say what a thousand items do.
+        costs: prices of tokens, and the collection that times and costs are converted to.
 
     Returns:
         What the report was made of and what it shows; `size` is in bytes.
@@ -97,12 +100,13 @@ def write_report(
         title=title or _title(gathered),
         published=published,
         same_as=same_as,
-        prices=prices,
+        prices=costs.prices,
+        collection=costs.collection,
     )
     page = out if single else out / _PAGE
     if not single:
         _write_parts(browser, out)
-    figures, lacking = _figures(gathered, view, words, published=published, prices=prices)
+    figures, lacking = _figures(gathered, view, words, published=published, prices=costs.prices)
     pieces = render(view, browser, words, single=single, figures=figures, lacking=lacking)
     write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]

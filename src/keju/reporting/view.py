@@ -18,6 +18,13 @@ from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
 from keju.reporting.downstream import Downstream, downstream
+from keju.reporting.engine_times import (
+    Collection,
+    Speed,
+    TimeTable,
+    speeds,
+    time_table,
+)
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING
@@ -98,6 +105,7 @@ class View(NamedTuple):
     recitation: Recitation
     downstream: list[Downstream]
     task_names: list[dict[str, str]]
+    times: TimeTable | None
     pictures_note: str
 
 
@@ -108,14 +116,17 @@ def build_view(
     published: bool = False,
     same_as: Sequence[SameAs] = (),
     prices: Prices | None = None,
+    collection: Collection | None = None,
 ) -> View:
     """Everything but the items; with the papers' tables, and the run in them, if `published`.
 
-    `same_as` declares which models of the runs are a paper's.
+    `same_as` declares which models of the runs are a paper's; `collection` is what times and costs
+    are converted to.
     """
     results = gathered.results
     hard, spreads = hardest(gathered)
     judged = grades(gathered)
+    timed = speeds(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
     return View(
         title=title,
@@ -131,7 +142,7 @@ def build_view(
         synthetic=_synthetic(gathered),
         without_reference=_without_reference(gathered),
         names=gathered.models,
-        models=[_model_row(gathered, model) for model in gathered.models],
+        models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),
         asked_otherwise=asked_otherwise(gathered),
         boards=leaderboards(gathered, results, prices),
@@ -156,6 +167,7 @@ def build_view(
         recitation=recitation(gathered),
         downstream=downstream(gathered),
         task_names=_task_names(gathered),
+        times=time_table(gathered, collection, prices),
         pictures_note=(
             f"{left_out} pictures are not in this report: the dataset is not where it was, or they "
             "would make it too large (--pictures sets how large)."
@@ -187,7 +199,7 @@ def _number(name: str) -> int:
     return int(name.split()[1])
 
 
-def _model_row(gathered: Gathered, name: str) -> ModelRow:
+def _model_row(gathered: Gathered, name: str, timed: Speed | None) -> ModelRow:
     voice = gathered.voices[name]
     return ModelRow(
         name=name,
@@ -196,9 +208,16 @@ def _model_row(gathered: Gathered, name: str) -> ModelRow:
         answered=voice.statuses["answered"],
         failures=[(why, count) for why, count in voice.statuses.items() if why != "answered"],
         not_asked=sorted(gathered.not_asked.get(name, {}).items()),
-        seconds=f"{voice.seconds / voice.items:.2f}" if voice.items else NOTHING,
+        seconds=_seconds(voice, timed),
         tokens=NOTHING if voice.output_tokens is None else f"{voice.output_tokens:,}",
     )
+
+
+def _seconds(voice: Voice, timed: Speed | None) -> str:
+    """Seconds an item: as measured of what computes on this machine, else one after another."""
+    if timed is not None:
+        return NOTHING if timed.thousand is None else f"{timed.thousand / 1000:.2f}"
+    return f"{voice.seconds / voice.items:.2f}" if voice.items else NOTHING
 
 
 def _asked(voice: Voice) -> Cell:

@@ -1,11 +1,12 @@
 """Asking: plan, ask concurrently, store, resume."""
 
-from keju.running.ask import Asker, Job, Lane, Policy
+from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Budget
 from keju.running.keys import request_key
 from keju.running.lending import lend
 from keju.running.merging import Merged, merge
 from keju.running.model_summary import ModelSummary, summary_of
+from keju.running.outcomes import Job
 from keju.running.plan import Asked, estimate, plan_of
 from keju.running.plan_records import Plan, PlanRow
 from keju.running.presets import preset

@@ -1,5 +1,8 @@
 """Asking: several models at once, many requests in flight to each, again where it may help.
 
+Engines that compute on this machine are the exception: they are asked one after another, so that
+each has the whole machine and its time can be measured.
+
 The requests come from an iterator, and each worker takes the next one when it is free: nothing is
 queued, so a hundred thousand of them take no memory. Waiting between attempts is done here, in a
 few lines, and not with a retry library, because it is not one request's affair: a Retry-After
@@ -14,30 +17,24 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from time import monotonic
-from typing import NamedTuple, Self, overload
 
 from keju.datasets.store import Dataset
 from keju.errors import DataError, PrerequisiteError, UsageError
-from keju.items import Failure, ImageRef, Record, Request, Response, Status, Usage
-from keju.models import Answer, AskError, Model
+from keju.items import Failure, Record, Request, Response, Usage
+from keju.models import Answer, AskError, Model, computes_here
 from keju.models.decoding import not_sent
 from keju.running.budget import Budget, Meter, Purse, both
 from keju.running.failures import FailureWatch
+from keju.running.outcomes import Job, response_of
+from keju.running.request_images import Images
 from keju.running.store import Slot, Stored
 from keju.running.throttle import Limits, Throttle
+from keju.running.timing import Stopwatch
 
 _NONE = Usage()
 FIRST = 5
 """Requests in flight to a model at most until its first answer: what is wrong with all is then seen
 at the price of a few."""
-
-
-class Job(NamedTuple):
-    """A request and its key; with a failure, it is not sent and has failed for that reason."""
-
-    request: Request
-    key: str
-    failure: Failure | None = None
 
 
 class Policy(Record, frozen=True, kw_only=True):
@@ -71,6 +68,9 @@ class Policy(Record, frozen=True, kw_only=True):
 class Lane:
     """One model's way through a run: what is left to ask it, and how it goes.
 
+    A model that computes on this machine has a stopwatch: no other such model is asked meanwhile,
+    only one request is in flight until its first answer, and it is timed from there.
+
     Args:
         model: who is asked.
         jobs: what it is asked.
@@ -102,7 +102,10 @@ class Lane:
         self.jobs = jobs
         self.total = total
         limits = policy.limits if self.meter.paid else None
-        self.throttle = Throttle(ceiling, limits, first=ceiling if succeeded else FIRST)
+        self.stopwatch = Stopwatch() if computes_here(model.name) else None
+        first = 1 if self.stopwatch else ceiling if succeeded else FIRST
+        self.throttle = Throttle(ceiling, limits, first=first)
+        self.first_done: tuple[float, int] | None = None
         self.statuses: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self.attempts = 0
@@ -132,6 +135,11 @@ class Lane:
     def left(self) -> int:
         """Requests that are still to be asked."""
         return self.total - self.done
+
+    @property
+    def waiting(self) -> bool:
+        """Whether other engines are asked first."""
+        return self.stopwatch is not None and not self.stopwatch.started
 
     def goes_on(self) -> bool:
         """Whether anything more is to be sent."""
@@ -169,9 +177,16 @@ class Lane:
         """Remember why a request would have been sent again, had the run not stopped before."""
         self.trouble.setdefault(failure.kind, str(failure))
 
-    def note(self, response: Response, dead_after: int) -> None:
-        """Count a response; stop asking the model where its failures say so."""
+    def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
+        """Count a response to a request with so many images.
+
+        Stops the model where its failures show that it should not be asked more.
+        """
         self.statuses[response.status] += 1
+        if self.stopwatch is not None:
+            self.stopwatch.note(response, pages)
+        if self.first_done is None and response.attempts:
+            self.first_done = monotonic(), self.done
         self.failed_before.pop(Slot.of(response), None)
         self.attempts += response.attempts
         self.refused.update(response.refused)
@@ -185,29 +200,6 @@ class Lane:
         if halted and not self.throttle.stopped:
             self.halted, self.halted_by = halted, response.error
             self.throttle.stop()
-
-
-class Images(Sequence[bytes]):
-    """The images of a request, read from the dataset when they are looked at."""
-
-    def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
-        self._dataset = dataset
-        self._refs = refs
-
-    def __len__(self) -> int:
-        return len(self._refs)
-
-    @overload
-    def __getitem__(self, index: int) -> bytes: ...
-    @overload
-    def __getitem__(self, index: slice) -> Self: ...
-    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
-        if isinstance(index, slice):
-            return Images(self._dataset, self._refs[index])
-        try:
-            return self._dataset.image_bytes(self._refs[index])
-        except DataError as error:
-            raise AskError("unreadable-image", str(error)) from None
 
 
 class Asker:
@@ -248,10 +240,11 @@ class Asker:
         try:
             async with asyncio.TaskGroup() as group:
                 for lane in self.lanes:
-                    for _ in range(min(lane.throttle.ceiling, lane.total)):
-                        group.create_task(self._work(lane))
+                    if lane.stopwatch is None:
+                        self._start(lane, group)
+                group.create_task(self._one_after_another())
         except BaseExceptionGroup as group_of_errors:
-            raise group_of_errors.exceptions[0] from None
+            raise _first(group_of_errors) from None
         finally:
             if bell:
                 bell.cancel()
@@ -271,6 +264,19 @@ class Asker:
         """Requests that have been sent and not been answered."""
         return sum(lane.throttle.in_flight for lane in self.lanes)
 
+    def _start(self, lane: Lane, group: asyncio.TaskGroup) -> None:
+        for _ in range(min(lane.throttle.ceiling, lane.total)):
+            group.create_task(self._work(lane))
+
+    async def _one_after_another(self) -> None:
+        """Ask the engines of this machine, each alone."""
+        for lane in self.lanes:
+            if lane.stopwatch is not None and lane.total:
+                lane.stopwatch.start()
+                async with asyncio.TaskGroup() as group:
+                    self._start(lane, group)
+                lane.stopwatch.stop()
+
     async def _work(self, lane: Lane) -> None:
         # The iterator is shared: each worker takes the next job that nobody has taken.
         for job in lane.jobs:
@@ -282,7 +288,7 @@ class Asker:
             if response is None:
                 return
             self._keep(response)
-            lane.note(response, self._policy.dead_after)
+            lane.note(response, self._policy.dead_after, len(job.request.images))
             if lane.throttle.stopped:
                 return
 
@@ -382,48 +388,12 @@ def _clock(seconds: float) -> str:
     return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%Y-%m-%d %H:%M")
 
 
+def _first(error: BaseException) -> BaseException:
+    """The first error of a group of errors, which may contain groups."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def _sum(usage: Usage) -> int:
     return (usage.input_tokens or 0) + (usage.output_tokens or 0)
-
-
-def response_of(
-    model: Model,
-    job: Job,
-    outcome: Answer | AskError,
-    seconds: float,
-    attempts: int,
-    uncounted: Usage = _NONE,
-) -> Response:
-    """What is stored of a job: its answer, or why there is none."""
-    request, error = job.request, None
-    if isinstance(outcome, AskError):
-        error = Failure(kind=outcome.kind, message=str(outcome))
-        status: Status = "filtered" if outcome.kind == "refused" else "failed"
-        outcome = Answer(text="", status=status, decoding=None)
-    return Response(
-        key=job.key,
-        item=request.item,
-        model=model.name,
-        benchmark=request.benchmark,
-        task=request.task,
-        status=outcome.status,
-        query=request.query,
-        setting=request.setting,
-        script=request.script,
-        wording=request.wording,
-        round=request.round,
-        candidate=request.candidate,
-        box_convention=request.box_convention,
-        text=outcome.text,
-        not_text=outcome.not_text,
-        thinking=outcome.thinking,
-        finish_reason=outcome.finish_reason,
-        usage=outcome.usage,
-        uncounted=uncounted,
-        seconds=round(seconds, 3),
-        attempts=attempts,
-        error=error,
-        lines=outcome.lines,
-        decoding=outcome.decoding,
-        refused=outcome.refused,
-    )

@@ -26,7 +26,9 @@ from keju.models.inspect_batches import MOST, check_provider
 from keju.models.inspect_provider import InspectModel
 from keju.models.openai_batches import MOST_BYTES, MOST_LINES, Batches, Result
 from keju.models.openai_compatible import OpenAICompatible
-from keju.running.ask import Asker, Images, Job, Lane, Policy, response_of
+from keju.running.ask import Asker, Lane, Policy
+from keju.running.outcomes import Job, response_of
+from keju.running.request_images import Images
 from keju.runs import RunFolder
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from keju.errors import DataError
 from keju.items import Item
 from keju.models import ModelOptions, Shown
 from keju.models.base import ItemPrompt
-from keju.running.ask import Images
+from keju.running.request_images import Images
 
 
 def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:

@@ -24,6 +24,7 @@ from keju.running.requests import candidates_of
 from keju.running.selecting import in_shard
 from keju.running.session import relative_path
 from keju.running.store import ResponseStore, Slot
+from keju.running.timing import add_timings, read_timings
 from keju.runs import RunFolder, RunManifest
 
 
@@ -239,6 +240,7 @@ def _write_parts(parts: Sequence[_Part], folder: RunFolder, out: Path) -> int:
                     store.append_reading(response)
     shutil.copyfile(parts[0].folder.items_path, folder.items_path)
     folder.write_manifest(_manifest(parts, out))
+    add_timings(folder, [each for part in parts for each in read_timings(part.folder)])
     return count
 
 

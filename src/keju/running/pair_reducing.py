@@ -16,7 +16,7 @@ from keju.items import Item, Request
 from keju.models import Model, ModelOptions, open_model
 from keju.models.baselines.pairs import PairBaseline
 from keju.models.replay import Replay
-from keju.running.ask import Images
+from keju.running.request_images import Images
 
 Likeness = Callable[[Item], Sequence[float]]
 """The similarity of an item's first image and each candidate, one value per candidate."""

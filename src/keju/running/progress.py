@@ -21,7 +21,9 @@ _WORTH_SAYING = 5.0
 
 
 class Pace:
-    """Requests a second over the last half minute.
+    """Requests a second over the last half minute, not counting what came before the first answer.
+
+    Until its first answer an engine loads its models, which says nothing about its speed.
 
     Args:
         lane: whose requests.
@@ -29,10 +31,14 @@ class Pace:
 
     def __init__(self, lane: Lane) -> None:
         self.lane = lane
-        self._seen: deque[tuple[float, int]] = deque([(monotonic(), lane.done)])
+        self._seen: deque[tuple[float, int]] = deque()
 
     def tick(self) -> None:
         """Note where the lane is now."""
+        if self.lane.first_done is None:
+            return
+        if not self._seen:
+            self._seen.append(self.lane.first_done)
         now = monotonic()
         self._seen.append((now, self.lane.done))
         while len(self._seen) > 2 and self._seen[1][0] < now - _WINDOW:
@@ -45,7 +51,9 @@ class Pace:
 
     @property
     def rate(self) -> float:
-        """Requests a second."""
+        """Requests a second; 0 until there are two answers."""
+        if not self._seen:
+            return 0.0
         (since, before), (now, done) = self._seen[0], self._seen[-1]
         return (done - before) / (now - since) if now > since else 0.0
 
@@ -58,7 +66,11 @@ class Pace:
 
     def line(self) -> str:
         """Rate, failures and time left in words."""
-        parts = [f"{self.rate:.1f}/s"]
+        if self.lane.waiting:
+            return "waiting for the engine before it"
+        if self.lane.left and not self.lane.done and not self.lane.throttle.seconds_closed:
+            return "given up" if self.lane.halted else "starting"
+        parts = [_speed(self.rate)] if self.rate else []
         if failed := self.lane.statuses["failed"]:
             parts.append(f"{failed} failed")
         throttle = self.lane.throttle
@@ -73,6 +85,10 @@ class Pace:
         elif self.lane.left:
             parts.append(f"{duration(self.seconds_left)} left")
         return " · ".join(parts)
+
+
+def _speed(rate: float) -> str:
+    return f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
 
 
 def duration(seconds: float | None) -> str:
@@ -135,7 +151,7 @@ def _print(paces: Sequence[Pace], console: Console, said: set[str]) -> None:
     for pace in paces:
         pace.tick()
         lane = pace.lane
-        if pace.name in said:
+        if pace.name in said or lane.waiting:
             continue
         if not lane.left:
             said.add(pace.name)

@@ -15,10 +15,11 @@ from rich.console import Console
 from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Model
-from keju.running.ask import Asker, Job, Lane, Policy
+from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
 from keju.running.model_summary import summary_of
+from keju.running.outcomes import Job
 from keju.running.run import RunSummary, ask_all
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder

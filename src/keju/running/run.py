@@ -34,7 +34,16 @@ from keju.running.store import ResponseStore
 from keju.runs import RunFolder
 
 _OURS = frozenset(
-    {"run.lock", "items.parquet", "readings", "responses", "scores", "batches", "people"}
+    {
+        "run.lock",
+        "items.parquet",
+        "readings",
+        "responses",
+        "scores",
+        "batches",
+        "people",
+        "timings.json",
+    }
 )
 
 
@@ -210,11 +219,13 @@ async def _go(
         reading = session.reading_lanes(policy)
         asker = Asker(dataset, reading, store.append_reading, policy, purse)
         interrupted = bool(reading) and await ask_all(asker, console)
+        session.note_timings(reading)
         lanes = [session.lane(model, policy) for model in session.models]
         session.note_declined()
         if not interrupted and not purse.used_up:
             asker = Asker(dataset, lanes, store.append, policy, purse)
             interrupted = await ask_all(asker, console)
+            session.note_timings(lanes)
         for lane in lanes:
             await diagnose(lane)
     finally:

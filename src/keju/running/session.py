@@ -17,12 +17,13 @@ from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model
-from keju.running.ask import Job, Lane, Policy
+from keju.running.ask import Lane, Policy
 from keju.running.box_conventions import OF_MODEL
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
 from keju.running.manifest_check import check_same, drop_failures, unanswered
 from keju.running.model_summary import ModelSummary, summary_of
+from keju.running.outcomes import Job
 from keju.running.reading import (
     NO_READING,
     Reader,
@@ -34,6 +35,7 @@ from keju.running.reading import (
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Selection, Way, in_shard, refusal
 from keju.running.store import ResponseStore, Slot, Stored
+from keju.running.timing import add_timings
 from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
@@ -246,6 +248,16 @@ class Session:
         counts = {name: dict(counter) for name, counter in self.declined.items() if counter}
         others = {name: c for name, c in manifest.not_asked.items() if name not in self.declined}
         folder.write_manifest(replace(manifest, not_asked={**others, **counts}))
+
+    def note_timings(self, lanes: Sequence[Lane]) -> None:
+        """Store how long the engines of this machine took."""
+        alone = all(lane.stopwatch for lane in lanes)
+        found = [
+            lane.stopwatch.timing(lane.model.name, lane.model.identity, alone=alone)
+            for lane in lanes
+            if lane.stopwatch
+        ]
+        add_timings(self.store.folder, [each for each in found if each])
 
     def summary(self, lane: Lane) -> ModelSummary:
         """How a model fared, what was stored before included."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import altair as alt
 
 from keju.reporting.buying import Surest, surest
+from keju.reporting.engine_times import speeds
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
     OfRun,
@@ -56,10 +57,12 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
     `best` is true where no cheaper (or as cheap) model is as good.
     """
     found = []
+    timed = speeds(source.gathered)
     for name, voice in source.gathered.voices.items():
         result = board.results.get((name, "strict"))
         value = points(result.overall.value) if result else None
         per = voice.seconds / voice.items * 1000 if voice.items else None
+        per = timed[name].thousand if name in timed else per
         cost = money(voice, source.prices) if unit == "money" else per
         if value is not None and cost:
             found.append((cost, -value, name, voice.role))

@@ -1,0 +1,262 @@
+"""How long the engines of this machine take a page, and a stated collection, in time and money."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
+from typing import NamedTuple
+
+from keju.errors import UsageError
+from keju.reporting.gather import Gathered, Voice
+from keju.reporting.labels import NOTHING
+from keju.running.machine import Machine
+from keju.running.prices import Prices
+from keju.running.timing import Timing, read_timings
+from keju.runs import RunFolder
+
+_RUNTIME = ("rapidocr", "onnxruntime", "openvino", "runtime", "tesseract", "transformers", "torch")
+"""Parts of an identity that say what an engine runs on; versions, mostly."""
+_TIMED = ("engine", "baseline")
+MOST_PAGES = 10**12
+_PRICE = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
+_NOT_MEASURED = "the run has no time of it, because an earlier keju made it or it was interrupted"
+_HOUR, _DAY = 3600.0, 86400.0
+
+
+class Collection(NamedTuple):
+    """Pages that are to be read, and what an hour of a machine costs; None where not stated."""
+
+    pages: int
+    price: float | None = None
+    currency: str = ""
+
+
+class Costs(NamedTuple):
+    """What reading costs: prices of tokens, and the collection that is to be read."""
+
+    prices: Prices | None = None
+    collection: Collection | None = None
+
+
+class Speed(NamedTuple):
+    """The speed of one engine on one machine.
+
+    `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
+    `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
+    contains the start-up. What cannot be trusted is None, and `why` says the reason.
+    """
+
+    machine: Machine | None = None
+    runtime: str = ""
+    pages: int = 0
+    first: float | None = None
+    wall: float | None = None
+    cpu: float | None = None
+    thousand: float | None = None
+    why: str = _NOT_MEASURED
+
+
+class TimeRow(NamedTuple):
+    """One engine or model in the report's table of times; every field is shown as it is."""
+
+    model: str
+    machine: str
+    runtime: str
+    pages: str
+    first: str
+    wall: str
+    cpu: str
+    thousand: str
+    days: str
+    cost: str
+    why: str
+
+
+class TimeTable(NamedTuple):
+    """The table of times; `collection` is the number of pages, `cost` the heading of money."""
+
+    rows: list[TimeRow]
+    collection: str
+    cost: str
+
+
+def collection_of(pages: int | None, machine_price: str) -> Collection | None:
+    """The collection that `--pages` and `--machine-price` state; None where no pages are stated.
+
+    Raises:
+        UsageError: the number or the price makes no sense, or a price is given without pages.
+    """
+    found = _PRICE.fullmatch(machine_price.strip()) if machine_price else None
+    if machine_price and not found:
+        raise UsageError(
+            f"--machine-price {machine_price!r} is not a price for an hour. Write it as 0.20/h or "
+            "0.20EUR/h"
+        )
+    if pages is None:
+        if machine_price:
+            raise UsageError("--machine-price needs --pages N, the pages of your collection")
+        return None
+    if not 0 < pages <= MOST_PAGES:
+        raise UsageError(f"--pages must be 1 to {MOST_PAGES:,}, not {pages}")
+    if not found:
+        return Collection(pages)
+    price = float(found[2])
+    if not isfinite(price):
+        raise UsageError(f"--machine-price {machine_price!r} is too large")
+    return Collection(pages, price, found[1] or found[3])
+
+
+def speeds(gathered: Gathered) -> dict[str, Speed]:
+    """The speed of each engine and baseline of a report, by its name there."""
+    stored = {run.name: read_timings(RunFolder(run.path)) for run in gathered.runs}
+    return {
+        name: _speed([each for each in stored[voice.run] if each.model == voice.model])
+        for name, voice in gathered.voices.items()
+        if voice.role in _TIMED and voice.model.partition(":")[0] != "blind"
+    }
+
+
+def _speed(timings: Sequence[Timing]) -> Speed:
+    """The sum of what was timed on one machine: that with the most pages, of two the later."""
+    if not timings:
+        return Speed()
+    whole = [each for each in timings if not each.too_little]
+    quiet = [each for each in whole if not each.busy]
+    last = timings[-1]
+    if not whole:
+        return Speed(last.machine, _runtime(last), last.pages, last.first, why=last.too_little)
+    among = _of_one_machine(quiet or whole)
+    last = among[-1]
+    pages, answers = sum(each.pages for each in among), sum(each.answers for each in among)
+    wall, cpu = sum(each.wall for each in among), _sum(each.cpu for each in among)
+    known = not last.busy
+    return Speed(
+        machine=last.machine,
+        runtime=_runtime(last),
+        pages=pages,
+        first=last.first if known else None,
+        wall=wall / pages if known else None,
+        cpu=None if cpu is None else cpu / pages,
+        thousand=1000 * wall / answers if known else None,
+        why=last.busy,
+    )
+
+
+def _of_one_machine(timings: Sequence[Timing]) -> list[Timing]:
+    pages: dict[Machine, int] = {}
+    for each in timings:
+        pages[each.machine] = pages.pop(each.machine, 0) + each.pages
+    most = max(pages.values())
+    chosen = [machine for machine, count in pages.items() if count == most][-1]
+    return [each for each in timings if each.machine == chosen]
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    known = list(values)
+    return None if None in known else sum(each or 0.0 for each in known)
+
+
+def _runtime(timing: Timing) -> str:
+    """The engine and its runtime with their versions."""
+    said = ((name, timing.identity.get(name, "")) for name in _RUNTIME)
+    return ", ".join(
+        value if value.lower().startswith(name) or name == "runtime" else f"{name} {value}"
+        for name, value in said
+        if value
+    )
+
+
+def time_table(
+    gathered: Gathered, collection: Collection | None = None, prices: Prices | None = None
+) -> TimeTable | None:
+    """How long each engine takes, and each model whose price is known; None where nobody does."""
+    from keju.reporting.leaderboard import money  # noqa: PLC0415 - it shows these times itself
+
+    found = speeds(gathered)
+    rows = []
+    for name, voice in gathered.voices.items():
+        if name in found and voice.role == "engine":
+            rows.append(_row(name, found[name], collection))
+        elif collection and (spent := money(voice, prices)) is not None:
+            rows.append(_of_server(name, voice, spent * collection.pages / 1000, prices))
+    if not rows:
+        return None
+    currency = collection.currency if collection else ""
+    priced = collection is not None and (collection.price is not None or prices is not None)
+    return TimeTable(
+        rows,
+        f"{collection.pages:,}" if collection else "",
+        f"cost{f', {currency}' if currency else ''}" if priced else "",
+    )
+
+
+def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
+    seconds = speed.wall * collection.pages if collection and speed.wall is not None else None
+    hours = None if seconds is None else seconds / _HOUR
+    price = collection.price if collection else None
+    return TimeRow(
+        model=name,
+        machine=machine_words(speed.machine),
+        runtime=speed.runtime or NOTHING,
+        pages=f"{speed.pages:,}",
+        first=_seconds(speed.first),
+        wall=_seconds(speed.wall),
+        cpu=_seconds(speed.cpu),
+        thousand=span(speed.thousand),
+        days=span(seconds),
+        cost=NOTHING if hours is None or price is None else f"{hours * price:,.2f}",
+        why=speed.why,
+    )
+
+
+def _of_server(name: str, voice: Voice, cost: float, prices: Prices | None) -> TimeRow:
+    currency = f" {prices.currency}" if prices else ""
+    return TimeRow(
+        model=name, machine="a server", runtime=NOTHING, pages=f"{voice.items:,}", first=NOTHING,
+        wall=NOTHING, cpu=NOTHING, thousand=NOTHING, days=NOTHING, cost=f"{cost:,.2f}{currency}",
+        why="",
+    )  # fmt: skip
+
+
+def machine_words(machine: Machine | None) -> str:
+    """A machine in words: processor, cores, memory."""
+    if machine is None:
+        return NOTHING
+    cores = f"{machine.cores} core{'s'[: machine.cores != 1]}"
+    memory = f"{machine.memory:.0f} GB memory" if machine.memory else ""
+    return ", ".join(filter(None, (machine.processor, cores, memory, machine.system)))
+
+
+def _seconds(value: float | None) -> str:
+    return NOTHING if value is None else f"{value:.3g} s"
+
+
+def span(seconds: float | None) -> str:
+    """A time in the unit that suits it: ``45 s``, ``12 min``, ``3.4 h``, ``27 days``."""
+    if seconds is None:
+        return NOTHING
+    if seconds < 90:
+        return f"{seconds:.2g} s" if seconds < 10 else f"{seconds:.0f} s"
+    if seconds < 1.5 * _HOUR:
+        return f"{seconds / 60:.0f} min"
+    if seconds < 2 * _DAY:
+        return f"{seconds / _HOUR:.1f} h"
+    days = seconds / _DAY
+    return f"{days:.1f} days" if days < 10 else f"{days:,.0f} days"
+
+
+def time_lines(table: TimeTable) -> Iterator[str]:
+    """The table in one sentence for each engine."""
+    for row in table.rows:
+        parts = [f"{row.thousand} for 1,000 pages"] if row.thousand != NOTHING else []
+        if row.days != NOTHING:
+            parts.append(f"{row.days} for {table.collection}")
+        if row.cost != NOTHING:
+            parts.append(f"{row.cost} {table.cost.removeprefix('cost').removeprefix(', ')}".strip())
+        if not parts:
+            cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
+            yield f"{row.model}: no time is given, because {row.why}{cpu}"
+            continue
+        on = f" ({row.pages} pages timed on {row.machine})" if row.machine != NOTHING else ""
+        yield f"{row.model}: {', '.join(parts)}{on}"

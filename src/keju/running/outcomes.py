@@ -1,0 +1,61 @@
+"""`Job`, a request to be sent, and `response_of`, what is stored of its outcome."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keju.items import Failure, Request, Response, Status, Usage
+from keju.models import Answer, AskError, Model
+
+_NONE = Usage()
+
+
+class Job(NamedTuple):
+    """A request and its key; with a failure, it is not sent and has failed for that reason."""
+
+    request: Request
+    key: str
+    failure: Failure | None = None
+
+
+def response_of(
+    model: Model,
+    job: Job,
+    outcome: Answer | AskError,
+    seconds: float,
+    attempts: int,
+    uncounted: Usage = _NONE,
+) -> Response:
+    """What is stored of a job: its answer, or why there is none."""
+    request, error = job.request, None
+    if isinstance(outcome, AskError):
+        error = Failure(kind=outcome.kind, message=str(outcome))
+        status: Status = "filtered" if outcome.kind == "refused" else "failed"
+        outcome = Answer(text="", status=status, decoding=None)
+    return Response(
+        key=job.key,
+        item=request.item,
+        model=model.name,
+        benchmark=request.benchmark,
+        task=request.task,
+        status=outcome.status,
+        query=request.query,
+        setting=request.setting,
+        script=request.script,
+        wording=request.wording,
+        round=request.round,
+        candidate=request.candidate,
+        box_convention=request.box_convention,
+        text=outcome.text,
+        not_text=outcome.not_text,
+        thinking=outcome.thinking,
+        finish_reason=outcome.finish_reason,
+        usage=outcome.usage,
+        uncounted=uncounted,
+        seconds=round(seconds, 3),
+        attempts=attempts,
+        error=error,
+        lines=outcome.lines,
+        decoding=outcome.decoding,
+        refused=outcome.refused,
+    )

@@ -1,0 +1,34 @@
+"""`Images`: the images of a request, read when they are looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self, overload
+
+from keju.datasets.store import Dataset
+from keju.errors import DataError
+from keju.items import ImageRef
+from keju.models import AskError
+
+
+class Images(Sequence[bytes]):
+    """The images of a request, read from the dataset when they are looked at."""
+
+    def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
+        self._dataset = dataset
+        self._refs = refs
+
+    def __len__(self) -> int:
+        return len(self._refs)
+
+    @overload
+    def __getitem__(self, index: int) -> bytes: ...
+    @overload
+    def __getitem__(self, index: slice) -> Self: ...
+    def __getitem__(self, index: int | slice) -> bytes | Sequence[bytes]:
+        if isinstance(index, slice):
+            return Images(self._dataset, self._refs[index])
+        try:
+            return self._dataset.image_bytes(self._refs[index])
+        except DataError as error:
+            raise AskError("unreadable-image", str(error)) from None
