@@ -106,6 +106,14 @@ def test_misreading_is_no_sign(tmp_path, text):
     assert all(row.found == 0 for row in rows)
 
 
+def engine(response: Response) -> Response:
+    return msgspec.structs.replace(response, model="tesseract")
+
+
+def test_an_engine_knows_no_texts_and_is_no_suspect(tmp_path):
+    assert found(answered(tmp_path, {"p0": EDITION, "p2": OTHERS[0]}, engine)) == ([], [])
+
+
 def blind(response: Response) -> Response:
     return msgspec.structs.replace(response, model="blind:openai:m")
 

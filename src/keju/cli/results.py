@@ -123,11 +123,13 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
     from keju.reporting.asked import unfinished_lines
     from keju.reporting.asked_otherwise import otherwise_lines
     from keju.reporting.own_drafts import own_draft_lines
+    from keju.reporting.swapped import swap_lines, swapped_in
     from keju.runs import RunFolder
     from keju.scoring import read_decisions, unused_decisions
 
     run = RunFolder.open(path)
     lines = [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
+    lines += swap_lines(swapped_in(run))
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
         lines.append(
             f"Decisions in {adjudicated} that do not count, because the run does not have the "

@@ -17,8 +17,12 @@ blind
 
 What the question says, and what else is known of the item, is never a sign. None of this is a
 proof: language knows much without having learnt the page by heart. So the same test is made where
-it can't be true: engines, which know no texts, for `elsewhere`; another group's text in the place
-of the true one for `withheld` and `blind`. What is found there is what chance finds.
+it can't be true: on the readings of OCR engines, which know no texts and are not listed, for
+`elsewhere`; with another group's text in the place of the true one for `withheld` and `blind`. What
+is found there is what chance finds.
+
+Pages whose texts seem to be swapped (`keju.reporting.swapped`) are not tested for `elsewhere`: what
+is right for their image stands on another page.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from keju.items import Item
 from keju.metrics.shared_runs import longest_shared, shared_runs, stands_in
 from keju.reporting.gather import Answer, Asked, Gathered, reader_of_voice
 from keju.reporting.labels import task_name
+from keju.reporting.swapped import Place, place_of
 from keju.running.reading import name_of_images
 from keju.runs import RunFolder
 from keju.scoring import body_of
@@ -67,7 +72,8 @@ class Suspect(NamedTuple):
 class SignRow(NamedTuple):
     """How often a sign is found in a model's answers, and how often where it can't be true.
 
-    `by_chance` is None where there is no such control of its own.
+    `by_chance` of `elsewhere` is the share found in the readings of the run's OCR engines of the
+    task, as a number of as many answers; None where there are no such readings.
     """
 
     sign: Sign
@@ -84,6 +90,10 @@ class Recitation(NamedTuple):
 
     rows: list[SignRow]
     suspects: list[Suspect]
+
+
+_Row = tuple[Sign, str, str]
+"""Sign, model and task."""
 
 
 class _Known(NamedTuple):
@@ -104,8 +114,11 @@ class _Hit(NamedTuple):
     control: str
 
 
-def recitation(gathered: Gathered) -> Recitation:
-    """Look for signs in every answer to an open query or a transcription."""
+def recitation(gathered: Gathered, swapped: Collection[Place] = ()) -> Recitation:
+    """Look for signs in every answer to an open query or a transcription.
+
+    `swapped` are the items whose texts seem to be swapped.
+    """
     known = _known(gathered)
     index = _index(known)
     readings = {
@@ -116,7 +129,7 @@ def recitation(gathered: Gathered) -> Recitation:
     blind = any(voice.model.startswith(_BLIND) for voice in gathered.voices.values())
     controlled = blind or bool(readings)
     hits: list[_Hit] = []
-    counts: dict[tuple[Sign, str, str], int] = {}
+    counts: dict[_Row, int] = {}
     for place, each in enumerate(known):
         others = _others(known, place) if controlled else []
         for answer in each.asked.answers:
@@ -126,11 +139,19 @@ def recitation(gathered: Gathered) -> Recitation:
             for sign, run, where, control in _signs(
                 gathered, each, answer, said, index, others, readings
             ):
+                if sign == "elsewhere" and place_of(each.asked.item) in swapped:
+                    continue
                 key = (sign, answer.model, _name(each.asked.item))
                 counts[key] = counts.get(key, 0) + 1
                 if run or control:
                     hits.append(_Hit(answer.model, each, sign, run, where, control))
-    return Recitation(_rows(gathered, counts, hits), _suspects(hits))
+    shown = [hit for hit in hits if not _is_control(gathered, hit.sign, hit.model)]
+    return Recitation(_rows(gathered, counts, hits), _suspects(shown))
+
+
+def _is_control(gathered: Gathered, sign: Sign, model: str) -> bool:
+    """Whether answers show what chance finds: an OCR engine knows no texts."""
+    return sign == "elsewhere" and gathered.voices[model].role == "engine"
 
 
 def _signs(
@@ -319,27 +340,26 @@ def readings_of(gathered: Gathered) -> dict[tuple[str, str, int], str]:
     return found
 
 
-def _rows(
-    gathered: Gathered, counts: Mapping[tuple[Sign, str, str], int], hits: Sequence[_Hit]
-) -> list[SignRow]:
+def _rows(gathered: Gathered, counts: Mapping[_Row, int], hits: Sequence[_Hit]) -> list[SignRow]:
+    found = Counter((hit.sign, hit.model, _name(hit.known.asked.item)) for hit in hits if hit.run)
+    by_chance = Counter(
+        (hit.sign, hit.model, _name(hit.known.asked.item)) for hit in hits if hit.control
+    )
+    engines, read = Counter[str](), Counter[str]()
+    for row, answers in counts.items():
+        if _is_control(gathered, row[0], row[1]):
+            engines[row[2]] += found[row]
+            read[row[2]] += answers
     rows = []
-    for (sign, model, task), answers in counts.items():
-        of_row = [
-            hit
-            for hit in hits
-            if (hit.sign, hit.model, _name(hit.known.asked.item)) == (sign, model, task)
-        ]
-        rows.append(
-            SignRow(
-                sign=sign,
-                model=model,
-                task=task,
-                role=gathered.voices[model].role,
-                answers=answers,
-                found=sum(bool(hit.run) for hit in of_row),
-                by_chance=None if sign == "elsewhere" else sum(bool(hit.control) for hit in of_row),
-            )
-        )
+    for row, answers in counts.items():
+        sign, model, task = row
+        if _is_control(gathered, sign, model):
+            continue
+        chance: int | None = by_chance[row]
+        if sign == "elsewhere":
+            chance = round(answers * engines[task] / read[task]) if read[task] else None
+        rows.append(SignRow(sign, model, task, gathered.voices[model].role, answers, found[row],
+                            chance))  # fmt: skip
     return sorted(rows, key=lambda row: (row.sign, row.task))
 
 

@@ -38,6 +38,7 @@ from keju.reporting.recitation import Recitation, recitation
 from keju.reporting.same_as import SameAs
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.strata import Json, strata
+from keju.reporting.swapped import SwapLine, swap_table, swapped_of
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.running.prices import Prices
 from keju.text import LAYERS
@@ -81,6 +82,7 @@ class View(NamedTuple):
     runs: list[dict[str, str]]
     synthetic: list[str]
     without_reference: str
+    swapped: list[SwapLine]
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
@@ -127,6 +129,7 @@ def build_view(
     hard, spreads = hardest(gathered)
     judged = grades(gathered)
     timed = speeds(gathered)
+    swapped = swapped_of(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
     return View(
         title=title,
@@ -141,6 +144,7 @@ def build_view(
         ],
         synthetic=_synthetic(gathered),
         without_reference=_without_reference(gathered),
+        swapped=swap_table(swapped, gathered),
         names=gathered.models,
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),
@@ -164,7 +168,7 @@ def build_view(
         grades=judged,
         efforts=efforts(gathered),
         surest=surest(gathered),
-        recitation=recitation(gathered),
+        recitation=recitation(gathered, {place for each in swapped for place in each.places}),
         downstream=downstream(gathered),
         task_names=_task_names(gathered),
         times=time_table(gathered, collection, prices),
