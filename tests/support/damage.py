@@ -247,7 +247,7 @@ def _name_of_picture(new: str) -> Callable[[Path], str | None]:
 
 DAMAGES: dict[str, Damage] = {
     "a picture is missing": Damage(
-        to_picture(Path.unlink), otherwise={"page-xml": "said", "alto": "said",
+        to_picture(Path.unlink), otherwise={"page-xml": "said", "alto": "said", "hocr": "said",
                                             "obi-classification": "said", "obi-retrieval": "said"},
     ),
     "a picture is cut off": Damage(to_picture(_half)),
@@ -256,12 +256,12 @@ DAMAGES: dict[str, Damage] = {
         to_picture(lambda path: path.write_bytes(b"<!DOCTYPE html><html>404"))
     ),
     "a picture is a folder": Damage(
-        to_picture(_folder_instead), otherwise={"page-xml": "said", "alto": "said",
+        to_picture(_folder_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said",
                                                 "obi-classification": "said",
                                                 "obi-retrieval": "said"},
     ),
     "a picture is a pipe": Damage(
-        to_picture(_pipe_instead), otherwise={"page-xml": "said", "alto": "said"}
+        to_picture(_pipe_instead), otherwise={"page-xml": "said", "alto": "said", "hocr": "said"}
     ),
     "a picture is a link to outside": Damage(to_picture(_link_out)),
     "a picture claims ten gigapixels": Damage(to_picture(_bomb)),

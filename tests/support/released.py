@@ -259,6 +259,10 @@ ALTO = """<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Description>
 <String CONTENT="天地"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>"""
 
 
+HOCR = """<html><body><div class='ocr_page' title='image "p1.png"; bbox 0 0 40 60'>
+<span class='ocr_line' id='l1' title='bbox 30 1 39 59'>天地</span></div></body></html>"""
+
+
 def hisdoc(src: Path) -> None:
     for number in (1, 2):
         root = src / "M5HisDoc_regular"
@@ -277,11 +281,17 @@ def alto(src: Path) -> None:
     put(src / "book/p1.png", picture(1))
 
 
+def hocr(src: Path) -> None:
+    put(src / "book/p1.hocr", HOCR)
+    put(src / "book/p1.png", picture(1))
+
+
 FORMS = {
     "pages": Form("pages", pages),
     "pages, PDF": Form("pages", pages_pdf),
     "page-xml": Form("page-xml", page_xml),
     "alto": Form("alto", alto),
+    "hocr": Form("hocr", hocr),
     "mcs-bench": Form("mcs-bench", mcs_bench),
     "mcs-bench, tables by task": Form("mcs-bench", mcs_bench_tables),
     "ancientdoc": Form("ancientdoc", ancientdoc),

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from keju import __version__
 from keju.benchmarks import query_of
 from keju.datasets.line_kinds import FLOW
+from keju.datasets.page_names import PageOf, page_stems
 from keju.datasets.store import Dataset
 from keju.datasets.writers.pages import PAGE_FORMS, PageForm
 from keju.datasets.writers.pages.page import (
@@ -36,7 +37,6 @@ from keju.datasets.writers.pages.page import (
 from keju.errors import UsageError, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS
-from keju.interop.page_names import PageOf, page_stems
 from keju.items import Item, Line, Response
 from keju.layout import page_text
 from keju.local_paths import check_local

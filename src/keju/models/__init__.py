@@ -1,6 +1,6 @@
 """Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
 
-from keju.models.base import Answer, AskError, Decoding, Model, ModelOptions, Shown
+from keju.models.base import RESULTS, Answer, AskError, Decoding, Model, ModelOptions, Shown
 from keju.models.drafts import drafted_by
 from keju.models.fitting import Fit
 from keju.models.opening import (
@@ -15,6 +15,7 @@ from keju.models.opening import (
 from keju.models.pipeline import Pipeline
 
 __all__ = [
+    "RESULTS",
     "Answer",
     "AskError",
     "Decoding",

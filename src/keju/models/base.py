@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 import msgspec
 from msgspec import field
 
+from keju.datasets.page_names import NamedPage
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Line, Record, Request, Status, Usage
 from keju.models.fitting import Fit
@@ -111,6 +112,9 @@ class Decoding(Record, frozen=True, kw_only=True):
 
 _BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_effort")
 
+RESULTS = "results"
+"""The kind of an engine that keju does not run and whose results are read from files."""
+
 ENDPOINTS = frozenset({"openai", "inspect"})
 """Kinds of models that send decoding parameters to a server, as their identity names them."""
 
@@ -152,8 +156,8 @@ class ModelOptions(Record, frozen=True, kw_only=True):
 
     Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
     every item of its test split, and `images_of` gives the stored bytes of images, read when they
-    are looked at. `prompts_of` gives all items in their order with their prompts, made when they
-    are needed.
+    are looked at. `prompts_of` gives all items in their order with their prompts, and `pages_of`
+    the images to transcribe with their names, both made when they are needed.
     """
 
     base_url: str = ""
@@ -170,6 +174,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     shown: tuple[Shown, ...] = ()
     images_of: Callable[[Sequence[ImageRef]], Sequence[bytes]] | None = None
     prompts_of: Callable[[], Sequence[ItemPrompt]] | None = None
+    pages_of: Callable[[], Sequence[NamedPage]] | None = None
 
     @property
     def asked_for(self) -> dict[str, str]:

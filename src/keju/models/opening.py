@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import shutil
 import tomllib
 from collections import Counter
@@ -12,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from importlib.resources import files
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -26,6 +28,7 @@ under a score."""
 
 _PIPELINE = "ocr+llm"
 _AROUND = frozenset({"blind", "shuffled"})
+_SEPARATOR = re.compile(r"[/\\]")
 
 
 class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
@@ -102,7 +105,8 @@ def role_of(spec: str) -> Role | None:
     kind, _, rest = spec.partition(":")
     if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
         return "baseline"
-    return next((each.role for each in _kinds() if each.kind == kind), None)
+    known = [each for each in _kinds() if each.kind == kind]
+    return _chosen(known, spec).role if known else None
 
 
 def computes_here(spec: str) -> bool:
@@ -132,6 +136,8 @@ def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
         raise UsageError(f"--model {twice[0]} is given twice")
     options.fit.check()
     models = [open_model(spec, options) for spec in specs]
+    if twice := [name for name, count in Counter(m.name for m in models).items() if count > 1]:
+        raise UsageError(f"{twice[0]} is the name of two models. Choose different names")
     limits = set(options.fit.identity)
     said = {name.rpartition(".")[2] for model in models for name in model.identity}
     if limits and not limits & said:
@@ -193,17 +199,37 @@ def _declared(spec: str) -> _Declared:
         hint = f"Did you mean {near[0]!r}? " if near else ""
         spellings = ", ".join(each.spelling for each in _kinds())
         raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
-    named = [each for each in known if each.spelling == spec]
-    if not named and len(known) > 1:
+    chosen = _chosen(known, spec)
+    if chosen.spelling != spec and len(known) > 1 and not chosen.takes:
         names = ", ".join(each.spelling.partition(":")[2] for each in known)
         raise UsageError(f"no {kind} {rest!r}. {kind.capitalize()}s: {names}")
-    return (named or known)[0]
+    return chosen
+
+
+def _chosen(known: Sequence[_Declared], spec: str) -> _Declared:
+    """Of the declarations of one kind the one that is spelled so, or that takes such a part.
+
+    ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or folder.
+    """
+    rest = spec.partition(":")[2]
+    name, equals, _ = rest.partition("=")
+    gives_name = bool(equals) and not _SEPARATOR.search(name) and not _exists(rest)
+    named = [each for each in known if each.spelling == spec]
+    taking = [each for each in known if each.takes and ("=" in each.spelling) == gives_name]
+    return (named or taking or list(known))[0]
 
 
 @cache
 def _kinds() -> tuple[_Declared, ...]:
     text = files("keju.models").joinpath("kinds.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text)["kinds"], tuple[_Declared, ...])
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # It is too long for a path.
+        return False
 
 
 def _found(package: str) -> bool:

@@ -55,7 +55,11 @@ class Replay:
         found = response_files(Path(file))
         paths = found.read
         if not paths:
-            raise UsageError(f"replay:{file}: no such file, or a folder without result files")
+            raise UsageError(
+                f"replay:{file}: no such file, or a folder without result files. For the .txt, "
+                "PAGE-XML, ALTO or hOCR files of an OCR engine give the engine's name too: "
+                f"replay:NAME={file}"
+            )
         self.notes = found.report(Path(file))
         """Which files of a folder are read and which are skipped, a line each."""
         contents = [bounded_bytes(path) for path in paths]

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import NamedTuple
 
 from keju.errors import UsageError
+from keju.models import RESULTS
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.labels import NOTHING
 from keju.running.machine import Machine
@@ -55,6 +56,9 @@ class Speed(NamedTuple):
     cpu: float | None = None
     thousand: float | None = None
     why: str = _NOT_MEASURED
+
+
+_FROM_FILES = Speed(why="its results were read from files")
 
 
 class TimeRow(NamedTuple):
@@ -111,7 +115,9 @@ def speeds(gathered: Gathered) -> dict[str, Speed]:
     """The speed of each engine and baseline of a report, by its name there."""
     stored = {run.name: read_timings(RunFolder(run.path)) for run in gathered.runs}
     return {
-        name: _speed([each for each in stored[voice.run] if each.model == voice.model])
+        name: _FROM_FILES
+        if voice.kind == RESULTS
+        else _speed([each for each in stored[voice.run] if each.model == voice.model])
         for name, voice in gathered.voices.items()
         if voice.role in _TIMED and voice.model.partition(":")[0] != "blind"
     }

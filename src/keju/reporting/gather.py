@@ -25,7 +25,7 @@ from keju.items import (
     Setting,
     variant_of,
 )
-from keju.models import role_of
+from keju.models import RESULTS, role_of
 from keju.reporting.pictures import Pictures, pictures_of
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
@@ -77,6 +77,7 @@ class Voice(msgspec.Struct):
     """A name of the report: a model of a run in one prompt variant, and what its answers took.
 
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
+    `kind` is that in the model's identity.
     Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
     readings that came before them, tokens None where none told them; `items` counts the items
     asked, each round anew, and `rounds` how often an item was asked. `parts` is the same by
@@ -87,6 +88,7 @@ class Voice(msgspec.Struct):
     run: str
     variant: PromptVariant
     role: str
+    kind: str = ""
     rounds: int = 1
     items: int = 0
     responses: int = 0
@@ -107,9 +109,16 @@ class Voice(msgspec.Struct):
         """Whether the model was sent a text and no image."""
         return self.setting in TEXT_ONLY or self.model.startswith("ocr+llm:")
 
+    @property
+    def seconds_an_item(self) -> float | None:
+        """Seconds that an item took; None where nothing was asked, or only files were read."""
+        if not self.items or self.kind in {RESULTS, "replay"}:
+            return None
+        return self.seconds / self.items
+
     def of(self, benchmark: str) -> Voice:
         """What it took of one benchmark alone."""
-        alone = Voice(self.model, self.run, self.variant, self.role)
+        alone = Voice(self.model, self.run, self.variant, self.role, kind=self.kind)
         return self.parts.setdefault(benchmark, alone)
 
     def hear(self, response: Response, benchmark: str = "") -> None:
@@ -373,5 +382,11 @@ def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = 
 
 
 def _voice(gathered: Gathered, label: str, model: str, run: Run, variant: PromptVariant) -> Voice:
-    role = PEOPLE if model.startswith(HUMAN) else role_of(model) or "model"
-    return gathered.voices.setdefault(label, Voice(model, run.name, variant, role))
+    kind = run.manifest.models.get(model, {}).get("kind", "")
+    role = (
+        PEOPLE if model.startswith(HUMAN)
+        else "engine" if kind == RESULTS
+        else role_of(model) or "model"
+    )  # fmt: skip
+    voice = Voice(model, run.name, variant, role, kind=kind)
+    return gathered.voices.setdefault(label, voice)

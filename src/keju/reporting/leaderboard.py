@@ -221,7 +221,7 @@ def _hours(voice: Voice, speed: Speed | None) -> str:
         return span(speed.thousand)
     if voice.times:
         return f"{median(voice.times):.3g} s an answer, median"
-    return span(voice.seconds / voice.items * 1000) if voice.items else NOTHING
+    return NOTHING if voice.seconds_an_item is None else span(voice.seconds_an_item * 1000)
 
 
 def _tokens(voice: Voice) -> str:

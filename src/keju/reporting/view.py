@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju import __version__
 from keju.benchmarks import NO_REFERENCE, missing_reference, tasks
-from keju.models import role_of
+from keju.models import RESULTS, role_of
 from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise
 from keju.reporting.beside import beside_tables
@@ -54,6 +54,7 @@ _KINDS = {
     "http-ocr": "OCR service",
     "ocr+llm": "an engine reads, a model answers",
     "replay": "answers made elsewhere",
+    RESULTS: "OCR engine; its results were read from files",
     "baseline": "baseline: the floor under a score",
     "blind": "baseline: a model that is not shown the images",
     "shuffled": "baseline: a model that is shown other images",
@@ -207,7 +208,7 @@ def _model_row(gathered: Gathered, name: str, timed: Speed | None) -> ModelRow:
     voice = gathered.voices[name]
     return ModelRow(
         name=name,
-        kind=_kind(voice.model),
+        kind=_kind(voice),
         asked=_asked(voice),
         answered=voice.statuses["answered"],
         failures=[(why, count) for why, count in voice.statuses.items() if why != "answered"],
@@ -221,7 +222,7 @@ def _seconds(voice: Voice, timed: Speed | None) -> str:
     """Seconds an item: as measured of what computes on this machine, else one after another."""
     if timed is not None:
         return NOTHING if timed.thousand is None else f"{timed.thousand / 1000:.2f}"
-    return f"{voice.seconds / voice.items:.2f}" if voice.items else NOTHING
+    return NOTHING if voice.seconds_an_item is None else f"{voice.seconds_an_item:.2f}"
 
 
 def _asked(voice: Voice) -> Cell:
@@ -261,10 +262,10 @@ def _without_reference(gathered: Gathered) -> str:
     return ""
 
 
-def _kind(model: str) -> str:
+def _kind(voice: Voice) -> str:
     """What a model is, in words."""
-    kind = model.partition(":")[0]
-    if kind == "ocr+llm" and role_of(model) == "baseline":
+    kind = RESULTS if voice.kind == RESULTS else voice.model.partition(":")[0]
+    if kind == "ocr+llm" and role_of(voice.model) == "baseline":
         kind = "baseline"
     return _KINDS.get(kind, "model")
 

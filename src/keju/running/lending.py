@@ -7,7 +7,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from keju.benchmarks import prompt_of
+from keju.benchmarks import prompt_of, query_of
+from keju.datasets.page_names import named_pages
 from keju.datasets.store import Dataset
 from keju.errors import DataError
 from keju.items import Item
@@ -32,6 +33,26 @@ def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> Mode
         shown=tuple(_shown(item) for item in items if item.split == "test" and item.images),
         images_of=partial(Images, dataset),
         prompts_of=lambda: [_prompts(item) for item in items],
+        pages_of=lambda: named_pages(each for each in dataset.items(_without_text) if each.images),
+    )
+
+
+def _without_text(item: Item) -> Item:
+    """What the names of an item's pages are made of; without images if it asks for something else.
+
+    The items that are asked have no metadata any more (`to_ask`).
+    """
+    try:
+        is_page = query_of(item).form == "transcription"
+    except DataError:
+        is_page = False  # The item is not asked.
+    return Item(
+        id=item.id,
+        benchmark=item.benchmark,
+        task=item.task,
+        query=item.query,
+        images=item.images if is_page else (),
+        metadata=item.metadata if is_page else {},
     )
 
 

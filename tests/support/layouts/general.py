@@ -77,6 +77,8 @@ LAYOUTS = [
            canonical="page-xml: beside the images", ignoring=("images", "metadata", "group")),
     Layout("alto: beside the images", "ALTO", "<book>/<page>.xml; <book>/<page>.png",
            "assumed", "", "alto", _into(released.alto)),
+    Layout("hocr: beside the images", "hOCR", "<book>/<page>.hocr; <book>/<page>.png",
+           "assumed", "", "hocr", _into(released.hocr)),
     Layout("idx: MNIST's files", "Oracle-MNIST",
            "t10k-images-idx3-ubyte.gz; t10k-labels-idx1-ubyte.gz", "seen in a release",
            _ORACLE_MNIST, "idx", _into(released.idx)),

@@ -25,7 +25,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obi import classes, deciphering, recognition, rejoining
 from keju.datasets.readers.obi.sources import paper_galleries
 from keju.datasets.readers.obstacles import obstacle
-from keju.datasets.readers.pages import alto, folder, page_xml
+from keju.datasets.readers.pages import alto, folder, hocr, page_xml
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
@@ -42,6 +42,7 @@ FORMATS: Mapping[str, Reader] = _by_name(
     folder.READER,
     page_xml.READER,
     alto.READER,
+    hocr.READER,
     mcs_bench.READER,
     ancientdoc.READER,
     hisdoc.READER,

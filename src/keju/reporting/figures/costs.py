@@ -61,7 +61,8 @@ def cost_rows(source: OfRun, board: Leaderboard, unit: str) -> list[Row]:
     for name, voice in source.gathered.voices.items():
         result = board.results.get((name, "strict"))
         value = points(result.overall.value) if result else None
-        per = voice.seconds / voice.items * 1000 if voice.items else None
+        seconds = voice.seconds_an_item
+        per = None if seconds is None else seconds * 1000
         per = timed[name].thousand if name in timed else per
         cost = money(voice, source.prices) if unit == "money" else per
         if value is not None and cost:

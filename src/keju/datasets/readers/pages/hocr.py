@@ -5,23 +5,55 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Unpack
 
 from lxml import etree, html
 from msgspec.structs import replace
 
 from keju.datasets.pages import Page
-from keju.datasets.readers.base import plain_file, source_bytes
+from keju.datasets.readers.base import Detection, Options, Reader, plain_file, source_text
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.page_items import (
+    PAGE_OPTIONS,
+    PageOptions,
+    import_pages,
+    page_layout,
+)
 from keju.datasets.readers.pages.page_lines import Around
 from keju.datasets.readers.xml_parsing import MAX_BYTES, join_words, number, points
+from keju.datasets.store import DatasetWriter
 from keju.errors import DataError
 from keju.items import Line, LineKind, Point
 
 LINES = frozenset({"ocr_line", "ocr_caption", "ocr_header", "ocr_footer", "ocr_textfloat"})
 """Classes of lines; Tesseract writes the last four where it takes a line for something else."""
 
+HOCR_SUFFIXES = ("hocr", "html", "htm", "xhtml")
+"""Endings of hOCR files, small letters, without the point."""
+
 _WORDS = {"ocr_caption": "caption", "ocr_header": "header", "ocr_footer": "footer"}
 _WORD = "ocrx_word"
 _PROPERTY = re.compile(r'([\w-]+)((?:[^;"]|"[^"]*")*)')
+
+
+def import_hocr(src: Path, writer: DatasetWriter, **options: Unpack[PageOptions]) -> list[str]:
+    """Import hOCR files as items of a transcription task, one item a page.
+
+    The arguments are those of `import_page_xml`.
+
+    Returns:
+        Notes for the user, one line each.
+
+    Raises:
+        DataError: a file is not hOCR, or there is nothing to import.
+        UsageError: an option is unknown or has a wrong value.
+    """
+    return import_pages(src, writer, read_hocr, suffixes=HOCR_SUFFIXES, **options)
+
+
+def is_hocr(data: bytes) -> bool:
+    """Whether an HTML file is hOCR: it has a page."""
+    return b"ocr_page" in data
 
 
 def read_hocr(path: Path, *, kinds: Mapping[str, LineKind] | None = None) -> Page:
@@ -61,17 +93,26 @@ def _root(path: Path) -> html.HtmlElement:
     """The document, read without DTD, entities or network.
 
     Raises:
-        DataError: the file is missing, too large, or has no element.
+        DataError: the file is missing, too large, cut off, in no known encoding, or has no element.
     """
     if (size := plain_file(path).stat().st_size) > MAX_BYTES:
         raise DataError(f"{size} bytes, but a page has at most {MAX_BYTES}", file=path)
     parser = html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True
     )
+    text = source_text(path)
     try:
-        return html.document_fromstring(source_bytes(path), parser=parser)
+        root = html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (etree.ParserError, etree.XMLSyntaxError) as error:
         raise DataError(f"not readable as HTML: {error}", file=path) from None
+    if "</html" not in text[-_END:].casefold():
+        # HTML that is cut off is read without a word as if it were shorter.
+        raise DataError("it ends without </html>", file=path, mend="Write the file again")
+    return root
+
+
+_END = 4096
+"""Characters at the end of a file in which the document is closed."""
 
 
 def _lines(
@@ -111,3 +152,33 @@ def _outline(about: Mapping[str, str], path: Path, name: str) -> tuple[Point, ..
         return ()
     (x0, y0), (x1, y1) = box
     return ((x0, y0), (x1, y0), (x1, y1), (x0, y1))
+
+
+def _detect(listing: Listing) -> Detection | None:
+    pages = listing.ending("html", "htm", "xhtml")[:_SAMPLE]
+    found = [*listing.ending("hocr"), *(path for path in pages if is_hocr(listing.head(path)))]
+    if not found:
+        return None
+    images = len(listing.images)
+    what = f"{len(found)} hOCR file{'s'[: len(found) > 1]}, "
+    what += f"{images or 'no'} image{'s'[: images != 1]}"
+    return Detection(len(found) / (len(found) + len(listing.ending("xml", "txt"))), what)
+
+
+_SAMPLE = 40
+"""HTML files that are opened to see whether they are hOCR."""
+
+
+def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
+    return import_hocr(src, writer, **options)
+
+
+READER = Reader(
+    "hocr",
+    "pages in hOCR 1.2, with or without their images",
+    page_layout("hOCR").replace(".xml ", ".hocr"),
+    _read,
+    PAGE_OPTIONS,
+    _detect,
+)
+"""How ``keju data import hocr`` reads."""

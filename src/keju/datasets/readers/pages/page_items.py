@@ -1,9 +1,9 @@
-"""From pages read to items of a transcription task; shared by PAGE-XML and ALTO."""
+"""From pages read to items of a transcription task; shared by PAGE-XML, ALTO and hOCR."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol, TypedDict, Unpack
 
@@ -29,8 +29,7 @@ from keju.datasets.readers.base import (
     listed,
     source_bytes,
 )
-from keju.datasets.readers.pages.xml_roots import COMPANIONS
-from keju.datasets.readers.xml_parsing import name_of, parse_xml
+from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.images import EXTENSIONS
@@ -44,7 +43,9 @@ PAGE_OPTIONS = {
     "kinds": "what the files' own line types mean, e.g. Glose=note,Vers=main",
 }
 
-_EXPORT_FOLDERS = frozenset({"page", "alto", "xml"})
+EXPORT_FOLDERS = frozenset({"page", "alto", "xml", "hocr", "txt"})
+"""Folders that exporters put below the folder of an edition, one a form."""
+
 _ASPECT = 0.02
 
 
@@ -125,9 +126,16 @@ def transcription_task(name: str) -> Task:
 
 
 def import_pages(
-    src: Path, writer: DatasetWriter, read: ReadPage, **options: Unpack[PageOptions]
+    src: Path,
+    writer: DatasetWriter,
+    read: ReadPage,
+    *,
+    suffixes: Collection[str] = ("xml",),
+    **options: Unpack[PageOptions],
 ) -> list[str]:
     """Add one item for every page file under `src`; returns notes for the user.
+
+    `suffixes` are the endings of page files, small letters, without the point.
 
     Raises:
         DataError: a file cannot be read as a page, or there is nothing to import.
@@ -139,7 +147,7 @@ def import_pages(
     without_text: list[str] = []
     without_image: list[str] = []
     added = 0
-    for file, page in _pages(src, read, wish.kinds):
+    for file, page in _pages(src, read, wish.kinds, suffixes):
         inside = file.relative_to(src) if file != src else Path(file.name)
         if wish.text != "all":
             _must_be_told_apart(page, wish.kinds)
@@ -154,7 +162,8 @@ def import_pages(
         ref = writer.add_image(source_bytes(picture), str(picture)) if picture else None
         if ref is None:
             without_image.append(inside.as_posix())
-        writer.add(_item(page, wish, lines, ref, inside, _edition(src, inside)))
+        image = _inside(picture, src, wish.images) if picture else ""
+        writer.add(_item(page, wish, lines, ref, image, inside, _edition(src, inside)))
         added += 1
     if not added:
         raise DataError("no page to import: none has a line of the wanted kind", file=src)
@@ -169,16 +178,26 @@ def import_pages(
     ]
 
 
+def _inside(picture: Path, src: Path, images: str) -> str:
+    """The path of an image in the source, or in the folder of the images."""
+    folders = [src if src.is_dir() else src.parent, *([Path(images)] if images else [])]
+    found = [picture.relative_to(each) for each in folders if picture.is_relative_to(each)]
+    return found[0].as_posix() if found else picture.name
+
+
 def _item(
     page: Page,
     wish: _Wish,
     lines: tuple[Line, ...],
     ref: ImageRef | None,
+    image: str,
     inside: Path,
     group: str,
 ) -> Item:
     answer = "\n".join(line.text for line in chosen(lines, wish.text))
     metadata: dict[str, str] = {"order": order_used(page, wish.order)}
+    if image:
+        metadata["file"] = image
     if ref is None:
         metadata["image"] = f"missing:{_base_name(page.image_name)}"
         metadata["page_size"] = f"{page.width:g}x{page.height:g}"
@@ -189,24 +208,27 @@ def _item(
         images=(ref,) if ref else (),
         answer=answer,
         transcription=answer,
-        lines=_on_picture(lines, page, ref),
+        lines=_lines_on(ref, lines, page),
         group=group,
         metadata=metadata,
     )
 
 
-def _pages(src: Path, read: ReadPage, kinds: Mapping[str, LineKind]) -> Iterator[tuple[Path, Page]]:
+def _pages(
+    src: Path, read: ReadPage, kinds: Mapping[str, LineKind], suffixes: Collection[str]
+) -> Iterator[tuple[Path, Page]]:
     if not src.is_dir():
         yield src, read(src, kinds=kinds)
         return
-    found = list(files_under(src, {"xml"}))
+    found = list(files_under(src, suffixes))
     if not found:
-        raise DataError("no .xml file in it", file=src, mend="See: keju data formats")
+        endings = ", ".join(f".{suffix}" for suffix in suffixes)
+        raise DataError(f"no {endings} file in it", file=src, mend="See: keju data formats")
     for path in found:
         try:
             page = read(path, kinds=kinds)
         except DataError:
-            if name_of(parse_xml(path)) in COMPANIONS:
+            if root_of_bytes(source_bytes(path)) in COMPANIONS:
                 continue
             raise
         yield path, page
@@ -228,26 +250,42 @@ def _must_be_told_apart(page: Page, kinds: Mapping[str, LineKind]) -> None:
 def _edition(src: Path, inside: Path) -> str:
     """The folder that holds the edition: above ``page/`` or ``alto/``, as exports lay it out."""
     folders = list(inside.parts[:-1])
-    if folders and folders[-1].lower() in _EXPORT_FOLDERS:
+    if folders and folders[-1].lower() in EXPORT_FOLDERS:
         folders.pop()
     if folders:
         return "/".join(folders)
     root = src.resolve().parent if src.is_file() else src.resolve()
-    return root.parent.name if root.name.lower() in _EXPORT_FOLDERS else root.name
+    return root.parent.name if root.name.lower() in EXPORT_FOLDERS else root.name
 
 
-def _on_picture(lines: tuple[Line, ...], page: Page, ref: ImageRef | None) -> tuple[Line, ...]:
-    """Outlines in pixels of the stored picture, which may be another size than the file's page."""
+def _lines_on(ref: ImageRef | None, lines: tuple[Line, ...], page: Page) -> tuple[Line, ...]:
+    """The lines with outlines in pixels of the image.
+
+    Raises:
+        DataError: the page has another shape.
+    """
     if ref is None or not (page.width and page.height):
         return lines
-    across, down = ref.width / page.width, ref.height / page.height
-    if abs(across / down - 1) > _ASPECT:
+    if has_other_shape(page, ref):
         raise DataError(
             f"a page of {page.width:g}x{page.height:g}, but its picture has "
             f"{ref.width}x{ref.height} pixels",
             file=page.file,
             mend="Put the picture there from which the page was transcribed",
         )
+    return on_picture(lines, page, ref)
+
+
+def has_other_shape(page: Page, image: ImageRef) -> bool:
+    """Whether a page was measured on another image: its sides have another ratio, or no length."""
+    if not (page.width > 0 and page.height > 0):
+        return True
+    return abs(image.width / page.width * page.height / image.height - 1) > _ASPECT
+
+
+def on_picture(lines: tuple[Line, ...], page: Page, image: ImageRef) -> tuple[Line, ...]:
+    """Outlines in pixels of the stored image, which may be of another size than the file's page."""
+    across, down = image.width / page.width, image.height / page.height
     if across == down == 1:
         return lines
     return tuple(
@@ -280,7 +318,7 @@ class _Pictures:
         """
         names = [_base_name(image_name), *(f"{file.stem}.{suffix}" for suffix in EXTENSIONS)]
         folders = [file.parent]
-        if file.parent.name.casefold() in _EXPORT_FOLDERS:
+        if file.parent.name.casefold() in EXPORT_FOLDERS:
             folders.append(file.parent.parent)
         if self._images is not None:
             folders += [self._images / inside.parent, self._images]

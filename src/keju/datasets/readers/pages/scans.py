@@ -85,6 +85,18 @@ def page_stems(text: PurePosixPath) -> Iterator[PurePosixPath]:
         yield stem.parent / found[1]
 
 
+def scan_pages(path: PurePosixPath) -> Iterator[tuple[PurePosixPath, int]]:
+    """The scans without suffix, and the page of each, that a file of one page may belong to.
+
+    ``book/001.txt``, ``book-001.txt``, ``book_1.txt`` and ``book.001.txt`` are page 1 of ``book``.
+    """
+    stem = path.with_suffix("")
+    if found := _WITHIN.fullmatch(stem.name):
+        yield stem.parent, int(found[1])
+    if found := _AFTER.fullmatch(stem.name):
+        yield stem.parent / found[1], int(found[2])
+
+
 class Texts:
     """The text files of a folder, found by the page that they are for.
 

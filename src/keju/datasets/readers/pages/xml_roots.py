@@ -68,8 +68,17 @@ def _sample(listing: Listing) -> list[PurePosixPath]:
     return list(files[::step])[:_SAMPLE]
 
 
+def root_of_bytes(data: bytes) -> str:
+    """The name of the root element of an XML file, from its beginning; empty if there is none."""
+    return _root_in(_decoded(data[:_BEGINNING]))
+
+
 def _root(listing: Listing, path: PurePosixPath) -> str:
-    text, place = _text(listing, path), 0
+    return _root_in(_text(listing, path))
+
+
+def _root_in(text: str) -> str:
+    place = 0
     while (place := text.find("<", place)) >= 0:
         end = next((end for begin, end in _PROLOGUE if text.startswith(begin, place)), "")
         if not end:
@@ -83,6 +92,9 @@ def _root(listing: Listing, path: PurePosixPath) -> str:
 
 
 def _text(listing: Listing, path: PurePosixPath) -> str:
-    data = listing.head(path, _BEGINNING)
+    return _decoded(listing.head(path, _BEGINNING))
+
+
+def _decoded(data: bytes) -> str:
     wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     return data.decode("utf-16" if wide else "utf-8", "replace")

@@ -1,17 +1,21 @@
-"""File names for pages: the image's name where the dataset knows it, else the item's id."""
+"""Names of pages: of the files that keju writes for them, and those that results may have.
+
+A dataset's images are named by their hash; the names that they had in the source are in the
+metadata of the items.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from keju.files import sha256_bytes
 from keju.images import EXTENSIONS
-from keju.items import Item
+from keju.items import ImageRef, Item
 
 MOST_BYTES = 150
 """UTF-8 bytes of a file's name without its ending; a longer one is cut and gets a hash."""
@@ -26,6 +30,60 @@ class PageOf(NamedTuple):
     item: Item
     number: int
     images: int
+
+
+class NamedPage(NamedTuple):
+    """A page, and the names without ending that a file with its transcription may have.
+
+    `number` counts the images of the item from 1. `names` are paths as tuples of their parts, the
+    likeliest first; the last part of a page of a PDF or TIFF is `scan_page` of its number.
+    """
+
+    item: str
+    task: str
+    number: int
+    image: ImageRef
+    names: tuple[tuple[str, ...], ...]
+
+
+def scan_page(number: int) -> str:
+    """The last part of the name of a page in a file of several pages, numbered from 1."""
+    return f"\0{number}"
+
+
+def named_pages(items: Iterable[Item]) -> list[NamedPage]:
+    """The images of items with their names.
+
+    These are: the name of the image in the source, the item's id, the name in an export of keju,
+    and the name of the image in the dataset, which is its hash.
+    """
+    pages = [
+        PageOf(item, number, len(item.images))
+        for item in items
+        for number in range(1, len(item.images) + 1)
+    ]
+    return [
+        NamedPage(
+            item=page.item.id,
+            task=page.item.task,
+            number=page.number,
+            image=page.item.images[page.number - 1],
+            names=tuple(dict.fromkeys(_names_of(page, stem))),
+        )
+        for page, stem in zip(pages, page_stems(pages), strict=True)
+    ]
+
+
+def _names_of(page: PageOf, exported: str) -> Iterator[tuple[str, ...]]:
+    if source := _source(page):
+        yield source.with_suffix("").parts
+    about = page.item.metadata
+    if (number := about.get("page", "")).isdecimal() and about.get("file"):
+        yield (*PurePosixPath(about["file"]).with_suffix("").parts, scan_page(int(number)))
+    if page.images == 1:
+        yield PurePosixPath(page.item.id).parts
+    yield (exported,)
+    yield (PurePosixPath(page.item.images[page.number - 1].path).stem,)
 
 
 def page_stems(pages: Sequence[PageOf]) -> list[str]:

@@ -1,0 +1,164 @@
+"""`read_result`: one page as another program read it, from text, PAGE-XML, ALTO or hOCR."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from msgspec.structs import replace
+
+from keju.datasets.line_kinds import FLOW, states_kind
+from keju.datasets.pages import Page
+from keju.datasets.readers.base import plain_file, source_text
+from keju.datasets.readers.pages.alto import read_alto
+from keju.datasets.readers.pages.hocr import HOCR_SUFFIXES, is_hocr, read_hocr
+from keju.datasets.readers.pages.page_items import has_other_shape, on_picture
+from keju.datasets.readers.pages.page_xml import read_page
+from keju.datasets.readers.pages.xml_roots import root_of_bytes
+from keju.errors import DataError
+from keju.items import ImageRef, Line
+
+T = TypeVar("T")
+
+SUFFIXES = frozenset({"txt", "xml", *HOCR_SUFFIXES})
+"""Endings of files with results, small letters, without the point."""
+
+MOST_CHARACTERS = 1_000_000
+"""Characters of the largest text of a page."""
+
+_HEAD = 1 << 20
+_CONVERT = "Convert the file to UTF-8, for example: iconv -f ENCODING -t UTF-8 FILE > NEW"
+
+# A resolution at which no length is changed: the page is scaled to the size of its image.
+_ANY_DPI = 254.0
+
+_READERS: Mapping[str, Callable[[Path], Page]] = {
+    "PAGE-XML": read_page,
+    "ALTO": partial(read_alto, dpi=_ANY_DPI),
+    "hOCR": read_hocr,
+}
+_ROOTS = {"PcGts": "PAGE-XML", "alto": "ALTO"}
+TEXT = "txt"
+"""The form of a file that has nothing but the text."""
+
+
+class ResultForm(NamedTuple):
+    """The form of a file with results; empty if it has none, and then `other` says what it is."""
+
+    name: str
+    other: str = ""
+
+
+class PageResult(NamedTuple):
+    """A page as a program read it.
+
+    `text` has one row for each line of the file, in its order, without lines that the file calls
+    marginal (header, page number, seal …); `marginal` is their number. `page` has all lines and the
+    name of the image that the file gives; None for plain text. `outlined` says that lines have
+    places.
+    """
+
+    text: str
+    page: Page | None = None
+    marginal: int = 0
+    outlined: bool = False
+
+    @property
+    def image_name(self) -> str:
+        """The name of the image that the file gives, or an empty string."""
+        return self.page.image_name if self.page else ""
+
+    def is_unplaced_on(self, image: ImageRef) -> bool:
+        """Whether the places of the lines are of no use: the file measures another image."""
+        return bool(self.page and self.outlined and has_other_shape(self.page, image))
+
+    def lines_on(self, image: ImageRef) -> tuple[Line, ...]:
+        """All lines in the file's order, with outlines in pixels of an image."""
+        if self.page is None:
+            return ()
+        if not self.outlined:
+            return self.page.lines
+        if self.is_unplaced_on(image):
+            return tuple(replace(line, polygon=()) for line in self.page.lines)
+        return on_picture(self.page.lines, self.page, image)
+
+    @property
+    def summary(self) -> PageResult:
+        """The same without text and lines."""
+        return self._replace(text="", page=replace(self.page, lines=()) if self.page else None)
+
+
+def form_of(path: Path) -> ResultForm:
+    """The form of a file that ends with one of `SUFFIXES`.
+
+    Raises:
+        DataError: the file cannot be read.
+    """
+    suffix = path.suffix.casefold().lstrip(".")
+    if suffix == "txt":
+        return ResultForm(TEXT)
+    with plain_file(path).open("rb") as stream:
+        head = stream.read(_HEAD)
+    if suffix in HOCR_SUFFIXES:
+        return ResultForm("hOCR") if is_hocr(head) else ResultForm("", "HTML without hOCR")
+    root = root_of_bytes(head)
+    if root in _ROOTS:
+        return ResultForm(_ROOTS[root])
+    return ResultForm("", f"<{root[:40]}>, not PAGE-XML or ALTO" if root else "not XML")
+
+
+def read_result(path: Path, form: str) -> PageResult:
+    """Read one file.
+
+    The text of PAGE-XML and ALTO is in the order that the file states, else in that of the
+    document; geometry is never used, since the order is part of what the program did. Encodings
+    of text files are detected as by an import.
+
+    Args:
+        path: the file.
+        form: as `form_of` gives it.
+
+    Raises:
+        DataError: the file is damaged, has several pages, is too large, or is in no known encoding.
+    """
+    lines: tuple[Line, ...] = ()
+    page: Page | None = None
+    if form == TEXT:
+        # Tesseract and pdftotext end a page with a form feed.
+        text = _with_own_hint(source_text, path).strip("\n\f\t ")
+    else:
+        page = _with_own_hint(_READERS[form], path)
+        lines = tuple(_in_text_if_unknown(line) for line in page.lines)
+        page = replace(page, lines=lines)
+        text = "\n".join(line.text for line in lines if line.text and line.kind in FLOW)
+    size = len(text) + sum(len(line.text) + len(line.polygon) for line in lines)
+    if size > 2 * MOST_CHARACTERS:
+        raise DataError(
+            f"more than {MOST_CHARACTERS:,} characters and points, too many for a page",
+            file=path,
+            mend="Keep one page a file",
+        )
+    return PageResult(
+        text,
+        page,
+        marginal=sum(line.text != "" and line.kind not in FLOW for line in lines),
+        outlined=any(line.polygon for line in lines),
+    )
+
+
+def _with_own_hint(read: Callable[[Path], T], path: Path) -> T:
+    """What a reader gives; where it names an option of imports, with another hint."""
+    try:
+        return read(path)
+    except DataError as error:
+        if "--option" not in (error.mend or ""):
+            raise
+        raise DataError(error.problem, file=path, mend=_CONVERT) from None
+
+
+def _in_text_if_unknown(line: Line) -> Line:
+    """The line, as main text where its type is a word that keju does not know."""
+    unknown = line.kind == "other" and not states_kind(line.source_kind)
+    return replace(line, kind="main") if unknown else line

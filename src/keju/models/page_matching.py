@@ -1,0 +1,236 @@
+"""`match_files`: which file with a result belongs to which page, by names.
+
+Names are compared without case and in Unicode's form NFC, folder by folder from the end: a file
+may be in more folders than the page in its source, or in fewer, but not in other ones.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from keju.datasets.page_names import NamedPage, scan_page
+from keju.datasets.readers.base import listed
+from keju.datasets.readers.pages.page_items import EXPORT_FOLDERS
+from keju.datasets.readers.pages.scans import scan_pages
+from keju.errors import DataError
+from keju.images import EXTENSIONS
+
+_SECOND_SUFFIXES = frozenset({*EXTENSIONS, "pdf", *EXPORT_FOLDERS, "ocr", "text"})
+"""Endings before the last one: ``p1.jpg.txt``, ``p1.alto.xml``."""
+
+_Parts = tuple[str, ...]
+
+
+class ResultFile(NamedTuple):
+    """A file with a result: its path inside the folder, and the name of its image that it gives."""
+
+    path: Path
+    inside: PurePosixPath
+    image_name: str = ""
+
+
+class Matches(NamedTuple):
+    """The file of each page that has one, the other files, and those that name another image.
+
+    `other_image` are files whose own name is that of one page, and whose image name that of another
+    page; they belong to the first.
+    """
+
+    of: Mapping[NamedPage, ResultFile]
+    unused: list[ResultFile]
+    other_image: list[ResultFile]
+
+
+class _Fit(NamedTuple):
+    """How well a name fits a page; the larger the better.
+
+    `shared` is the number of equal parts from the end on; `whole` says that nothing is left on
+    either side; `exact` that case and Unicode form are the same; `likely` is 0 for the likeliest
+    name of the page, and less for others.
+    """
+
+    shared: int
+    whole: bool
+    exact: bool
+    likely: int
+
+
+class _Name(NamedTuple):
+    parts: _Parts
+    folded: _Parts
+    page: int
+    likely: int
+
+
+class _Names:
+    """The names of all pages, found by their last part."""
+
+    def __init__(self, pages: Sequence[NamedPage]) -> None:
+        self._names: dict[str, list[_Name]] = defaultdict(list)
+        for at, page in enumerate(pages):
+            for place, name in enumerate(page.names):
+                parts = _without_form(name)
+                folded = tuple(map(_fold, parts))
+                self._names[folded[-1]].append(_Name(parts, folded, at, -place))
+
+    def fits(self, name: _Parts) -> dict[int, _Fit]:
+        """The pages that a name fits, with how well."""
+        folded = tuple(map(_fold, name))
+        found: dict[int, _Fit] = {}
+        for each in self._names.get(folded[-1], ()):
+            shared = min(len(folded), len(each.folded))
+            if folded[-shared:] != each.folded[-shared:]:
+                continue
+            exact = name[-shared:] == each.parts[-shared:]
+            fit = _Fit(shared, len(folded) == len(each.folded), exact, each.likely)
+            found[each.page] = max(fit, found.get(each.page, fit))
+        return found
+
+
+def match_files(files: Sequence[ResultFile], pages: Sequence[NamedPage]) -> Matches:
+    """Find the file of each page.
+
+    A file belongs to the page that has its name: that of the image in the source, of the item, of
+    keju's exports, or of the image in the dataset. A file that has the name of no page belongs to
+    the page whose image it names. Folders called ``page``, ``alto`` and the like are skipped.
+
+    Raises:
+        DataError: two files fit one page equally well, or one file two pages.
+    """
+    names = _Names(pages)
+    first = _first_numbers(files, names)
+    candidates: dict[int, list[tuple[_Fit, ResultFile]]] = defaultdict(list)
+    other_image: list[ResultFile] = []
+    for file in files:
+        own = _best(file, _fits(names, _own_names(file.inside, first)), pages)
+        stated = _fits(names, _stated_names(file))
+        if own and stated and not set(own) & set(stated):
+            other_image.append(file)
+        for at, fit in (own or _best(file, stated, pages)).items():
+            candidates[at].append((fit, file))
+    of = {pages[at]: _nearest(pages[at], found) for at, found in candidates.items()}
+    used = set(of.values())
+    return Matches(
+        of,
+        [file for file in files if file not in used],
+        [file for file in other_image if file in used],
+    )
+
+
+def _fits(names: _Names, tries: Iterator[_Parts]) -> dict[int, _Fit]:
+    """The pages that the first of several names fits that fits any."""
+    return next(filter(None, (names.fits(each) for each in tries if each and each[-1])), {})
+
+
+def _best(file: ResultFile, fits: dict[int, _Fit], pages: Sequence[NamedPage]) -> dict[int, _Fit]:
+    """The best of the pages that a file fits; several where they show the same image.
+
+    Raises:
+        DataError: several pages with different images fit equally well.
+    """
+    most = max(fits.values(), default=None)
+    best = {at: fit for at, fit in fits.items() if fit == most}
+    if len({pages[at].image.sha256 for at in best}) > 1:
+        found = listed(sorted({pages[at].item for at in best}), most=3)
+        raise DataError(
+            f"the name fits several pages: {found}",
+            file=file.path,
+            mend="Put the file into a folder named like that of its page, for example BOOK/PAGE",
+        )
+    return best
+
+
+def _nearest(page: NamedPage, found: list[tuple[_Fit, ResultFile]]) -> ResultFile:
+    """The file that fits a page best.
+
+    Raises:
+        DataError: several fit equally well.
+    """
+    most = max(fit[:3] for fit, _ in found)
+    best = [file for fit, file in found if fit[:3] == most]
+    if len(best) > 1:
+        raise DataError(
+            f"two results for one page: {best[0].inside} and {best[1].inside}",
+            file=best[0].path,
+            item=f"page {page.item}",
+            mend="Keep one of them, or give the folder of one form, for example FOLDER/page",
+        )
+    return best[0]
+
+
+def _own_names(inside: PurePosixPath, first: Mapping[_Parts, int]) -> Iterator[_Parts]:
+    """The names that a file's path may be: a page's, or a scan's with the number of a page."""
+    stem = inside.with_suffix("")
+    yield _without_form(stem.parts)
+    if stem.suffix.casefold().lstrip(".") in _SECOND_SUFFIXES:
+        yield _without_form(stem.with_suffix("").parts)
+    for scan, number in scan_pages(inside):
+        name = _without_form(scan.parts)
+        yield (*name, scan_page(number + 1 - first.get(_folded(name), 1)))
+
+
+def _stated_names(file: ResultFile) -> Iterator[_Parts]:
+    """The names that the image name in a file may be: a path, or a name beside the file or alone.
+
+    What a file says is only ever compared, never used as a path.
+    """
+    plain = file.image_name.partition("?")[0].replace("\\", "/").replace("\0", "")
+    path = PurePosixPath(plain[:1000])
+    if not path.name:
+        return
+    stem = path.stem if _is_ending(path.suffix) else path.name
+    yield (*path.parts[:-1], stem)
+    yield _without_form((*file.inside.parts[:-1], stem))
+    yield (stem,)
+
+
+def _first_numbers(files: Sequence[ResultFile], names: _Names) -> dict[_Parts, int]:
+    """0 for each scan whose files are counted from 0, as ImageMagick does.
+
+    Raises:
+        DataError: a scan has a file number 0, and as many more as it has pages.
+    """
+    numbers: dict[_Parts, dict[int, ResultFile]] = defaultdict(dict)
+    for file in files:
+        for scan, number in scan_pages(file.inside):
+            if scan.parts:
+                numbers[_folded(_without_form(scan.parts))][number] = file
+    found: dict[_Parts, int] = {}
+    for scan_name, given in numbers.items():
+        if 0 not in given:
+            continue
+        last = max(given)
+        if names.fits((*scan_name, scan_page(last))) and not names.fits(
+            (*scan_name, scan_page(last + 1))
+        ):
+            raise DataError(
+                f"the results of {'/'.join(scan_name)} are numbered from 0 to {last}, but it has "
+                f"{last} pages",
+                file=given[0].path,
+                mend="Number the results like the pages, from 1 on",
+            )
+        found[scan_name] = 0
+    return found
+
+
+def _is_ending(suffix: str) -> bool:
+    return suffix.casefold().lstrip(".") in {*EXTENSIONS, "pdf"}
+
+
+def _without_form(parts: _Parts) -> _Parts:
+    """A path without the folder that is named after a form: ``book/page/p1`` is ``book/p1``."""
+    if len(parts) > 1 and parts[-2].casefold() in EXPORT_FOLDERS:
+        return (*parts[:-2], parts[-1])
+    return parts
+
+
+def _folded(parts: _Parts) -> _Parts:
+    return tuple(map(_fold, parts))
+
+
+def _fold(part: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", part).casefold())

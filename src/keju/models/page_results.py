@@ -1,0 +1,244 @@
+"""Results of an OCR engine that keju does not run, as one more engine of a run."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
+
+from msgspec.structs import replace
+
+from keju.datasets.page_names import NamedPage
+from keju.datasets.readers.base import files_under, listed
+from keju.datasets.readers.import_log import logging_import
+from keju.datasets.readers.listing import Listing
+from keju.datasets.readers.pages.result_files import (
+    SUFFIXES,
+    PageResult,
+    form_of,
+    read_result,
+)
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes, sha256_file
+from keju.images import EXTENSIONS
+from keju.items import Line, Request
+from keju.local_paths import check_local
+from keju.models.base import RESULTS, Answer, AskError, ModelOptions, status_of
+from keju.models.page_matching import Matches, ResultFile, match_files
+from keju.models.pictures import no_page
+
+_NAME = re.compile(r"[^\x00-\x1f\x7f:=/\\]{1,60}")
+_HOW = "as in replay:Transkribus=FOLDER"
+
+
+class PageResults:
+    """Transcriptions of the dataset's pages that another program wrote, one file a page.
+
+    Spelled ``replay:NAME=FOLDER``; in runs and reports its name is NAME. Read are text, PAGE-XML,
+    ALTO and hOCR (`read_result`), matched with the pages by name (`match_files`). A page without a
+    file is a failure, a file without text an empty answer. All files are read when it is opened, so
+    that damage is reported before anything is scored.
+
+    Raises:
+        UsageError: the name cannot be used, there is no such folder, or it has no result for any
+            page of the dataset.
+        DataError: a file is damaged or in an unknown encoding, or the names are ambiguous.
+    """
+
+    def __init__(self, spelled: str, options: ModelOptions) -> None:
+        name, _, folder = spelled.partition("=")
+        self._name = _checked_name(name.strip())
+        check_local(folder, "replay:")
+        root = Path(folder)
+        if not folder or not root.is_dir():
+            raise UsageError(f"replay:{spelled}: {folder or 'nothing'} is not a folder; {_HOW}")
+        if options.pages_of is None:
+            raise UsageError(f"replay:{spelled}: results of pages need a dataset, in keju run")
+        pages = options.pages_of()
+        with logging_import() as log:
+            folder_files = _FolderFiles(root)
+            encodings = tuple(log.notes())
+        matches = match_files(folder_files.results, pages)
+        if not matches.of:
+            raise _none(root, folder_files, pages)
+        self._forms = folder_files.forms
+        self._files = {(each.task, each.item, each.number): at for each, at in matches.of.items()}
+        self._by_image = _by_image(matches.of)
+        self._hash = _hash(matches)
+        counts = Counter(self._forms[file.path] for file in set(matches.of.values()))
+        self.notes = (
+            *_notes(name, pages, matches, counts),
+            *folder_files.notes(name),
+            *_lines_notes(name, {page: folder_files.read[at] for page, at in matches.of.items()}),
+            *(f"{name}: {note}" for note in encodings),
+        )
+        """How files and pages were matched and what is missing, a line each."""
+
+    @property
+    def name(self) -> str:
+        """As the user calls the engine."""
+        return self._name
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """The hash of the names and contents of the files that are used."""
+        return {"kind": RESULTS, "sha256": self._hash}
+
+    @property
+    def concurrency(self) -> int:
+        """One: an answer takes no time."""
+        return 1
+
+    def declines(self, request: Request) -> str:
+        """Everything but a transcription of images."""
+        return no_page(request, self._name)
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """The text of the files of the request's images, one after the other.
+
+        Raises:
+            AskError: an image has no file (``missing-answer``), or the file is damaged
+                (``bad-response``).
+        """
+        del images
+        texts: list[str] = []
+        lines: list[Line] = []
+        for number, image in enumerate(request.images, start=1):
+            file = self._files.get((request.task, request.item, number))
+            file = file or self._by_image.get(image.sha256)
+            if file is None:
+                raise AskError("missing-answer", f"{self._name} has no result for this page")
+            try:
+                with logging_import():
+                    read = read_result(file.path, self._forms[file.path])
+            except DataError as error:
+                raise AskError("bad-response", str(error)) from None
+            prefix = f"{number}-" if len(request.images) > 1 else ""
+            texts.append(read.text)
+            lines += [
+                replace(line, id=f"{prefix}{place}", source_kind="")
+                for place, line in enumerate(read.lines_on(image), start=1)
+            ]
+        text = "\n".join(filter(None, texts))
+        return Answer(text=text, status=status_of(text), lines=tuple(lines))
+
+    async def close(self) -> None:
+        """Nothing to give back."""
+
+
+class _FolderFiles:
+    """The files of a folder: those with results, with their forms, and those that are skipped."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self.results: list[ResultFile] = []
+        self.read: dict[ResultFile, PageResult] = {}
+        """What is in each file, without text and lines, which are read again when asked for."""
+        self.forms: dict[Path, str] = {}
+        self.skipped: dict[str, str] = {}
+        for path in files_under(root, SUFFIXES):
+            inside = PurePosixPath(path.relative_to(root).as_posix())
+            form = form_of(path)
+            if form.name:
+                read = read_result(path, form.name)
+                file = ResultFile(path, inside, read.image_name)
+                self.forms[path] = form.name
+                self.results.append(file)
+                self.read[file] = read.summary
+            else:
+                self.skipped[inside.as_posix()] = form.other
+        known = {*SUFFIXES, *EXTENSIONS}
+        for other in Listing(root).files:
+            if (suffix := other.suffix.casefold().lstrip(".")) not in known:
+                self.skipped[other.as_posix()] = f".{suffix}" if suffix else "no ending"
+
+    def notes(self, name: str) -> Iterator[str]:
+        """Which files are skipped, and why."""
+        if self.skipped:
+            given = [f"{file} ({why})" for file, why in self.skipped.items()]
+            yield f"{name}: {_count(given, 'file')} of other forms skipped: {listed(given)}"
+
+
+def _checked_name(name: str) -> str:
+    # Imported only now: it opens this module.
+    from keju.models.opening import role_of  # noqa: PLC0415
+
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"replay:{name}=…: not a name for a report. Use 1 to 60 characters without / : = \\, "
+            f"{_HOW}"
+        )
+    if role_of(name.casefold()) is not None:
+        raise UsageError(f"replay:{name}=…: keju runs a model of this name. Choose another one")
+    return name
+
+
+def _by_image(of: Mapping[NamedPage, ResultFile]) -> dict[str, ResultFile]:
+    """The file of each image that has only one; a pipeline asks for images and not for items."""
+    found: dict[str, set[ResultFile]] = {}
+    for page, file in of.items():
+        found.setdefault(page.image.sha256, set()).add(file)
+    return {sha256: next(iter(files)) for sha256, files in found.items() if len(files) == 1}
+
+
+def _hash(matches: Matches) -> str:
+    parts = sorted(f"{file.inside}\0{sha256_file(file.path)}" for file in set(matches.of.values()))
+    return sha256_bytes("\n".join(parts).encode())
+
+
+def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageError:
+    if not files.results:
+        others = [f"{file} ({why})" for file, why in files.skipped.items()]
+        found = f". Found: {listed(others, most=3)}" if others else ""
+        return UsageError(f"{root}: no .txt, PAGE-XML, ALTO or hOCR file in it{found}")
+    if not pages:
+        return UsageError(f"{root}: the dataset has no pages to transcribe")
+    given = listed((file.inside.as_posix() for file in files.results), most=3)
+    wanted = listed(dict.fromkeys(page.item for page in pages), most=3)
+    return UsageError(
+        f"{root}: none of the files is named like a page of the dataset. Files: {given}. Pages: "
+        f"{wanted}. Name the files like the pages' images"
+    )
+
+
+def _notes(
+    name: str, pages: Sequence[NamedPage], matches: Matches, forms: Mapping[str, int]
+) -> Iterator[str]:
+    counted = ", ".join(f"{count:,} {form}" for form, count in sorted(forms.items()))
+    yield f"{name}: results for {len(matches.of):,} of {_count(pages, 'page')} ({counted} files)"
+    if missing := [page.item for page in pages if page not in matches.of]:
+        few = listed(dict.fromkeys(missing))
+        asked = "a failure where it is asked" if len(missing) == 1 else "failures where asked"
+        yield f"{name}: {_count(missing, 'page')} without a result, {asked}: {few}"
+    if matches.unused:
+        few = listed(file.inside.as_posix() for file in matches.unused)
+        files = _count(matches.unused, "file")
+        yield f"{name}: {files} not used, since no page has the name: {few}"
+    if matches.other_image:
+        few = listed(
+            f"{file.inside} (image {file.image_name[:80]})" for file in matches.other_image
+        )
+        yield (
+            f"{name}: {_count(matches.other_image, 'file')} named like one page, but with the "
+            f"image name of another; the file name was used: {few}"
+        )
+
+
+def _lines_notes(name: str, found: Mapping[NamedPage, PageResult]) -> Iterator[str]:
+    if marginal := sum(result.marginal for result in found.values()):
+        lines = "line" if marginal == 1 else "lines"
+        yield (
+            f"{name}: {marginal:,} {lines} that the files call marginal (header, page number, "
+            "seal …), kept apart from the text"
+        )
+    unplaced = [page.item for page, read in found.items() if read.is_unplaced_on(page.image)]
+    if unplaced:
+        yield (
+            f"{name}: {_count(unplaced, 'page')} whose lines have no place, since the files "
+            f"measure an image of another shape: {listed(dict.fromkeys(unplaced))}"
+        )
+
+
+def _count(things: Sequence[object], what: str) -> str:
+    return f"{len(things):,} {what}{'s'[: len(things) != 1]}"

@@ -1,0 +1,151 @@
+"""Results belong to the pages whose names they have, and to no others."""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from keju.datasets.page_names import NamedPage, named_pages, scan_page
+from keju.errors import DataError
+from keju.items import ImageRef, Item
+from keju.models.page_matching import Matches, ResultFile, match_files
+
+
+def page(name: str, *more: tuple[str, ...], image: str = "") -> NamedPage:
+    ref = ImageRef(path="images/x.png", sha256=image or name, width=1, height=1, size=1)
+    names = (PurePosixPath(name).parts, *more)
+    return NamedPage(item=name, task="t", number=1, image=ref, names=names)
+
+
+def files(*given: str) -> list[ResultFile]:
+    parts = (each.partition("|") for each in given)
+    return [
+        ResultFile(Path("results", path), PurePosixPath(path), image) for path, _, image in parts
+    ]
+
+
+def found(matches: Matches) -> dict[str, str]:
+    return {each.item: file.inside.as_posix() for each, file in matches.of.items()}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("p1.txt", "p1"),
+        ("P1.XML", "p1"),
+        ("p1.jpg.txt", "p1"),
+        ("p1.alto.xml", "p1"),
+        ("page/p1.xml", "p1"),
+        ("1234/Lunyu/page/p1.xml", "p1"),
+        ("book/p1.xml", "book/p1"),
+        ("Book/alto/p1.xml", "book/p1"),
+        ("export/book/page/p1.xml", "book/p1"),
+        ("p1.xml", "book/p1"),
+        (unicodedata.normalize("NFD", "é1.txt"), unicodedata.normalize("NFC", "é1")),
+        (unicodedata.normalize("NFC", "é1.txt"), unicodedata.normalize("NFD", "é1")),
+    ],
+)
+def test_a_file_belongs_to_the_page_of_its_name(given, wanted):
+    assert found(match_files(files(given), [page(wanted)])) == {wanted: given}
+
+
+@pytest.mark.parametrize(
+    ("given", "pages"),
+    [
+        ("book2/p1.txt", ["book1/p1"]),
+        ("p10.txt", ["p1"]),
+        ("p1-1.txt", ["p1"]),
+        ("book/p1/x.txt", ["book/p1"]),
+    ],
+)
+def test_another_name_or_folder_is_another_page(given, pages):
+    matches = match_files(files(given), [page(name) for name in pages])
+    assert found(matches) == {}
+    assert [file.inside.as_posix() for file in matches.unused] == [given]
+
+
+def test_of_names_that_differ_in_case_the_exact_one_is_used():
+    matches = match_files(files("p1.txt", "P1.txt"), [page("P1"), page("p1")])
+    assert found(matches) == {"p1": "p1.txt", "P1": "P1.txt"}
+
+
+def test_books_are_told_apart_by_their_folders():
+    pages = [page("a/001"), page("b/001")]
+    matches = match_files(files("b/001.txt", "a/page/001.xml"), pages)
+    assert found(matches) == {"a/001": "a/page/001.xml", "b/001": "b/001.txt"}
+    with pytest.raises(DataError, match=r"001\.txt: the name fits several pages: a/001, b/001"):
+        match_files(files("001.txt"), pages)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [("p1.txt", "p1.xml"), ("page/p1.xml", "alto/p1.xml"), ("p1.txt", "p1.jpg.txt"),
+     ("ocr1/x.xml|p1.jpg", "ocr2/x.xml|p1.jpg")],
+)  # fmt: skip
+def test_two_results_for_one_page_are_an_error_that_names_both(given):
+    with pytest.raises(DataError, match="page p1: two results for one page") as caught:
+        match_files(files(*given), [page("p1")])
+    assert all(each.partition("|")[0] in str(caught.value) for each in given)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("FILE_0001.xml|OCR-D-IMG/scan-1.tif", "OCR-D-IMG/scan-1"),
+        ("OCR/FILE_0001.xml|OCR-D-IMG/scan-1.tif", "book/scan-1"),
+        ("x.xml|C:\\scans\\Scan-1.TIF", "scan-1"),
+        ("x.xml|https://host/iiif/scan-1.jpg?x=1", "scan-1"),
+        ("x.xml|../../../etc/scan-1.jpg", "scan-1"),
+    ],
+)
+def test_a_file_of_another_name_belongs_to_the_page_whose_image_it_names(given, wanted):
+    matches = match_files(files(given), [page(wanted), page("other")])
+    assert found(matches) == {wanted: given.partition("|")[0]}
+
+
+def test_the_name_of_the_file_counts_more_than_the_image_that_it_names():
+    matches = match_files(files("p1.xml|p2.jpg", "p2.xml|p2.jpg"), [page("p1"), page("p2")])
+    assert found(matches) == {"p1": "p1.xml", "p2": "p2.xml"}
+    assert [file.inside.as_posix() for file in matches.other_image] == ["p1.xml"]
+
+
+def test_one_image_of_two_items_has_one_result():
+    pages = [page("a", ("p1",), image="same"), page("b", ("p1",), image="same")]
+    assert found(match_files(files("p1.txt"), pages)) == {"a": "p1.txt", "b": "p1.txt"}
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        (("book/001.txt", "book/002.txt"), {"1": "book/001.txt", "2": "book/002.txt"}),
+        (("book-1.xml", "book-2.xml"), {"1": "book-1.xml", "2": "book-2.xml"}),
+        (("book_0.txt", "book_1.txt"), {"1": "book_0.txt", "2": "book_1.txt"}),
+    ],
+)
+def test_pages_of_a_pdf_are_found_by_number(given, wanted):
+    pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
+    assert found(match_files(files(*given), pages)) == wanted
+
+
+def test_a_result_more_than_pages_is_an_error_where_they_are_counted_from_0():
+    pages = [page(str(at))._replace(names=(("book", scan_page(at)),)) for at in (1, 2)]
+    with pytest.raises(DataError, match="numbered from 0 to 2, but it has 2 pages"):
+        match_files(files("book_0.txt", "book_1.txt", "book_2.txt"), pages)
+
+
+def test_the_names_of_a_page_are_those_of_source_item_export_and_image():
+    def item(name: str, images: int = 1, **metadata: str) -> Item:
+        refs = tuple(
+            ImageRef(path=f"images/{name}{at}.png", sha256="0" * 64, width=1, height=1, size=1)
+            for at in range(images)
+        )
+        return Item(id=name, benchmark="AncientDoc", task="page_level_ocr", images=refs,
+                    metadata=metadata)  # fmt: skip
+
+    given = [item("a/x", file="a/p1.jpg"), item("b/002", file="b.pdf", page="2"), item("c", 2)]
+    names = [each.names for each in named_pages(given)]
+    assert names[0] == (("a", "p1"), ("a", "x"), ("p1",), ("x0",))
+    assert names[1] == (("b", scan_page(2)), ("b", "002"), ("b_002",), ("0020",))
+    assert names[2:] == [(("c-1",), ("c0",)), (("c-2",), ("c1",))]
