@@ -16,6 +16,7 @@ become those of format 2 when they are read (`manifest_of_format_1`, `response_o
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
@@ -136,7 +137,10 @@ class RunFolder:
         """
         folder = cls(path)
         if not folder.manifest_path.is_file():
-            raise UsageError(f"{path}: not a run (no run.json). Make one with: keju run")
+            raise UsageError(
+                f"{path}: not a run (no run.json). Make one with: keju run DATASET --model MODEL "
+                f"--out {shlex.quote(str(path))}"
+            )
         return folder
 
     @property

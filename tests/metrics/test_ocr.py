@@ -70,3 +70,16 @@ def test_aligned_recall_is_at_least_one_minus_cer(reference, hypothesis):
 def test_all_rates_lie_between_0_and_1(reference, hypothesis):
     for metric in (set_prf, multiset_prf, position_prf, aligned_prf):
         assert all(0 <= rate <= 1 for rate in metric(reference, hypothesis))
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        aligned_prf, character_error_rate, multiset_prf, normalised_distance, position_prf, set_prf,
+    ],
+    ids=lambda metric: metric.__name__,
+)  # fmt: skip
+@pytest.mark.parametrize("pair", [(["天地"], ["天"]), ("天地", ["天"]), (None, "天")])
+def test_lists_of_texts_are_refused(metric, pair):
+    with pytest.raises(TypeError, match="one reference and one hypothesis, each a str"):
+        metric(*pair)

@@ -82,3 +82,22 @@ def test_questions_that_nothing_scores_need_no_score(run: RunFolder):
         stream.write(msgspec.json.encode(response) + b"\n")
     score_run(run)
     assert {each.task for each in ledger_of(run)} == {"T1", "T7"}
+
+
+def test_tasks_that_no_paper_defines_need_no_official_scores(run: RunFolder):
+    items = [
+        replace(item, benchmark="pages", task="page_ocr")
+        for item in run.items()
+        if item.task == "T1"
+    ]
+    run.write_items(items)
+    run.write_manifest(replace(run.manifest(), items_sha256=""))
+    for model in run.manifest().models:
+        file = run.responses_path(model, "T1")
+        data = file.read_bytes().replace(b'"task":"T1"', b'"task":"page_ocr"')
+        own = run.responses_path(model, "page_ocr")
+        own.write_bytes(data.replace(b'"MCS-Bench"', b'"pages"'))
+        for other in ("T1", "T7"):
+            run.responses_path(model, other).unlink()
+    score_run(run)
+    assert ledger_of(run) == []

@@ -196,3 +196,8 @@ def test_a_task_name_finds_the_task_where_there_is_no_task_id(tmp_path):
     ]
     scores = score_responses(written(tmp_path, rows))
     assert {score.task for score in scores} == {"T1", "T19"}
+
+
+def test_records_in_memory_are_refused_with_the_function_that_scores_them():
+    with pytest.raises(TypeError, match=r"not a list.*score_answer"):
+        score_responses([], [])

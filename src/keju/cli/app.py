@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 
 from keju import __version__
 from keju.cli.addresses import refuse_addresses
+from keju.cli.command_hints import command_hint
 from keju.errors import KejuError, printable
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
@@ -58,7 +59,7 @@ def main() -> NoReturn:
     except KejuError as error:
         _fail(str(error))
     except TyperException as error:
-        _misused(error)
+        _misused(error, command)
     except BrokenPipeError:
         # The reader of our output has left (``keju tasks | head``): not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -81,12 +82,14 @@ def note(line: str) -> None:
     err.print(printable(line), markup=False, emoji=False, soft_wrap=True)
 
 
-def _misused(error: TyperException) -> NoReturn:
+def _misused(error: TyperException, root: Any) -> NoReturn:  # noqa: ANN401 - Typer's own class
     """Say in one line what is wrong with the command as it was typed."""
     said = " ".join(error.format_message().split()).replace("Value error, ", "").rstrip(".")
     if not said:
         # A command that is a group, given without another: its help is printed already.
         sys.exit(WRONG_USE)
+    if hint := command_hint(said, sys.argv[1:], root):
+        _fail(f"{said.partition(' Did you mean')[0].rstrip('.')}. {hint}")
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "keju"
     _fail(f"{said.rstrip('.')}{'' if said.endswith('?') else '.'} See: {command} --help")

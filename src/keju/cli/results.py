@@ -190,7 +190,10 @@ def ledger(
         print_json(found)
         return
     if not found:
-        say("No task has a value under both protocols")
+        say(
+            "No task has a value under both protocols. Only tasks that a paper defines have an "
+            "official protocol"
+        )
         return
     out.print(*ledger_tables(found))
     for line in ledger_lines(found):

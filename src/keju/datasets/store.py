@@ -11,6 +11,7 @@ dataset.json is written last: a folder without it is not a dataset.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -54,6 +55,23 @@ __all__ = [
 ]
 
 
+def _lacking(path: Path) -> str:
+    """Why a folder has no dataset, and the command that makes one."""
+    if (path / UNFINISHED).exists():
+        return (
+            f"an import that did not finish (no {MANIFEST}). Run the same keju data import again, "
+            f"with --out {shlex.quote(str(path))}"
+        )
+    if not path.exists():
+        return (
+            f"no dataset (no {MANIFEST}). Make one with: keju data import auto SRC "
+            f"--out {shlex.quote(str(path))}"
+        )
+    source = shlex.quote(str(path))
+    new = shlex.quote(f"{path.resolve().name}-dataset")
+    return f"no dataset (no {MANIFEST}). Make one with: keju data import auto {source} --out {new}"
+
+
 class Dataset:
     """A finished dataset, open for reading."""
 
@@ -75,11 +93,7 @@ class Dataset:
         if not file.is_file():
             if (path / "dataset" / MANIFEST).is_file():
                 raise UsageError(f"{path}: a build. Its dataset is {path / 'dataset'}")
-            why = "an import that did not finish" if (path / UNFINISHED).exists() else "no dataset"
-            raise UsageError(
-                f"{path}: {why} (no {MANIFEST}). "
-                f"Make one with: keju data import FORMAT SRC --out {path}"
-            )
+            raise UsageError(f"{path}: {_lacking(path)}")
         manifest = read_json(file, DatasetManifest)
         if manifest.format != FORMAT:
             raise DataError(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import os
+import shlex
 from collections import Counter
 from pathlib import Path
 from types import TracebackType
@@ -235,11 +237,25 @@ def _take_folder(path: Path) -> FileLock:
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path}: not a folder. Choose another --out")
     if (path / MANIFEST).exists():
-        raise UsageError(f"{path}: already holds a dataset. Choose another --out, or remove it")
+        raise UsageError(
+            f"{path}: already holds a dataset. Choose another --out, such as {_free(path)}, or "
+            "remove it"
+        )
     if path.is_dir() and not marker.exists() and any(path.iterdir()):
-        raise UsageError(f"{path}: the folder is not empty. Choose another --out")
+        raise UsageError(
+            f"{path}: the folder is not empty. Choose another --out, such as {_free(path)}"
+        )
     path.mkdir(parents=True, exist_ok=True)
     return locked_file(marker, busy=f"{path}: another import is writing there. Wait for it to end")
+
+
+def _free(path: Path) -> str:
+    """The name of a folder beside this one that does not exist."""
+    whole = path.resolve()
+    names = (f"{whole.name}-{number}" for number in itertools.count(2))
+    name = next(each for each in names if not (whole.parent / each).exists())
+    parent = whole.parent if path.name in {"", ".."} else path.parent
+    return shlex.quote(str(parent / name))
 
 
 def _store(path: Path, data: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from keju.metrics.base import PRF, UndefinedMetricError, prf
+from keju.metrics.base import PRF, UndefinedMetricError, check_texts, prf
 from keju.metrics.edit import EditCounts, best_edits, distance
 
 
@@ -25,8 +25,10 @@ def normalised_distance(reference: str, hypothesis: str) -> float:
     """Edit distance over the longer length, 0 to 1 (MCS-Bench's ``Edit_Distance``).
 
     Raises:
+        TypeError: one of them is not a text.
         UndefinedMetricError: both are empty.
     """
+    check_texts(reference, hypothesis)
     longer = max(len(reference), len(hypothesis))
     if not longer:
         raise UndefinedMetricError("both texts are empty: the distance is divided by zero")
@@ -37,8 +39,10 @@ def character_error_rate(reference: str, hypothesis: str) -> float:
     """CER: edit distance over the length of the reference; not bounded by 1.
 
     Raises:
+        TypeError: one of them is not a text.
         UndefinedMetricError: the reference is empty.
     """
+    check_texts(reference, hypothesis)
     if not reference:
         raise UndefinedMetricError("the reference is empty")
     return distance(reference, hypothesis) / len(reference)
@@ -48,8 +52,10 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
     """P, R, F1 over the *sets* of distinct characters, as MCS-Bench's script computes them.
 
     Raises:
+        TypeError: one of them is not a text.
         UndefinedMetricError: the reference is empty.
     """
+    check_texts(reference, hypothesis)
     if not reference:
         raise UndefinedMetricError("the reference is empty")
     expected, predicted = set(reference), set(hypothesis)
@@ -61,7 +67,12 @@ def set_prf(reference: str, hypothesis: str) -> PRF:
 
 
 def multiset_prf(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 over characters counted with repeats, wherever they stand."""
+    """P, R, F1 over characters counted with repeats, wherever they stand.
+
+    Raises:
+        TypeError: one of them is not a text.
+    """
+    check_texts(reference, hypothesis)
     hits = (Counter(reference) & Counter(hypothesis)).total()
     return prf(hits, len(hypothesis), len(reference))
 
@@ -75,12 +86,21 @@ def position_prf(reference: str, hypothesis: str) -> PRF:
     """P, R, F1 of characters equal at equal index.
 
     AncientDoc's Char P/R/F1 in our reading of its numbers: one early insertion ruins the page.
+
+    Raises:
+        TypeError: one of them is not a text.
     """
+    check_texts(reference, hypothesis)
     hits = position_matches(reference, hypothesis)
     return prf(hits, len(hypothesis), len(reference))
 
 
 def aligned_prf(reference: str, hypothesis: str) -> PRF:
-    """P, R, F1 of the characters matched by the alignment of `best_edits`."""
+    """P, R, F1 of the characters matched by the alignment of `best_edits`.
+
+    Raises:
+        TypeError: one of them is not a text.
+    """
+    check_texts(reference, hypothesis)
     counts = best_edits(reference, hypothesis)
     return prf(counts.matches, counts.predicted, counts.expected)

@@ -195,7 +195,7 @@ def _declared(spec: str) -> _Declared:
     if not known:
         whole = [each.spelling for each in _kinds() if each.spelling.partition(":")[2] == spec]
         kinds = [each.kind for each in _kinds()]
-        near = whole or difflib.get_close_matches(kind, kinds, n=1)
+        near = whole or _meant(spec) or difflib.get_close_matches(kind, kinds, n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
         spellings = ", ".join(each.spelling for each in _kinds())
         raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
@@ -219,10 +219,32 @@ def _chosen(known: Sequence[_Declared], spec: str) -> _Declared:
     return (named or taking or list(known))[0]
 
 
-@cache
+class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Other names of models, by their beginning, and the spelling that they mean."""
+
+    begins: tuple[str, ...]
+    means: str
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    names: tuple[_Names, ...]
+    kinds: tuple[_Declared, ...]
+
+
+def _meant(name: str) -> list[str]:
+    """The spelling of a model that the user calls by another name."""
+    low = name.casefold()
+    return [each.means.format(name) for each in _table().names if low.startswith(each.begins)]
+
+
 def _kinds() -> tuple[_Declared, ...]:
+    return _table().kinds
+
+
+@cache
+def _table() -> _Table:
     text = files("keju.models").joinpath("kinds.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["kinds"], tuple[_Declared, ...])
+    return msgspec.convert(tomllib.loads(text), _Table)
 
 
 def _exists(path: str) -> bool:

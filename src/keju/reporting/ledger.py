@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 from rich.table import Table
 
-from keju.benchmarks import QuestionForms, question_forms_of
+from keju.benchmarks import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
-from keju.items import Score, variant_of
+from keju.items import Protocol, Score, variant_of
 from keju.reporting.labels import metric_label, percent
 from keju.reporting.plain import plain_table
 from keju.runs import RunFolder
@@ -56,7 +56,10 @@ def ledger_of(
 
 
 def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> None:
-    missing = set(PROTOCOLS) - {score.protocol for score in scores}
+    # A task that no paper defines has no official protocol, so that scoring again adds nothing.
+    published = any(task(score.task).published for score in scores)
+    wanted: set[Protocol] = set(PROTOCOLS) if published else {"strict"}
+    missing = wanted - {score.protocol for score in scores}
     if scores and missing:
         raise UsageError(
             f"{run.path}: {model} has no scores under {', '.join(sorted(missing))}. "
@@ -98,10 +101,10 @@ def ledger_tables(found: Iterable[TaskDifference]) -> Iterator[Table]:
 
 def ledger_lines(found: Iterable[TaskDifference]) -> Iterator[str]:
     """The items that are widest apart, one line each, with what the scores tell of the reason."""
-    for task in found:
-        for item in task.largest:
+    for each in found:
+        for item in each.largest:
             number = f" (round {item.round})" if item.round > 1 else ""
             yield (
-                f"{task.model}, {task.name}, {shortened(item.id)}{number}: official "
+                f"{each.model}, {each.name}, {shortened(item.id)}{number}: official "
                 f"{percent(item.official)}, strict {percent(item.strict)}: {item.why}"
             )

@@ -54,6 +54,12 @@ class Report(NamedTuple):
         return self.view.beside or papers_tables(self.gathered, results, given, published=False)
 
 
+_OTHER_FORMS = frozenset(
+    {".pdf", ".docx", ".doc", ".odt", ".md", ".txt", ".tex", ".csv", ".xlsx", ".json", ".png"}
+)
+"""Suffixes of files that a report cannot be."""
+
+
 def write_report(
     runs: Sequence[Path],
     out: Path,
@@ -83,13 +89,19 @@ def write_report(
         What the report was made of and what it shows; `size` is in bytes.
 
     Raises:
-        UsageError: a path is not a run, or it has no scores yet; the folder holds something else;
-            there is no such language; a model of `same_as` is not in the runs.
+        UsageError: a path is not a run, or it has no scores yet; the folder holds something else,
+            or `out` is named as a PDF, table or text; there is no such language; a model of
+            `same_as` is not in the runs.
         DataError: a file of a run is damaged.
     """
     check_local(out)
     words = Words(language)
     single = out.suffix.lower() in {".html", ".htm"}
+    if out.suffix.lower() in _OTHER_FORMS:
+        raise UsageError(
+            f"{out}: a report is an HTML file or a folder. Choose -o {out.with_suffix('.html')}; "
+            "a browser prints it as PDF, and --csv DIR writes tables"
+        )
     if not single:
         _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)

@@ -117,7 +117,18 @@ def score_models(
 def score_responses(
     path: Path, protocols: Sequence[Protocol] = PROTOCOLS, encoders: Encoders | None = None
 ) -> list[Score]:
-    """Score a file in the authors' form; its scores alone (see `score_file`)."""
+    """Score a file in the authors' form; its scores alone (see `score_file`).
+
+    Raises:
+        TypeError: `path` is not a path: items and responses in memory are scored one by one, with
+            `score_answer`.
+        DataError: as `score_file`.
+    """
+    if not isinstance(path, Path):
+        raise TypeError(
+            f"score_responses takes the path of a response file, not a {type(path).__name__}. "
+            "Score items and responses in memory with score_answer"
+        )
     return score_file(path, protocols, encoders).scores
 
 
