@@ -11,10 +11,13 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from making import picture
 from needing import inspect_missing
 from serving import Chat
 
 from keju.datasets import mini
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
 from keju.models import ModelOptions
 from keju.running import Policy, Selection, run
 from keju.runs import RunFolder
@@ -110,6 +113,29 @@ def test_a_failure_has_no_score_and_the_eval_is_no_success(
     assert log.status == "error"
     _, log = only_log(tmp_path)
     assert all(sample.error is not None and not sample.scores for sample in log.samples)
+
+
+def test_own_pages_are_scored_under_strict_alone(
+    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    import inspect_ai
+
+    monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    own_page(tmp_path / "set")
+    (log,) = inspect_ai.eval(
+        "keju/pages", model=MODEL, model_base_url=chat.url, display="none",
+        task_args={"dataset": str(tmp_path / "set")}, log_dir=str(tmp_path / "logs"),
+    )  # fmt: skip
+    assert log.status == "success"
+    (scores,) = [sample.scores["both_protocols"].value for sample in log.samples]
+    assert set(scores) == {"strict"}
+
+
+def own_page(path: Path) -> None:
+    """A dataset of one own page."""
+    with DatasetWriter(path, name="own", version="1", licence="CC0-1.0", source="test") as writer:
+        image = writer.add_image(picture(1), "page")
+        writer.add(Item(id="p", benchmark="pages", task="page_ocr", images=(image,), answer="天"))
 
 
 @pytest.mark.parametrize(("setting", "images"), [("image", 1), ("gold-ocr", 1), ("gold-text", 0)])

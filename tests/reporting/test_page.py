@@ -205,8 +205,18 @@ def test_responses_newer_than_the_scores_are_not_passed_over(scored_run, tmp_pat
         write_report([scored_run], tmp_path / "report.html")
 
 
-def test_what_the_overall_numbers_lack_is_named(scored_run):
+def test_tasks_that_are_not_in_the_data_are_counted_and_not_listed(scored_run):
     view = build_view(gather([scored_run], picture_bytes=0), title="small")
-    lines = [line for line in view.missing if "no responses" in line]
-    assert lines
-    assert all("T2" in line and "T1," not in line for line in lines)
+    assert view.missing == ["MCS-Bench: 43 of 45 tasks are not in the data"]
+
+
+def test_tasks_of_the_data_that_a_model_lacks_are_named(scored_run):
+    gathered = gather([scored_run], picture_bytes=0)
+    (good,) = [m for m in gathered.models if "good" in m]
+    for asked in gathered.asked.values():
+        if asked.item.task == "T7":
+            asked.answers[:] = [each for each in asked.answers if each.model != good]
+    view = build_view(gathered, title="small")
+    assert [line for line in view.missing if "no responses" in line] == [
+        f"{good}, {protocol} MCS-Bench: no responses: T7" for protocol in ("official", "strict")
+    ]

@@ -1,8 +1,10 @@
 """What is asked: the catalogues of tasks, as data."""
 
 from keju.benchmarks.catalogue import (
+    OWN_BENCHMARK,
     OWN_PAGE,
     TaskRow,
+    benchmark_title,
     is_task_word,
     official_number,
     printed_metrics,
@@ -27,6 +29,7 @@ from keju.benchmarks.undeciphered import is_undeciphered
 
 __all__ = [
     "NO_REFERENCE",
+    "OWN_BENCHMARK",
     "OWN_PAGE",
     "CountKind",
     "Query",
@@ -34,6 +37,7 @@ __all__ = [
     "QuestionForms",
     "Task",
     "TaskRow",
+    "benchmark_title",
     "choices_of",
     "has_reference",
     "is_task_word",

@@ -23,6 +23,9 @@ _FILES = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml", "pages.toml")
 OWN_PAGE = "page_ocr"
 """The task of page images that belong to no published benchmark."""
 
+OWN_BENCHMARK = "pages"
+"""The benchmark of that task."""
+
 
 class TaskRow(TypedDict):
     """One line of ``keju tasks --json`` (DESIGN §10)."""
@@ -42,6 +45,7 @@ class _Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     form: AnswerForm
     official: tuple[str, ...]
     strict: tuple[str, ...]
+    official_note: str = ""
 
 
 class _Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,6 +70,7 @@ class _Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 class _Catalogue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     benchmark: str
+    title: str = ""
     count_kind: CountKind
     families: dict[str, _Family]
     printed_metrics: dict[str, tuple[str, ...]] = {}
@@ -170,9 +175,22 @@ def printed_metrics(benchmark: str) -> Mapping[str, tuple[str, ...]]:
     Raises:
         UsageError: there is no benchmark of that name.
     """
+    return MappingProxyType(_catalogue(benchmark).printed_metrics)
+
+
+def benchmark_title(benchmark: str) -> str:
+    """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
+
+    Raises:
+        UsageError: there is no benchmark of that name.
+    """
+    return _catalogue(benchmark).title or benchmark
+
+
+def _catalogue(benchmark: str) -> _Catalogue:
     for name in _FILES:
         if (catalogue := _read(name)).benchmark == benchmark:
-            return MappingProxyType(catalogue.printed_metrics)
+            return catalogue
     known = ", ".join(_read(name).benchmark for name in _FILES)
     raise UsageError(f"no benchmark {benchmark!r}; there are {known}")
 
@@ -235,6 +253,7 @@ def _queries(name: str, task_id: str, declared: _Task) -> Iterator[Query]:
             template="\n".join(part for part in (asked.ask, asked.requirement) if part),
             requirement=asked.requirement,
             official=family.official,
+            official_note=family.official_note,
             strict=family.strict,
             box_convention=asked.box_convention,
         )

@@ -18,7 +18,8 @@ class Query(Record, frozen=True, kw_only=True):
     MCS-Bench and AncientDoc have one query a task, named ``""``; OBI-Bench has several (What,
     Yes-or-No, How, Where). `template` holds blanks such as ``{question}`` or ``{options}``; its
     last line is `requirement`, the answer-format sentence, where the benchmark has one.
-    `official` and `strict` name the metrics of each protocol, the main one first.
+    `official` and `strict` name the metrics of each protocol, the main one first; `official_note`
+    is a sentence that a reader of the official values needs.
     """
 
     name: str = ""
@@ -27,6 +28,7 @@ class Query(Record, frozen=True, kw_only=True):
     requirement: str = ""
     official: tuple[str, ...]
     strict: tuple[str, ...]
+    official_note: str = ""
     box_convention: str = ""
 
 

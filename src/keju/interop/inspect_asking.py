@@ -124,12 +124,15 @@ def _picture(ref: ImageRef, opened: Dataset) -> str:
 
 
 def _scorer(items: Mapping[str, Item], way: Way, *, several: bool) -> Scorer:
-    """Both protocols' main metrics of each item, with errors of the mean by group."""
+    """The protocols' main metrics of each item, with errors of the mean by group."""
     summed: list[Metric] = [mean(), stderr(cluster="group")]
     if several:
         summed.append(grouped(mean(), "task", all=False))
 
-    @scorer(metrics=dict.fromkeys(PROTOCOLS, summed))  # type: ignore[untyped-decorator]
+    queries = [query_of(item) for item in items.values()]
+    used = [each for each in PROTOCOLS if any(getattr(query, each) for query in queries)]
+
+    @scorer(metrics=dict.fromkeys(used, summed))  # type: ignore[untyped-decorator]
     def both_protocols() -> Scorer:
         async def score(state: TaskState, target: Target) -> Score:
             del target

@@ -44,6 +44,17 @@ def ancientdoc(
 
 
 @task  # type: ignore[untyped-decorator]
+def pages(
+    dataset: str,
+    task: Names = "",
+    setting: str = "image",
+    script: str = "released",
+) -> Task:
+    """Own pages: transcribing the pages of a dataset, under strict alone; as `mcs_bench`."""
+    return _asked("pages", dataset, task, setting, script)
+
+
+@task  # type: ignore[untyped-decorator]
 def obi_bench(
     dataset: str = "mini",
     task: Names = "",

@@ -61,8 +61,8 @@ def escaped(text: str) -> str:
 
 def _board(board: Leaderboard, title: str) -> Iterator[str]:
     heads = ["Model"]
-    for protocol in reversed(board.protocols):
-        heads += [protocol.capitalize(), "Rank"]
+    for head in reversed(board.heads):
+        heads += [escaped(head[0].upper() + head[1:]), "Rank"]
     rows: list[tuple[str, list[str]]] = []
     for group in board.groups:
         for standing in group.rows:
@@ -71,8 +71,8 @@ def _board(board: Leaderboard, title: str) -> Iterator[str]:
                 cells += [_with_note(standing.overall[place]), _with_note(standing.ranks[place])]
             rows.append((escaped(group.title), cells))
     caption = (
-        f"{board.benchmark} on {title}: overall means in percent with 95 % intervals by group, and "
-        "ranks with those held in 95 % of resamples."
+        f"{board.title} on {title}: overall means in percent with 95 % intervals by group, and "
+        "ranks with those that remain possible after paired tests (Holm, p at most .05)."
     )
     yield from _environment(
         escaped(caption), f"tab:{slug(board.benchmark)}-leaderboard", [heads], rows

@@ -11,7 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from keju.benchmarks import has_reference, options_of, query_of, task
+from keju.benchmarks import (
+    benchmark_title,
+    has_reference,
+    options_of,
+    query_of,
+    task,
+    tasks,
+)
 from keju.items import Item, Protocol
 from keju.reporting.cells import Cell
 from keju.reporting.engine_times import Speed, span, speeds
@@ -21,7 +28,7 @@ from keju.reporting.own_drafts import own_draft_notes
 from keju.reporting.people import NOTE, with_people
 from keju.reporting.resampling import Resampled, resample_benchmark
 from keju.running.prices import Prices
-from keju.scoring import PROTOCOLS, BenchmarkResult, MeanResult, Result
+from keju.scoring import NO_RESPONSES, PROTOCOLS, BenchmarkResult, MeanResult, Result
 
 Results = Mapping[tuple[str, Protocol], Result]
 
@@ -58,11 +65,14 @@ class Group(NamedTuple):
 class Leaderboard(NamedTuple):
     """One benchmark: its models, best first within their groups, and what guessing earns.
 
-    `results` and `sure` are the numbers behind the cells, for figures.
+    `protocols` are those with scores, and `heads` their column heads. `results` and `sure` are the
+    numbers behind the cells, for figures.
     """
 
     benchmark: str
+    title: str
     protocols: Sequence[Protocol]
+    heads: Sequence[str]
     domains: list[str]
     groups: list[Group]
     chance: list[str]
@@ -97,6 +107,7 @@ def _leaderboard(
         if benchmark.benchmark == name
     }
     timed = speeds(gathered)
+    protocols = [each for each in PROTOCOLS if any(its == each for _, its in found)]
     sure = {
         protocol: resample_benchmark(
             {
@@ -107,7 +118,7 @@ def _leaderboard(
             {model: each for (model, its), each in found.items() if its == protocol},
             ranked=[m for m, voice in gathered.voices.items() if voice.role in _RANKED],
         )
-        for protocol in PROTOCOLS
+        for protocol in protocols
     }
     domains = list(dict.fromkeys(domain for each in found.values() for domain in each.domains))
     groups = []
@@ -118,11 +129,11 @@ def _leaderboard(
                 money=_money(voice.of(name), prices),
             )
             for model, voice in gathered.voices.items()
-            if voice.role == role and any((model, protocol) in found for protocol in PROTOCOLS)
+            if voice.role == role and any((model, protocol) in found for protocol in protocols)
         ]
         if rows:
             groups.append(Group(title, sorted(rows, key=lambda row: -_number(row.overall))))
-    notes = [note for protocol in PROTOCOLS for note in sure[protocol].notes]
+    notes = [note for protocol in protocols for note in sure[protocol].notes]
     if sum(voice.role == PEOPLE for voice in gathered.voices.values()) > 1:
         notes.append(NOTE)
     notes += own_draft_notes(gathered, name)
@@ -131,7 +142,9 @@ def _leaderboard(
         notes.append(f"Prices as of {prices.seen}: check them")
     return Leaderboard(
         benchmark=name,
-        protocols=PROTOCOLS,
+        title=benchmark_title(name),
+        protocols=protocols,
+        heads=[_head(name, protocol) for protocol in protocols],
         domains=domains,
         groups=groups,
         chance=list(_chances(items)),
@@ -142,6 +155,12 @@ def _leaderboard(
     )
 
 
+def _head(benchmark: str, protocol: Protocol) -> str:
+    """The head of a column of overall values: the protocol, and the metric if it is only one."""
+    queries = [query for each in tasks() if each.benchmark == benchmark for query in each.queries]
+    return f"{protocol}: {getattr(queries[0], protocol)[0]}" if len(queries) == 1 else protocol
+
+
 def _standing(
     voice: Voice,
     model: str,
@@ -150,8 +169,8 @@ def _standing(
     sure: Mapping[Protocol, Resampled],
 ) -> Standing:
     overall, ranks, by_domain = [], [], []
-    for protocol in PROTOCOLS:
-        result, known = found.get((model, protocol)), sure[protocol]
+    for protocol, known in sure.items():
+        result = found.get((model, protocol))
         overall.append(_mean_cell(result, known.overall.get(model)))
         ranks.append(_rank_cell(known, model))
         by_domain.append(
@@ -191,7 +210,10 @@ def _domain_cell(
     notes = [_range(bounds)] if bounds else []
     if found.missing:
         notes.append(f"{len(found.parts) - len(found.missing)} of {len(found.parts)} tasks")
-    why = "; ".join(f"{name}: {reason}" for name, reason in found.missing.items())
+    reasons = [(n, why) for n, why in found.missing.items() if why != NO_RESPONSES]
+    silent = len(found.missing) - len(reasons)
+    named = [f"{name}: {reason}" for name, reason in reasons]
+    why = "; ".join([*named, *([f"{silent} tasks: {NO_RESPONSES}"] if silent else [])])
     return Cell(percent(found.value), note="\n".join(notes), title=why)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from keju.benchmarks import is_undeciphered, tasks
+from keju.benchmarks import is_undeciphered, task, tasks
 from keju.items import Item
 from keju.reporting.gather import Gathered, Run
 
@@ -20,7 +20,7 @@ def other_data(gathered: Gathered) -> list[str]:
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}
     for key, asked in gathered.asked.items():
-        if is_undeciphered(asked.item):
+        if is_undeciphered(asked.item) or not task(asked.item.task).published:
             continue  # no paper asks these
         runs.setdefault(key[0], asked.run)
         items.setdefault(key[0], {}).setdefault(asked.item.task, []).append(asked.item)

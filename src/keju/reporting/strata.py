@@ -22,6 +22,7 @@ from keju.statistics import group_bootstrap
 Json = dict[str, Any]
 T = TypeVar("T")
 
+_GROUP = "group"
 _MOST = 24
 _TELLING = 3
 """Items; of a long list of strata only such large ones are shown."""
@@ -63,23 +64,29 @@ def _parted(
     for score in scores:
         for kind, stratum in _strata_of(items[score.task, score.query, score.item]):
             found.setdefault(kind, {}).setdefault(stratum, []).append(score)
+    found = {kind: by for kind, by in found.items() if kind == _GROUP or _is_shared(by)}
     for kind, steps in _ORDERED.items():
         if kind in found:
             found[kind] = {step: found[kind][step] for step in steps if step in found[kind]}
     return found
 
 
+def _is_shared(by_stratum: Mapping[str, Sequence[Score]]) -> bool:
+    """Whether two items share a stratum; a file's name, for one, is another for each item."""
+    return any(len({score.item for score in scores}) > 1 for scores in by_stratum.values())
+
+
 def _strata_of(item: Item) -> Iterator[tuple[str, str]]:
     for kind, name in item.metadata.items():
         if name:
             yield kind, value_label(kind, name)
+    if item.group:
+        yield _GROUP, item.group
     if item.images and item.images[0].width:
         size = item.images[0].width * item.images[0].height / 1e6
         yield "resolution", _PIXELS[sum(size >= edge for edge in _MEGAPIXELS[1:])]
     if length := len(item.answer or item.answer_simplified):
         yield "length of the answer", _LENGTHS[sum(length >= edge for edge in _CHARACTERS[1:])]
-    if item.group:
-        yield "group", item.group
 
 
 _PIXELS = [

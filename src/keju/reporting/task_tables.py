@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from keju.benchmarks import tasks
+from keju.benchmarks import benchmark_title, tasks
 from keju.items import Protocol
 from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered, Voice
@@ -32,10 +32,11 @@ class TaskRow(NamedTuple):
 
 
 class TaskTable(NamedTuple):
-    """The tasks of one benchmark."""
+    """The tasks of one benchmark; `notes` are what a reader of their values needs."""
 
-    benchmark: str
+    title: str
     rows: list[TaskRow]
+    notes: list[str]
 
 
 class MetricRow(NamedTuple):
@@ -90,7 +91,21 @@ def task_tables(gathered: Gathered, results: Results) -> list[TaskTable]:
                     cells=cells,
                 )
             )
-    return [TaskTable(benchmark, rows) for benchmark, rows in tables.items()]
+    return [
+        TaskTable(benchmark_title(benchmark), rows, _official_notes(rows))
+        for benchmark, rows in tables.items()
+    ]
+
+
+def _official_notes(rows: Sequence[TaskRow]) -> list[str]:
+    shown = {(row.id, row.query) for row in rows if row.protocol == "official"}
+    notes = [
+        query.official_note
+        for each in tasks()
+        for query in each.queries
+        if (each.id, query.name) in shown and query.official_note
+    ]
+    return list(dict.fromkeys(notes))
 
 
 def _find(result: Result | None, name: str, query: str) -> TaskResult | None:

@@ -70,7 +70,8 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
     for row in stats.tasks.iter_rows(named=True):
         tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
     tasks_.caption, tasks_.caption_justify, tasks_.caption_style = _units(stats), "left", "none"
-    yield domains
+    if any(each.published and each.id in set(stats.tasks["task"]) for each in tasks()):
+        yield domains
     yield tasks_
     if stats.strata.height:
         strata = plain_table("stratum", "", "questions", "images", right=(2, 3), title="strata")
@@ -182,6 +183,8 @@ def _scores_table(kept: Sequence[Result], columns: Sequence[_Who], heads: Sequen
         if mains := found.get((each.id, query.name, protocol)):
             metric = next(iter(mains.values())).metric
             label = metric_label(each.id, query.name, protocol, metric)
+            if protocol == "official" and (note := query.official_note):
+                label += " " + notes.setdefault(note, f"[{len(notes) + 1}]")
             name = " ".join(part for part in (each.id, each.name_zh, query.name) if part)
             cells = [_main_value(mains.get(who), notes) for who in columns]
             table.add_row(name if name != last else "", f"{protocol} {label}", *cells)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
-from keju.benchmarks import NO_REFERENCE, missing_reference, tasks
+from keju.benchmarks import NO_REFERENCE, OWN_BENCHMARK, missing_reference, tasks
 from keju.models import RESULTS, role_of
 from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise
@@ -27,7 +27,7 @@ from keju.reporting.engine_times import (
 )
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.grades import Grades, grades
-from keju.reporting.labels import NOTHING
+from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
 from keju.reporting.papers_form import BesideTable
@@ -92,6 +92,8 @@ class View(NamedTuple):
     missing: list[str]
     beside: list[BesideTable]
     other_data: list[str]
+    own_pages: bool
+    official: bool
     steps: list[StepTable]
     tables: list[TaskTable]
     reasoning: list[ReasoningTable]
@@ -132,6 +134,7 @@ def build_view(
     timed = speeds(gathered)
     swapped = swapped_of(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
+    boards = leaderboards(gathered, results, prices)
     return View(
         title=title,
         keju=__version__,
@@ -150,8 +153,10 @@ def build_view(
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),
         asked_otherwise=asked_otherwise(gathered),
-        boards=leaderboards(gathered, results, prices),
-        missing=list(_missing_lines(results)),
+        boards=boards,
+        own_pages=all(each.benchmark == OWN_BENCHMARK for each in boards),
+        official=any("official" in each.protocols for each in boards),
+        missing=list(_missing_lines(gathered, results)),
         beside=papers_tables(gathered, results, judged.means, published=True, same_as=same_as)
         if published
         else [],
@@ -270,17 +275,28 @@ def _kind(voice: Voice) -> str:
     return _KINDS.get(kind, "model")
 
 
-def _missing_lines(results: Results) -> Iterator[str]:
-    """What the overall numbers lack, one line a model, protocol, benchmark and reason."""
+def _missing_lines(gathered: Gathered, results: Results) -> Iterator[str]:
+    """What the overall numbers lack, one line a model, protocol, benchmark and reason.
+
+    The tasks that are not in the data are only counted, in one line a benchmark.
+    """
+    there = {task_name(task, query) for task, query, _ in gathered.items}
+    lines: dict[str, None] = {}
     for (model, protocol), result in results.items():
         for found in result.benchmarks:
+            whole = [name for domain in found.domains.values() for name in domain.parts]
+            absent = set(whole) - there
+            if absent:
+                count = f"{len(absent)} of {len(whole)} tasks are not in the data"
+                lines[f"{found.benchmark}: {count}"] = None
             by_reason: dict[str, list[str]] = {}
             for domain in found.domains.values():
                 for name, why in domain.missing.items():
-                    by_reason.setdefault(why, []).append(name)
+                    if name not in absent:
+                        by_reason.setdefault(why, []).append(name)
             for why, names in by_reason.items():
-                listed = ", ".join(names)
-                yield f"{model}, {protocol} {found.benchmark}: {why}: {listed}"
+                lines[f"{model}, {protocol} {found.benchmark}: {why}: {', '.join(names)}"] = None
+    yield from lines
 
 
 def _task_names(gathered: Gathered) -> list[dict[str, str]]:

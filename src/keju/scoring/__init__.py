@@ -12,6 +12,7 @@ from keju.scoring.adjudicated import (
     unused_decisions,
 )
 from keju.scoring.aggregate import (
+    NO_RESPONSES,
     BenchmarkResult,
     MeanResult,
     MetricResult,
@@ -46,6 +47,7 @@ from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 __all__ = [
+    "NO_RESPONSES",
     "PROTOCOLS",
     "VERDICTS",
     "BenchmarkResult",

@@ -25,6 +25,9 @@ from keju.text import LAYERS
 
 ANSWERED: Status = "answered"
 
+NO_RESPONSES = "no responses"
+"""Why a task is missing from a mean if nobody was asked it."""
+
 
 class MetricResult(Record, frozen=True, kw_only=True):
     """One metric over the items of one task.
@@ -322,7 +325,7 @@ def _main_value(
 ) -> float | str:
     """The main metric's value, or why the mean has to do without it."""
     if result is None or result.main is None:
-        return "no responses"
+        return NO_RESPONSES
     main = result.main
     if main.value is None:
         return next(iter(main.unscored), "unscored")

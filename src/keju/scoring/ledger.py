@@ -221,7 +221,9 @@ def _of_transcription(both: _Both, strict: Score) -> Iterator[str]:
     stats, layered = plain.stats, error.stats
     if extra := stats.get("insertions"):
         yield f"{extra:,.0f} characters too many, which cost official CR nothing"
-    if "edits" in stats and stats["length"] != layered["length_exact"]:
+    if "edits" in stats and any(
+        stats[name] != layered[f"{name}_exact"] for name in ("edits", "length")
+    ):
         yield (
             f"official counts white space and punctuation: {stats['edits']:,.0f} edits of "
             f"{stats['length']:,.0f} characters, without them {layered['edits_exact']:,.0f} of "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
+from keju.benchmarks import OWN_BENCHMARK
 from keju.items import Protocol
 from keju.published import published_model, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
@@ -51,14 +52,25 @@ def standings(source: OfRun) -> Iterator[Drawn]:
         yield Figure(
             kind="standings",
             of=slug(board.benchmark),
-            title=f"{board.benchmark}: overall means",
-            caption="Plain means over domains of plain means over tasks, in percent. Lines are "
-            "95 % bootstrap intervals by group (book, plate or bone). A line is missing where "
-            "there are fewer than 6 groups. Failures count at each metric's worst value.\n"
-            "In brackets: how many tasks have a value, where some lack one.",
+            title=f"{board.title}: overall means",
+            caption=_caption(board, rows),
             rows=rows,
             draw=_standings_chart,
         )
+
+
+def _caption(board: Leaderboard, rows: Sequence[Row]) -> str:
+    mean = "Plain means over domains of plain means over tasks"
+    if board.benchmark == OWN_BENCHMARK:
+        mean = f"{' and '.join(board.heads)}, as a mean over pages"
+    lines = [
+        f"{mean}, in percent. Lines are 95 % bootstrap intervals by group (book, plate or bone). A "
+        "line is missing where there are fewer than 6 groups. Failures count at each metric's "
+        "worst value."
+    ]
+    if any(row["tasks"] != row["of"] for row in rows):
+        lines.append("In brackets: how many tasks have a value, where some lack one.")
+    return "\n".join(lines)
 
 
 def standing_rows(board: Leaderboard) -> list[Row]:
@@ -96,9 +108,14 @@ def _best(rows: Sequence[Row], wanted: Row) -> tuple[float, str]:
     return values[0], str(wanted["model"])
 
 
+_LOOKS = {"strict": ("circle", OWN, OWN), "official": ("diamond", PAPERS, PAPER)}
+"""Shape, stroke and fill of a protocol's marks."""
+
+
 def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
-    domain = ["strict", "official"]
-    stroke = alt.Stroke("protocol:N", scale=alt.Scale(domain=domain, range=[OWN, PAPERS]))
+    domain = [each for each in _LOOKS if each in distinct(rows, "protocol")]
+    shapes, strokes, fills = zip(*(_LOOKS[each] for each in domain), strict=True)
+    stroke = alt.Stroke("protocol:N", scale=alt.Scale(domain=domain, range=strokes))
     place = {
         "y": alt.Y("model:N", sort=distinct(rows, "model"), title=None,
                    axis=alt.Axis(domain=False, ticks=False, grid=True, gridDash=[1, 3])),
@@ -109,9 +126,9 @@ def _standings_chart(rows: Sequence[Row], words: Words) -> alt.FacetChart:
     lines = base.mark_rule(strokeWidth=1.6).encode(x=x, x2="high:Q", stroke=stroke)
     marks = base.mark_point(size=46, strokeWidth=1.6, opacity=1).encode(
         x="value:Q",
-        shape=alt.Shape("protocol:N", scale=alt.Scale(domain=domain, range=["circle", "diamond"])),
+        shape=alt.Shape("protocol:N", scale=alt.Scale(domain=domain, range=shapes)),
         stroke=stroke,
-        fill=alt.Fill("protocol:N", scale=alt.Scale(domain=domain, range=[OWN, PAPER])),
+        fill=alt.Fill("protocol:N", scale=alt.Scale(domain=domain, range=fills)),
     )
     text = base.mark_text(align="left", dx=7, baseline="middle", fontSize=9).encode(
         x=alt.X("end:Q"), text="label:N", color=alt.value(SOFT)
@@ -148,7 +165,7 @@ def ranks(source: OfRun) -> Iterator[Drawn]:
             yield Figure(
                 kind="ranks",
                 of=of,
-                title=f"{board.benchmark}: ranks by overall mean ({protocol})",
+                title=f"{board.title}: ranks by overall mean ({protocol})",
                 caption="The rank by value, and the ranks that remain possible after paired tests "
                 "of all models (groups: books, plates, bones; Holm, p ≤ .05). Where two bars "
                 "overlap, the order of the two models is not known.",
@@ -204,7 +221,7 @@ def differences(source: OfRun) -> Iterator[Drawn]:
             yield Figure(
                 kind="differences",
                 of=of,
-                title=f"{board.benchmark}: which models differ ({protocol})",
+                title=f"{board.title}: which models differ ({protocol})",
                 caption="The overall mean of the model of the row less that of the column, in "
                 "points. Framed where the difference is significant: paired randomisation test "
                 "over groups (books, plates, bones), adjusted for all pairs (Holm), p ≤ .05.",

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from keju.benchmarks import task, tasks
+from keju.benchmarks import OWN_BENCHMARK, benchmark_title, task, tasks
 from keju.items import Protocol
 from keju.published import AVERAGE, papers, published_tables, published_values
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
@@ -124,16 +124,21 @@ def _mostly(values: Sequence[Value]) -> list[Value]:
 def heatmap(source: OfRun) -> Iterator[Drawn]:
     """Models by tasks, a figure a benchmark: `official` beside a paper, else `strict`."""
     for board in source.boards:
-        protocol: Protocol = "official" if source.published else "strict"
+        protocol = _protocol(source, board.benchmark)
         values = _beside(source, board.benchmark, protocol)
         yield _heatmap(board.benchmark, values, f"{_SCALED}\nProtocol: {protocol}.")
+
+
+def _protocol(source: OfRun, benchmark: str) -> Protocol:
+    """`official` beside the rows of a benchmark's paper, else `strict`."""
+    return "official" if source.published and benchmark in papers() else "strict"
 
 
 def _beside(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]:
     """A run's values, with the paper's of the same tasks where they are asked for."""
     values = own_values(source, benchmark, protocol)
     asked = {(each.task, each.query) for each in values}
-    printed = paper_values(benchmark) if source.published else []
+    printed = paper_values(benchmark) if protocol == "official" else []
     return values + [v for v in printed if (v.task, v.query) in asked and not v.subset]
 
 
@@ -148,11 +153,13 @@ def _heatmap(benchmark: str, values: Sequence[Value], caption: str) -> Drawn:
     rows = heatmap_rows(values)
     if len(distinct(rows, "model")) < 2:
         return Undrawn("heatmap", slug(benchmark), "fewer than two models have values")
+    if benchmark == OWN_BENCHMARK:
+        return Undrawn("heatmap", slug(benchmark), "own pages are one task")
     mixed = {each.source for each in values} == {OWN_SOURCE, PAPER_SOURCE}
     return Figure(
         kind="heatmap",
         of=slug(benchmark),
-        title=f"{benchmark}: models by tasks",
+        title=f"{benchmark_title(benchmark)}: models by tasks",
         caption=f"{caption}\n{AS_PRINTED_ROWS}" if mixed else caption,
         rows=rows,
         draw=_heatmap_chart,
@@ -275,7 +282,7 @@ def _by_task(rows: Sequence[Row]) -> list[Row]:
 def boxes(source: OfRun) -> Iterator[Drawn]:
     """Box plots over models, by task and by domain, a figure a benchmark each."""
     for board in source.boards:
-        protocol: Protocol = "official" if source.published else "strict"
+        protocol = _protocol(source, board.benchmark)
         values = [
             each
             for each in _beside(source, board.benchmark, protocol)
@@ -310,7 +317,7 @@ def _boxes(benchmark: str, of: str, rows: list[Row], note: str) -> Drawn:
     return Figure(
         kind="boxes",
         of=f"{slug(benchmark)}-{of}",
-        title=f"{benchmark}: how far models lie apart, by {of[:-1]}",
+        title=f"{benchmark_title(benchmark)}: how far models lie apart, by {of[:-1]}",
         caption=f"{_BOXES}\n{note}",
         rows=rows,
         draw=_boxes_chart,

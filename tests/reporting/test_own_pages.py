@@ -1,0 +1,103 @@
+"""A report of own pages shows no paper's benchmark, and no protocol without metrics."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from making import picture
+
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
+from keju.reporting.gather import Gathered, gather
+from keju.reporting.latex import write_latex
+from keju.reporting.ledger import ledger_of
+from keju.reporting.page import write_report
+from keju.reporting.view import View, build_view
+from keju.running import run
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+TEXTS = ["天地玄黃宇宙洪荒", "日月盈昃辰宿列張"]
+ANSWERS = {"right": TEXTS, "broken": ["天地玄黃\n宇宙洪", "\n日月盈昃\n辰宿列張"]}
+
+
+def scored(tmp_path: Path, benchmark: str, task: str) -> Path:
+    """A scored run of two replayed models over two pages of a task."""
+    with DatasetWriter(
+        tmp_path / "set", name="mine", version="1", licence="CC0-1.0", source="the test"
+    ) as writer:
+        for place, text in enumerate(TEXTS):
+            image = writer.add_image(picture(100 + place), f"page {place}")
+            writer.add(
+                Item(id=f"p{place}", benchmark=benchmark, task=task, images=(image,), answer=text,
+                     group=f"book {place}", metadata={"file": f"p{place}.jpg"})
+            )  # fmt: skip
+    specs = []
+    for name, texts in ANSWERS.items():
+        lines = [{"item": f"p{place}", "text": text} for place, text in enumerate(texts)]
+        (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+        specs.append(f"replay:{tmp_path / name}.jsonl")
+    run(tmp_path / "set", specs, tmp_path / "run")
+    score_run(RunFolder.open(tmp_path / "run"))
+    return tmp_path / "run"
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    return scored(tmp_path, "pages", "page_ocr")
+
+
+def viewed(path: Path, *, published: bool = False) -> tuple[Gathered, View]:
+    gathered = gather([path], picture_bytes=0)
+    return gathered, build_view(gathered, title="mine", published=published)
+
+
+def test_only_strict_has_values_and_its_column_names_the_metric(own):
+    _, view = viewed(own)
+    (board,) = view.boards
+    assert (board.benchmark, board.title) == ("pages", "Own pages")
+    assert (list(board.protocols), list(board.heads)) == (["strict"], ["strict: CharAcc"])
+    rows = [row for group in board.groups for row in group.rows]
+    assert [[cell.value for cell in row.overall] for row in rows] == [["100.0"], ["93.8"]]
+    assert (view.own_pages, view.official, view.missing) == (True, False, [])
+    (table,) = view.tables
+    assert (table.title, [row.protocol for row in table.rows], table.notes) == (
+        "Own pages", ["strict"], []
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_page_names_no_benchmark_of_a_paper(own, tmp_path, language):
+    report = write_report([own], tmp_path / "report.html", language=language, published=True)
+    page = report.page.read_text("utf-8")
+    body = page[page.index("<body>") : page.index('<script type="application/json" id="views">')]
+    for word in ("AncientDoc", "MCS-Bench", "OBI-Bench", "GPT4o", "Table "):
+        assert word not in body
+    assert ("自有書頁" in body, "Own pages" in body) == (language == "zh", language == "en")
+    assert (report.beside, report.view.other_data) == ([], [])
+    (tex,) = write_latex(report, tmp_path / "tex")
+    assert tex.name == "pages-leaderboard.tex"
+    assert "Model & Strict: CharAcc & Rank" in tex.read_text("utf-8")
+
+
+def test_pages_break_down_by_book_and_not_by_file(own):
+    _, view = viewed(own)
+    assert [table["kind"] for table in view.strata] == ["group"]
+
+
+def test_the_ledger_finds_nothing_to_compare(own):
+    assert ledger_of(RunFolder.open(own)) == []
+
+
+def test_pages_imported_as_ancientdoc_explain_the_official_values(tmp_path):
+    path = scored(tmp_path, "AncientDoc", "page_level_ocr")
+    _, view = viewed(path)
+    assert [line for line in view.missing if "page_level_ocr" not in line] == [
+        "AncientDoc: 4 of 5 tasks are not in the data"
+    ]
+    (note,) = view.tables[0].notes
+    assert note.startswith("official counts line breaks and punctuation as characters")
+    broken = [each for each in ledger_of(RunFolder.open(path)) if "broken" in each.model]
+    (task,) = broken
+    why = {item.id: item.why for item in task.largest}
+    assert "2 edits of 8 characters, without them 1 of 8" in why["p0"]
