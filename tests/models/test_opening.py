@@ -75,5 +75,10 @@ def test_a_kind_of_which_only_some_are_spelled_names_them_all():
 
 
 def test_what_needs_no_part_takes_none():
-    with pytest.raises(UsageError, match="ppocr takes nothing after it"):
+    with pytest.raises(UsageError, match="tesseract takes nothing after it"):
+        open_model("tesseract:small", ModelOptions())
+
+
+def test_an_engine_of_several_runtimes_names_their_spellings():
+    with pytest.raises(UsageError, match=r"no model 'ppocr:small'.*: ppocr, ppocr:openvino$"):
         open_model("ppocr:small", ModelOptions())

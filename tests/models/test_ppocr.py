@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import threading
+import time
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -17,9 +20,10 @@ from rapidfuzz.distance import Levenshtein
 
 from keju.errors import PrerequisiteError
 from keju.items import AnswerForm, ImageRef, Request
-from keju.models import ModelOptions, open_model, ppocr
+from keju.models import ModelOptions, open_model, ppocr, ppocr_runtimes
 from keju.models.base import Answer, AskError
 from keju.models.ppocr import PPOCR
+from keju.models.ppocr_runtimes import ONNXRUNTIME, Workers
 from keju.text import han_only
 
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
@@ -68,7 +72,7 @@ class StandIn:
 def with_engine(
     monkeypatch: pytest.MonkeyPatch, engine: Any, *, reading_order: bool = True
 ) -> PPOCR:
-    monkeypatch.setattr(ppocr, "_load", lambda models: engine)
+    monkeypatch.setattr(ppocr, "load_engine", lambda models, runtime, threads: engine)
     return PPOCR(ModelOptions(reading_order=reading_order))
 
 
@@ -133,26 +137,77 @@ def test_a_broken_engine_is_an_answerless_request(monkeypatch: pytest.MonkeyPatc
     assert caught.value.kind == "engine"
 
 
-def test_only_one_image_is_in_the_engine_at_a_time(monkeypatch: pytest.MonkeyPatch):
+def test_as_many_pages_are_read_at_once_as_there_are_workers(monkeypatch: pytest.MonkeyPatch):
     inside = most = 0
+    counting = threading.Lock()
 
     def engine(pixels: Any, **flags: bool) -> SimpleNamespace:
         nonlocal inside, most
-        inside += 1
-        most = max(most, inside)
-        found = StandIn(*THREE)(pixels, **flags)
-        inside -= 1
-        return found
+        with counting:
+            inside += 1
+            most = max(most, inside)
+        time.sleep(0.05)
+        with counting:
+            inside -= 1
+        return StandIn(*THREE)(pixels, **flags)
 
+    monkeypatch.setattr(ppocr, "workers", lambda: Workers(pages=3, threads=1))
     model = with_engine(monkeypatch, engine)
 
     async def many() -> Sequence[Answer]:
-        asked = [model.answer(request(), [png()]) for _ in range(8)]
+        asked = [model.answer(request(), [png()]) for _ in range(12)]
         return await asyncio.gather(*asked)
 
     answers = asyncio.run(many())
-    assert most == 1
+    assert (most, model.concurrency) == (3, 3)
     assert {answer.text for answer in answers} == {"右\n中\n左"}
+
+
+@pytest.mark.parametrize(
+    ("shared", "loaded"), [(True, 1), (False, 2)], ids=["one engine for all", "one for each thread"]
+)
+def test_engines_are_loaded_as_the_runtime_needs_them(
+    monkeypatch: pytest.MonkeyPatch, shared: bool, loaded: int
+):
+    meeting = threading.Barrier(2, timeout=20)
+    engines: list[StandIn] = []
+
+    def load(models: Any, runtime: Any, threads: int) -> Any:
+        engine = StandIn(*THREE)
+        engines.append(engine)
+
+        def read(pixels: Any, **flags: bool) -> SimpleNamespace:
+            meeting.wait()
+            return engine(pixels, **flags)
+
+        return read
+
+    monkeypatch.setattr(ppocr, "load_engine", load)
+    monkeypatch.setattr(ppocr, "workers", lambda: Workers(pages=2, threads=1))
+    model = PPOCR(ModelOptions(), runtime=ONNXRUNTIME._replace(shared=shared))
+
+    async def twice() -> None:
+        await asyncio.gather(*(model.answer(request(), [png()]) for _ in range(2)))
+        await asyncio.gather(*(model.answer(request(), [png()]) for _ in range(2)))
+
+    asyncio.run(twice())
+    assert [len(engine.calls) for engine in engines] == ([4] if shared else [2, 2])
+    assert len(engines) == loaded
+
+
+def test_a_closed_model_loads_its_engine_when_it_is_asked_again(monkeypatch: pytest.MonkeyPatch):
+    engines: list[StandIn] = []
+
+    def load(models: Any, runtime: Any, threads: int) -> StandIn:
+        engines.append(StandIn(*THREE))
+        return engines[-1]
+
+    monkeypatch.setattr(ppocr, "load_engine", load)
+    model = PPOCR(ModelOptions())
+    ask(model, png())
+    asyncio.run(model.close())
+    assert ask(model, png()).text == "右\n中\n左"
+    assert len(engines) == 2
 
 
 def test_it_answers_transcriptions_of_images_only():
@@ -164,20 +219,22 @@ def test_it_answers_transcriptions_of_images_only():
 
 def test_what_decides_an_answer_is_in_its_identity():
     on, off = (PPOCR(ModelOptions(reading_order=order)).identity for order in (True, False))
-    assert on["rapidocr"] == "3.10.0"
+    assert (on["rapidocr"], on["lines_per_batch"]) == ("3.10.0", "1")
+    assert on["onnxruntime"] == version("onnxruntime")
+    assert "precision" not in on
     assert len(on["model_Det"]) == len(on["model_Rec"]) == 64
     assert {key for key in on if on[key] != off[key]} == {"reading_order"}
 
 
 def test_a_missing_engine_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ppocr, "find_spec", lambda name: None)
+    monkeypatch.setattr(ppocr_runtimes, "find_spec", lambda name: None)
     with pytest.raises(PrerequisiteError, match=r"pip install 'keju\[ocr\]'"):
         PPOCR(ModelOptions())
 
 
 def test_missing_model_files_are_never_downloaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     spec = SimpleNamespace(origin=str(tmp_path / "__init__.py"))
-    monkeypatch.setattr(ppocr, "find_spec", lambda name: spec)
+    monkeypatch.setattr(ppocr_runtimes, "find_spec", lambda name: spec)
     with pytest.raises(PrerequisiteError, match="PP-OCRv6_det_small"):
         PPOCR(ModelOptions())
 

@@ -50,7 +50,7 @@ a text of 10 MB."""
 INDEX = "index.csv"
 
 _ENGINES = ("rapidocr", "tesseract")
-_PROGRAMS = (*_ENGINES, "onnxruntime", "transformers", "torch")
+_PROGRAMS = (*_ENGINES, "onnxruntime", "openvino", "transformers", "torch")
 """Parts of a model's identity that are versions of programs."""
 
 _PATH = re.compile(r"[/\\.~]|[A-Za-z]:[/\\]")

@@ -201,6 +201,9 @@ def _declared(spec: str) -> _Declared:
         raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
     chosen = _chosen(known, spec)
     if chosen.spelling != spec and len(known) > 1 and not chosen.takes:
+        if chosen.spelling == kind:
+            spellings = ", ".join(each.spelling for each in known)
+            raise UsageError(f"no model {spec!r}. Of this kind there are: {spellings}")
         names = ", ".join(each.spelling.partition(":")[2] for each in known)
         raise UsageError(f"no {kind} {rest!r}. {kind.capitalize()}s: {names}")
     return chosen

@@ -5,39 +5,28 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from importlib.util import find_spec
-from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 import keju
-from keju.errors import PrerequisiteError
 from keju.files import sha256_file
 from keju.items import Line, Point, Request
 from keju.layout import order_lines, page_text
 from keju.models.base import Answer, AskError, ModelOptions, status_of
 from keju.models.pictures import no_page, picture
-
-_INSTALL = "pip install 'keju[ocr]'"
-_MODELS = {"Det": "PP-OCRv6_det_small.onnx", "Rec": "PP-OCRv6_rec_small.onnx"}
-
-Pixels = NDArray[np.uint8]
-
-
-class _Found(Protocol):
-    """What RapidOCR gives back: parallel lists, or None where it found nothing."""
-
-    boxes: NDArray[np.float32] | None
-    txts: Sequence[str] | None
-    scores: Sequence[float] | None
-
-
-class _Engine(Protocol):
-    def __call__(self, pixels: Pixels, *, use_det: bool, use_cls: bool, use_rec: bool) -> _Found:
-        """Find and read the lines of an image."""
+from keju.models.ppocr_runtimes import (
+    ONNXRUNTIME,
+    OPENVINO,
+    Engine,
+    Pixels,
+    Runtime,
+    load_engine,
+    model_files,
+    workers,
+)
 
 
 class _Box(NamedTuple):
@@ -47,7 +36,7 @@ class _Box(NamedTuple):
 
 
 class PPOCR:
-    """Reads page images, offline; spelled ``ppocr``.
+    """Reads page images, offline; spelled ``ppocr``, or ``ppocr:openvino`` for that runtime.
 
     The engine finds one box a column (or half column) and lists boxes from the top left. keju puts
     them into reading order: the answer's text is the running text with its notes in place, a row
@@ -55,24 +44,31 @@ class PPOCR:
     their kinds, behind the others in the answer's lines. With ``reading_order`` off the text has
     all boxes, a row each, in the engine's order. Several images are read one after the other.
 
+    Pages are read at the same time, as many as there are cores (at most 4). What a page's text is
+    does not depend on the other pages, nor a line's on the other lines of its page.
+
     Source: RapidOCR 3.10.0 with its own settings, but the 180° classifier off (it changes nothing
-    on upright pages) and the models named, so that nothing is ever downloaded.
+    on upright pages), lines recognised one by one, and the models named, so that nothing is ever
+    downloaded.
 
     Raises:
-        PrerequisiteError: the engine, or a model file of its wheel, is not installed.
+        PrerequisiteError: the engine, the runtime, or a model file is not installed, or the
+            runtime does not work on this machine.
     """
 
-    def __init__(self, options: ModelOptions) -> None:
+    def __init__(self, options: ModelOptions, *, runtime: Runtime = ONNXRUNTIME) -> None:
         self._ordered = options.reading_order
-        self._models = _model_files()
+        self._runtime = runtime
+        self._models = model_files(runtime)
+        self._workers = workers()
         self._lock = threading.Lock()
-        self._engine: _Engine | None = None
+        self._open()
         self._identity: dict[str, str] = {}
 
     @property
     def name(self) -> str:
         """As the user spells it."""
-        return "ppocr"
+        return "ppocr" if self._runtime is ONNXRUNTIME else f"ppocr:{self._runtime.package}"
 
     @property
     def identity(self) -> dict[str, str]:
@@ -82,16 +78,17 @@ class PPOCR:
             self._identity = {
                 "kind": "ppocr",
                 "rapidocr": version("rapidocr"),
-                "onnxruntime": version("onnxruntime"),
+                **self._runtime.identity,
                 **hashes,
+                "lines_per_batch": "1",
                 "reading_order": f"keju {keju.__version__}" if self._ordered else "engine",
             }
         return dict(self._identity)
 
     @property
     def concurrency(self) -> int:
-        """One: the engine itself uses every core."""
-        return 1
+        """Pages that are read at the same time."""
+        return self._workers.pages
 
     def declines(self, request: Request) -> str:
         """Everything but a transcription of images."""
@@ -103,26 +100,47 @@ class PPOCR:
         Raises:
             AskError: an image can't be read, or the engine broke.
         """
+        loop = asyncio.get_running_loop()
         texts: list[str] = []
         lines: list[Line] = []
         for number, data in enumerate(images, start=1):
             name = f"{request.item}, image {number}"
             prefix = f"{number}-" if len(images) > 1 else ""
-            text, read = await asyncio.to_thread(self._read, data, name, prefix)
+            text, read = await loop.run_in_executor(self._pool, self._read, data, name, prefix)
             texts.append(text)
             lines += read
         text = "\n".join(filter(None, texts))
         return Answer(text=text, status=status_of(text), lines=tuple(lines))
 
     async def close(self) -> None:
-        """Let the models go."""
-        self._engine = None
+        """Release the models. The next page loads them again."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._open()
+
+    def _open(self) -> None:
+        """Threads that read, without an engine yet."""
+        self._pool = ThreadPoolExecutor(self._workers.pages, thread_name_prefix="ppocr")
+        self._shared: Engine | None = None
+        self._own = threading.local()
+
+    def _engine(self) -> Engine:
+        """The engine for the calling thread, loaded when it is first needed."""
+        if self._runtime.shared:
+            with self._lock:
+                if self._shared is None:
+                    self._shared = self._load()
+                return self._shared
+        if not hasattr(self._own, "engine"):
+            self._own.engine = self._load()
+        return cast("Engine", self._own.engine)
+
+    def _load(self) -> Engine:
+        return load_engine(self._models, self._runtime, self._workers.threads)
 
     def _read(self, data: bytes, name: str, prefix: str) -> tuple[str, tuple[Line, ...]]:
         """Text and lines of one image; runs in a thread."""
         image = picture(data, name)
-        with self._lock:
-            found = self._detect(np.asarray(image)[:, :, ::-1])
+        found = self._detect(np.asarray(image)[:, :, ::-1])
         lines = tuple(
             Line(id=f"{prefix}{number}", text=box.text, polygon=box.polygon, confidence=box.score)
             for number, box in enumerate(found, start=1)
@@ -135,10 +153,8 @@ class PPOCR:
     def _detect(self, pixels: Pixels) -> list[_Box]:
         """Outline, text and confidence of each box, from pixels in OpenCV's order of colours."""
         try:
-            if self._engine is None:
-                self._engine = _load(self._models)
             # The flags of a call outlive it, so each call says them all.
-            found = self._engine(pixels, use_det=True, use_cls=False, use_rec=True)
+            found = self._engine()(pixels, use_det=True, use_cls=False, use_rec=True)
         except Exception as error:
             raise AskError("engine", f"RapidOCR: {error}") from error
         if found.boxes is None or not found.txts or not found.scores:
@@ -149,27 +165,15 @@ class PPOCR:
         ]
 
 
-def _model_files() -> dict[str, Path]:
-    """Where the wheel keeps the models."""
-    spec = find_spec("rapidocr")
-    if spec is None or not spec.origin or find_spec("onnxruntime") is None:
-        raise PrerequisiteError("the OCR engine 'ppocr'", _INSTALL)
-    folder = Path(spec.origin).parent / "models"
-    files = {part: folder / name for part, name in _MODELS.items()}
-    missing = [path.name for path in files.values() if not path.is_file()]
-    if missing:
-        raise PrerequisiteError(f"the model {missing[0]} of the OCR engine 'ppocr'", _INSTALL)
-    return files
+class PPOCROnOpenVINO(PPOCR):
+    """The same models on OpenVINO; spelled ``ppocr:openvino``.
 
+    OpenVINO computes in bf16 where the processor has it, so texts differ between machines; the
+    number format is part of the identity.
 
-def _load(models: dict[str, Path]) -> _Engine:
-    from rapidocr import RapidOCR  # noqa: PLC0415 - takes a second, and is an extra
+    Raises:
+        PrerequisiteError: as for `PPOCR`.
+    """
 
-    engine: _Engine = RapidOCR(
-        params={
-            "Global.use_cls": False,
-            "Global.log_level": "error",
-            **{f"{part}.model_path": str(path) for part, path in models.items()},
-        }
-    )
-    return engine
+    def __init__(self, options: ModelOptions) -> None:
+        super().__init__(options, runtime=OPENVINO)

@@ -14,7 +14,7 @@ from keju.reporting.same_as import SameAs
 
 _BENCHMARK, _TABLE, _TASK, _METRIC = "MCS-Bench", "Table 8", "T2", "BLEU"
 _TRUE = "GT"
-_ENGINES = {"ppocr": "PP-OCRv6"}
+_ENGINES = {"ppocr": "PP-OCRv6", "ppocr:openvino": "PP-OCRv6 on OpenVINO"}
 """What is better known under another name than keju's. No engine is taken for one of the paper's
 unless it is declared to be."""
 

@@ -1,0 +1,141 @@
+"""The runtimes of `ppocr`, each on real scans: what a page's text does not depend on."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from io import BytesIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from needing import needs
+from PIL import Image
+
+from keju.errors import PrerequisiteError
+from keju.items import ImageRef, Request
+from keju.models import ModelOptions, ppocr_runtimes
+from keju.models.base import Answer
+from keju.models.pictures import picture
+from keju.models.ppocr import PPOCR, PPOCROnOpenVINO
+from keju.models.ppocr_runtimes import (
+    ONNXRUNTIME,
+    OPENVINO,
+    Runtime,
+    Workers,
+    load_engine,
+    model_files,
+    workers,
+)
+
+pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
+
+REQUEST = Request(
+    item="page-1",
+    benchmark="AncientDoc",
+    task="page_level_ocr",
+    form="transcription",
+    prompt="?",
+    images=(ImageRef(path="page.png", sha256="0" * 64, width=1, height=1, size=1),),
+)
+BOTH = [
+    pytest.param(ONNXRUNTIME, id="onnxruntime"),
+    pytest.param(OPENVINO, id="openvino", marks=needs("openvino", "make install-semantic")),
+]
+
+
+@pytest.mark.parametrize(
+    ("cores", "divided"), [(1, (1, 1)), (2, (2, 1)), (4, (4, 1)), (7, (4, 1)), (16, (4, 4))]
+)
+def test_each_core_reads_a_page_up_to_the_most(cores: int, divided: tuple[int, int]):
+    assert workers(cores) == Workers(*divided)
+
+
+@pytest.mark.parametrize("runtime", [ONNXRUNTIME, OPENVINO], ids=lambda each: each.package)
+def test_a_runtime_that_is_not_installed_is_named_with_what_installs_it(
+    monkeypatch: pytest.MonkeyPatch, runtime: Runtime
+):
+    real = ppocr_runtimes.find_spec
+    monkeypatch.setattr(
+        ppocr_runtimes, "find_spec", lambda name: None if name == runtime.package else real(name)
+    )
+    with pytest.raises(PrerequisiteError) as caught:
+        model_files(runtime)
+    assert runtime.package in str(caught.value)
+    assert runtime.install in str(caught.value)
+
+
+def test_a_processor_without_openvino_is_an_error_that_names_the_other_runtime(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    class Core:
+        def get_property(self, device: str, name: str) -> None:
+            raise RuntimeError("Exception from core.cpp:1:\nno CPU plugin")
+
+    monkeypatch.setitem(sys.modules, "openvino", SimpleNamespace(Core=Core))
+    with pytest.raises(PrerequisiteError, match="no CPU plugin") as caught:
+        OPENVINO.identity  # noqa: B018 - a property that raises
+    assert "--model ppocr" in str(caught.value)
+
+
+@needs("openvino", "make install-semantic")
+def test_the_number_format_in_the_identity_is_the_one_that_the_network_is_compiled_for():
+    import openvino
+
+    identity = PPOCROnOpenVINO(ModelOptions()).identity
+    network = openvino.Core().compile_model(str(model_files(OPENVINO)["Rec"]), "CPU")
+    assert identity["precision"] == network.get_property("INFERENCE_PRECISION_HINT").get_type_name()
+    assert "onnxruntime" not in identity
+    assert identity["openvino"].startswith("20")
+
+
+@pytest.fixture(scope="module")
+def scans(shared: Path) -> list[bytes]:
+    """Two scans, and the halves of one: widths of lines differ between them."""
+    found = [each.read_bytes() for each in sorted((shared / "data/real-pages").glob("*.jpg"))]
+    whole = Image.open(BytesIO(found[1]))
+    for top, foot in ((0.1, 0.5), (0.3, 0.6)):
+        half = BytesIO()
+        box = (0, int(top * whole.height), whole.width // 2, int(foot * whole.height))
+        whole.crop(box).save(half, "PNG")
+        found.append(half.getvalue())
+    return found
+
+
+def read(model: PPOCR, pages: list[bytes]) -> list[Answer]:
+    """Answers to all pages, asked at the same time, from a model that is closed afterwards."""
+
+    async def together() -> list[Answer]:
+        answers = await asyncio.gather(*(model.answer(REQUEST, [page]) for page in pages))
+        await model.close()
+        return answers
+
+    return asyncio.run(together())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runtime", BOTH)
+def test_an_answer_does_not_depend_on_the_pages_beside_it(runtime: Runtime, scans: list[bytes]):
+    model = PPOCR(ModelOptions(), runtime=runtime)
+    together = read(model, scans)
+    assert all(answer.text for answer in together)
+    shuffled = [2, 0, 3, 1]
+    assert read(model, [scans[place] for place in shuffled]) == [together[at] for at in shuffled]
+    # Two shards, each by a model of its own, as after an interruption.
+    shards = [read(PPOCR(ModelOptions(), runtime=runtime), scans[part::2]) for part in (0, 1)]
+    assert shards == [together[0::2], together[1::2]]
+
+
+@pytest.mark.parametrize("runtime", BOTH)
+def test_a_line_s_text_does_not_depend_on_the_lines_beside_it(runtime: Runtime, scans: list[bytes]):
+    engine = load_engine(model_files(runtime), runtime, 1)
+    recognise = engine.recognize_txt  # type: ignore[attr-defined]
+    page = np.asarray(picture(scans[0], "page"))[:, :, ::-1]
+    crops, _ = engine.detect_and_crop(page, {})  # type: ignore[attr-defined]
+    together = recognise(crops)
+    alone = [recognise([crop]) for crop in crops]
+    assert len(crops) > 5
+    assert [(each.txts[0], each.scores[0]) for each in alone] == list(
+        zip(together.txts, together.scores, strict=True)
+    )
