@@ -120,7 +120,7 @@ def test_every_finding_and_cell_is_on_the_page_and_in_the_table(made, audit):
         for section in sections(audit, name):
             assert section.main.title.replace("<", "&lt;") in made["audit.md"]
             assert section.main.title_zh.replace("<", "&lt;") in made["audit.zh.md"]
-    lines = list(csv.DictReader(io.StringIO(made["audit-cells.csv"])))
+    lines = list(csv.DictReader(io.StringIO(made["audit-cells.csv"].removeprefix("\ufeff"))))
     assert len(lines) == sum(len(each.mismatches) for each in audit.findings)
     first = lines[0]
     assert (first["finding"], first["ranks"], first["certainty"]) == (
@@ -176,5 +176,5 @@ def test_json_and_csv_have_the_weight_of_each_finding(tmp_path):
     assert {each["verdict"] for each in found["claims"]} == {
         "holds", "holds with a qualification", "does not hold", "cannot be checked",
     }  # fmt: skip
-    rows = list(csv.DictReader(path.open(encoding="utf-8")))
+    rows = list(csv.DictReader(path.open(encoding="utf-8-sig")))
     assert len(rows) == sum(len(each["mismatches"]) for each in found["findings"])

@@ -391,7 +391,7 @@ def test_the_command_needs_the_papers_rows_for_a_difference(run, tmp_path):
     assert isinstance(CliRunner().invoke(app, asked).exception, UsageError)
     done = CliRunner().invoke(app, [*asked, "--published", "--csv", str(tmp_path / "csv")])
     assert done.exit_code == 0, done.output
-    with (tmp_path / "csv/mcs-bench-table-20.csv").open(encoding="utf-8") as stream:
+    with (tmp_path / "csv/mcs-bench-table-20.csv").open(encoding="utf-8-sig") as stream:
         (row,) = (row for row in csv.DictReader(stream) if row["source"] == "difference")
     assert row["T33:Acc"] == f"{50 - float(shipped('table-20', 'GPT-4o', 'T33:Acc')):+.2f}"
 

@@ -88,10 +88,10 @@ def test_both_stand_in_the_page_and_in_csv(pages_run, tmp_path):
     assert 'id="fixing"' in page
     assert "<polyline" in page
     files = {path.name: path for path in write_csv(report, tmp_path / "csv")}
-    (first, _) = csv.DictReader(files["effort.csv"].open(encoding="utf-8"))
+    (first, _) = csv.DictReader(files["effort.csv"].open(encoding="utf-8-sig"))
     assert (first["mean"], first["pages"], first["nine_in_ten"]) == ("5.5", "12", "10.0")
     assert float(first["mean_low"]) < 5.5 < float(first["mean_high"])
-    (row,) = csv.DictReader(files["surest.csv"].open(encoding="utf-8"))
+    (row,) = csv.DictReader(files["surest.csv"].open(encoding="utf-8-sig"))
     assert float(row["at_50"]) == pytest.approx(2.5 / 16)
     assert float(row["at_50_low"]) <= float(row["at_50"])
 

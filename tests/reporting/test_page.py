@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import codecs
 import json
 import re
 import shutil
@@ -186,7 +187,10 @@ def test_runs_in_folders_of_one_name_are_not_taken_for_one(scored_run, tmp_path)
 def test_csv_holds_every_score_and_no_formula(scored_run, tmp_path):
     report = write_report([scored_run], tmp_path / "report.html", picture_bytes=0)
     items, tasks, *_ = write_csv(report, tmp_path / "csv")
+    for path in (items, tasks):
+        assert path.read_bytes().startswith(codecs.BOM_UTF8)
     rows = pl.read_csv(items)
+    assert rows.columns[0].isascii()
     assert rows.height == len(report.gathered.scores)
     assert not any(
         str(value).startswith(("=", "+", "@"))

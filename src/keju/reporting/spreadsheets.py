@@ -228,9 +228,12 @@ def _beside(table: BesideTable) -> pl.DataFrame:
 
 
 def write_frame(frame: pl.DataFrame, path: Path) -> Path:
-    """Write a CSV whose texts no spreadsheet takes for formulas; numbers with a sign are none."""
+    """Write a CSV for spreadsheets: UTF-8 with byte-order mark, as Excel needs it for Chinese.
+
+    Texts that a spreadsheet takes for formulas get an apostrophe; numbers with a sign are none.
+    """
     texts = pl.col(pl.String)
     risky = texts.str.slice(0, 1).is_in(list(FORMULA)) & ~texts.str.contains(_NUMBER)
     safe = frame.with_columns(pl.when(risky).then(pl.lit("'") + texts).otherwise(texts).name.keep())
-    write_atomic(path, safe.write_csv())
+    write_atomic(path, safe.write_csv(include_bom=True))
     return path

@@ -41,7 +41,7 @@ def test_a_run_is_drawn_and_what_it_does_not_allow_is_named_in_a_line(run, tmp_p
 
 def test_the_papers_models_stand_beside_the_runs(run, tmp_path):
     keju("figures", run, "-o", tmp_path, "--which", "heatmap", "--published")
-    with (tmp_path / "heatmap-mcs-bench.csv").open() as table:
+    with (tmp_path / "heatmap-mcs-bench.csv").open(encoding="utf-8-sig") as table:
         rows = list(csv.DictReader(table))
     assert {row["source"] for row in rows} == {"this run", "paper"}
     assert {row["task"] for row in rows} == {"T1", "T7", "T16"}
@@ -92,7 +92,7 @@ def test_align_draws_its_scatters_with_the_statistics_it_prints(tmp_path):
     said = keju("judge", "align", sheet, "--figure", tmp_path / "f")
     names = {path.stem for path in (tmp_path / "f").glob("*.csv")}
     assert names == {"judges", "judges-t2", "judges-t6"}
-    with (tmp_path / "f" / "judges.csv").open() as table:
+    with (tmp_path / "f" / "judges.csv").open(encoding="utf-8-sig") as table:
         rows = list(csv.DictReader(table))
     points = [row for row in rows if row["part"] == "point" and row["judge"] == "stern"]
     assert [(float(p["human"]), float(p["grade"])) for p in points] == [

@@ -51,7 +51,7 @@ def test_every_format_is_the_same_bytes_twice_and_the_csv_has_what_is_drawn(sour
     drawn, png, pdf, table = written[0]
     assert Image.open(io.BytesIO(png)).width > 600
     assert pdf.startswith(b"%PDF-")
-    rows = list(csv.DictReader(io.StringIO(table.decode())))
+    rows = list(csv.DictReader(io.StringIO(table.decode("utf-8-sig"))))
     assert [float(row["value"]) for row in rows] == [row["value"] for row in figure.rows]
     assert all(row["label"] in texts(drawn.decode()) for row in figure.rows)
 
@@ -106,7 +106,7 @@ def test_a_csv_holds_no_formula(made, tmp_path):
     figures = of_run(made(items, {"openai:a": 0.5}), ["options"])
     (figure,) = figures
     (_, table) = write_figure(figure, tmp_path, ("svg",), EN).paths
-    assert {row["option"] for row in csv.DictReader(table.open())} == {"'=1+1"}
+    assert {row["option"] for row in csv.DictReader(table.open(encoding="utf-8-sig"))} == {"'=1+1"}
 
 
 def test_rare_characters_are_drawn_or_named(source):
