@@ -25,7 +25,9 @@ def gathered(tmp_path):
             id=f"{task}-{n}", benchmark="MCS-Bench", task=task, options=OPTIONS,
             answer="A" if n < 4 else "B", group=f"book {n // 2}",
             images=(ImageRef(path="x", sha256="x", width=500 * (1 + n % 2), height=1000, size=1),),
-            metadata={"dynasty": "唐" if n < 4 else "宋", "place": "one"},
+            metadata={
+                "file": f"{task}/{n}.jpg", "dynasty": "唐" if n < 4 else "宋", "place": "one",
+            },
         )
         for task in ("T5", "T7")
         for n in range(8)
@@ -66,6 +68,12 @@ def test_a_stratum_has_its_items_the_mean_of_the_models_and_each_models_value(ga
     assert rows["宋 Song"][3:5] == [None, None]  # four books are too few
     assert [row[0] for row in tables["T7", "dynasty"]["rows"]] == ["宋 Song", "唐 Tang"]
     assert ("T7", "place") not in tables
+
+
+def test_groups_come_first_and_kinds_that_name_each_item_last(gathered):
+    kinds = list(dict.fromkeys(table["kind"] for table in strata(gathered)))
+    assert (kinds[0], kinds[-1]) == ("group", "file")
+    assert len(kinds) == 4
 
 
 def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(gathered):
