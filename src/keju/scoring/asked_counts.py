@@ -12,8 +12,10 @@ from keju.scoring.counted_things import (
     asked_thing,
     count_of,
     dozens,
+    without_bounds,
     without_ranges,
 )
+from keju.scoring.objects import json_phrase
 from keju.scoring.stated import LONGEST, extract_count, without_first_sight
 from keju.scoring.wordings import folded, wording
 from keju.text import narrowed
@@ -24,7 +26,7 @@ _N = (
     r"|fifteen|sixteen|seventeen|eighteen|nineteen|(?:twenty|thirty|forty|fifty)(?:-[a-z]+)?))"
 )
 _UNIT = (
-    r"\s?(?:个|個|枚|处)?\s?(?:清晰|可辨|可见|完整)?的?(?:甲骨|古|汉|漢|刻)?(?:文|辞)?(?:字(?!体|形)|文字|刻字)"
+    r"\s?(?:个|個|枚|处)?\s?(?:(?:清晰|可辨|可见|完整|可识)[^,。;0-9]{0,3})?的?(?:甲骨|古|汉|漢|刻)?(?:文|辞)?(?:字(?!体|形)|文字|刻字)"
     r"|\s(?:[a-z]+\s){0,4}?(?:characters?|inscriptions?|glyphs?|graphs?)\b"
 )
 _OF_CHARACTERS = re.compile(
@@ -44,7 +46,9 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _EACH = re.compile(
-    r"(?:每[^,。;]{0,8}|\beach[^,.;]{0,20}|其中[^。;]{0,20}|包括[^。;]{0,20})$", re.IGNORECASE
+    r"(?:每[^,。;]{0,8}|\beach[^,.;]{0,20}|其中[^。;]{0,20}|包括[^。;]{0,20}|[满每一,。;][行列][^,。;]{0,3}|[另还]有[^,。;]{0,6}"
+    r"|只能[^,。;0-9]{0,8})$",
+    re.IGNORECASE,
 )
 _NONE = re.compile(
     r"\W*(?:图中|图片中|画面中|图像中|该图|这张图)?(?:并)?(?:没有|无|未见|未发现)(?:任何|可见的?|发现)?(?:甲骨|文字|刻字|字|刻辞)"
@@ -58,6 +62,11 @@ _COUNT_ALONE = re.compile(
 )
 _EDGE = " \t\r\n*_`#>。.，,、:：;；!！\"'“”"
 _MOST_CORRECTIONS = 3
+_SHORT = 16
+_FIRST_NUMBER = re.compile(
+    rf"\W*(?:(?:only|just|exactly|about|around) )?{_N}(?=\s?(?:[.,;!(]|-\s|—|$))"
+)
+_EQUATION = re.compile(r"[^=\n,.。;:]{0,60}[0-9][^=\n,.。;:]{0,60}=\s*(?=[0-9])")
 _ABOUT = re.compile(r"左右|上下|(?<=[0-9个字])许")
 
 
@@ -69,28 +78,61 @@ def extract_asked_count(text: str, question: str = "") -> Extracted:
     (2块甲骨上有12个字), if there is one value; then `extract_count`.
     """
     body = spoken(text)
-    plain = _ABOUT.sub("", re.sub(r"[*_`$]", "", body))
-    plain = dozens(_DENIED.sub(" ", narrowed(plain)))
     if len(body) > LONGEST:
         return extract_count(body)
+    plain = _ABOUT.sub("", re.sub(r"[*_`$]", "", body))
+    plain = _EQUATION.sub("", dozens(_DENIED.sub(" ", narrowed(plain))))
     if wording("counts", "none_at_all").fullmatch(folded(plain).strip(_EDGE)):
         return Extracted("0", "none there", plain)
     asked = asked_thing(question)
+    plain = without_bounds(plain)
+    sure = without_first_sight(plain)
+    return (
+        _from_json(body, question)
+        or _last_paragraph(plain)
+        or _corrected(plain, question, asked)
+        or _concluded(sure, asked)
+        or _first_line(sure, asked)
+        or _of_text(sure if sure.strip() else plain, question, asked)
+    )
+
+
+def _last_paragraph(plain: str) -> Extracted | None:
+    """The number that is the whole last paragraph."""
     paragraphs = [each.strip() for each in plain.split("\n\n") if each.strip()]
-    if len(paragraphs) > 1 and not paragraphs[-2][-1:].isdigit():
-        alone = extract_count(paragraphs[-1])
-        if alone.answer is not None and alone.rule == "whole":
-            return alone
+    if len(paragraphs) < 2 or paragraphs[-2][-1:].isdigit():
+        return None
+    alone = extract_count(paragraphs[-1])
+    return alone if alone.answer is not None and alone.rule == "whole" else None
+
+
+def _corrected(plain: str, question: str, asked: Asked | None) -> Extracted | None:
+    """The count after the last correction that has one."""
     for start in _later(plain, "discourse", "correction"):
-        found = _of_text(plain[start:], question, asked)
+        rest = plain[start:]
+        found = _concluded(rest, asked) or _of_text(rest, question, asked)
         if found.answer is not None:
             return found
-    sure = without_first_sight(plain)
+    return None
+
+
+def _concluded(sure: str, asked: Asked | None) -> Extracted | None:
+    """The count of the asked thing, or the number alone, after the last word that concludes."""
     for start in _later(sure, "counts", "concludes"):
         value = count_of(folded(sure[start:]), asked) if asked else None
         if value is not None:
-            return Extracted(f"{value:.0f}", "conclusion", plain[start : start + 80])
-    return _first_line(sure, asked) or _of_text(sure if sure.strip() else body, question, asked)
+            return Extracted(f"{value:.0f}", "conclusion", sure[start : start + 80])
+        if len(rest := sure[start:].strip()) <= _SHORT and extract_count(rest).rule == "whole":
+            return extract_count(rest)._replace(rule="conclusion")
+    return None
+
+
+def _from_json(body: str, question: str) -> Extracted | None:
+    """The count under the key of a JSON object that answers the question."""
+    found = json_phrase(body, question)
+    if found is None or found.answer is None:
+        return None
+    return extract_asked_count(found.answer)._replace(rule=found.rule)
 
 
 def _later(plain: str, file: str, name: str) -> list[int]:
@@ -126,11 +168,18 @@ def _of_text(plain: str, question: str, asked: Asked | None) -> Extracted:
             value = count_of(folded(plain), MEASURED)
         if value is not None:
             return Extracted(f"{value:.0f}", "count of what is asked", plain[:80])
-        return stated
+        return stated if stated.answer is not None else _first_number(plain, stated)
     words = question.lower().replace("数字", "").replace("數字", "")
     if question and not asked and not re.search(r"字|character|inscription|甲骨文", words):
         return stated
     return _of_characters(plain, stated, asked)
+
+
+def _first_number(plain: str, stated: Extracted) -> Extracted:
+    """The number that the first words of an answer are (only one, the lady on the right)."""
+    found = _FIRST_NUMBER.match(folded(plain))
+    value = _number(found["n"]) if found else None
+    return Extracted(f"{value:.0f}", "first words", plain[:80]) if value is not None else stated
 
 
 def _of_characters(plain: str, stated: Extracted, asked: Asked | None) -> Extracted:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from keju.metrics import english_number, parse_number
 from keju.scoring.wordings import folded, wording
+from keju.text import is_han
 
 _NUMBER = (
     r"(?P<n>[0-9]{1,6}|[零〇一二三四五六七八九十百千两廿卅卌]{1,9}|(?:twenty|thirty|forty|fifty)(?:-[a-z]+)?"
@@ -15,11 +16,25 @@ _NUMBER = (
     r"|sixteen|seventeen|eighteen|nineteen)"
 )
 _GENERIC = "个名位只条枚处"
+_MEASURES = "个名位只条枚处匹头棵座朵艘张幅件把片株尾根间人方行字块尊颗口辆对双"
 _CONTAINERS = frozenset("行列章卷页块首篇层")
 _RANGES = re.compile(
     rf"(?<![0-9a-z第.]){_NUMBER.replace('?P<n>', '')}\s?(?:[个名位只条枚处字匹人]|[a-z]+)?"
-    r"\s?(?:到|至|-|–|—|~|或|和(?=[^,。]{1,6}之?间)|或者|\bto\b|\band\b|\bor\b)\s?"
+    r"\s?(?:到|至|-|–|—|~|或|和(?=[^,。]{1,6}之?间)|或者|\bto\b|\bor\b)\s?"
     rf"(?<![a-z]){_NUMBER.replace('?P<n>', '')}(?=\s?[个名位只条枚处字匹人行列]|之间|\s[a-z]|\W|$)"
+)
+_BETWEEN_TWO = re.compile(
+    rf"\bbetween {_NUMBER.replace('?P<n>', '')} and {_NUMBER.replace('?P<n>', '')}"
+)
+_BOUNDED = re.compile(
+    rf"(?<![0-9a-z第.]){_NUMBER.replace('?P<n>', '')}"
+    r"(?:\s?[个名位只条枚处字匹人]?(?:以上|左右以上)|[来多余几](?=[个名位只条枚处字匹人头棵座艘张幅件方])"
+    r"|余(?=[^,。;]{0,2}人)|\+| or more\b)"
+)
+_SOME_OF = re.compile(
+    rf"\b{_NUMBER} of (?:them|whom|(?:the|these|those)"
+    rf" (?:{_NUMBER.replace('?P<n>', '')} )?[a-z]+)\b"
+    r"(?P<said>[^.,;\n]{0,60})"
 )
 _AFTER_NOUN = (
     r"(?:实际上?|其实|一共|总共|共计|合计|共|只|仅|应该?|确实|的|总?数量?|人数|则|就|在图中|图中){0,4}"
@@ -31,7 +46,11 @@ _OPEN = re.compile(
     r"(?:[0-9零一二三四五六七八九十百]\s?(?:到|至|-|–|—|~|或|to|or|、)\s?"
     r"|至少|最多|不少于|不到|超过|多于|at least |at most |more than |up to |less than |over )$"
 )
-_LEFT = 24
+_LEFT, _NEAR = 24, 4
+_CLAUSE_END = re.compile(r"[,。;:.\n]")
+_NO_NOUN = frozenset("有共是为约计达了到见出绘画")
+_PLACE = re.compile(r"[图画页上中里内]")
+_VERB = re.compile(r"[在有是的正能可被]|出现")
 _BETWEEN = r"(?!(?:in|on|of|at|by|per|with|each|every|and|or|from|to|for|the|this|that|has|have)\s)"
 _IRREGULAR = {
     "people": "(?:people|persons?|figures?|individuals?)",
@@ -57,12 +76,16 @@ class Asked(NamedTuple):
         noun: an expression of the noun.
         each: what it is counted per (行 in 每行多少字), or an empty text.
         characters: whether it is characters of a text.
+        named: an expression of the noun right after a number and a measure word.
+        qualifier: which of the things are counted (戴帽子), or an empty text.
     """
 
     unit: str
     noun: str
     each: str = ""
     characters: bool = False
+    named: str = ""
+    qualifier: str = ""
 
 
 def asked_thing(question: str) -> Asked | None:
@@ -72,33 +95,52 @@ def asked_thing(question: str) -> Asked | None:
         return None
     each = wording("counts", "each").search(folded(question))
     per = next((group for group in each.groups() if group), "") if each else ""
-    word = found["english"] or found["english_of"]
-    return _english(word, per) if word else _chinese(found["measure"], found["noun"], per)
+    word = found["english"] or found["english_of"] or found["english_are"]
+    if word:
+        return _english(word, per, found["doing"] or "")
+    return _chinese(found["measure"], found["noun"], per, folded(question)[: found.start()])
 
 
 MEASURED = Asked(r"\s?[个名位只条枚匹头棵座朵艘张幅件把片株尾根间]", "")
 """Whatever stands after a measure word: for an answer in another language than the question."""
 
 
-def _english(word: str, per: str) -> Asked:
+def _english(word: str, per: str, doing: str) -> Asked:
     stem = re.escape(word[:-1] if word.endswith("s") and len(word) > 3 else word)
     if word.endswith("ies"):
         stem = re.escape(word[:-3])
     noun = _IRREGULAR.get(word, stem + r"[a-z]{0,3}")
     characters = bool(re.match(r"character|inscription|glyph|graph", word))
-    return Asked(rf"\s(?:{_BETWEEN}[a-z'’-]+\s){{0,3}}?{noun}\b", noun, per, characters)
+    unit = rf"\s(?:{_BETWEEN}[a-z'’-]+\s){{0,3}}?{noun}\b"
+    return Asked(unit, noun, per, characters, qualifier=doing)
 
 
-def _chinese(measure: str | None, noun: str | None, per: str) -> Asked | None:
+def _parted(noun: str) -> tuple[str, str, str]:
+    """A noun, the verb after it, and what follows the verb."""
+    found = _VERB.search(noun)
+    return (noun[: found.start()], found[0], noun[found.end() :]) if found else (noun, "", "")
+
+
+def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> Asked | None:
     measure, noun = measure or "", re.sub(r"^(?:个|种)", "", noun or "")
+    qualifier = ""
+    subject = wording("counts", "subject").search(before)
+    if subject and (not noun or subject["subject"].endswith("的")):
+        qualifier, _, named = subject["subject"].rpartition("的")
+        noun = noun or named
+    elif doing := wording("counts", "person_doing").match(noun):
+        noun, qualifier = noun[: doing.end()], noun[doing.end() :]
+    noun, verb, rest = _parted(noun)
+    if verb in {"在", "被", "正"} and len(rest) > 1 and not _PLACE.search(rest):
+        qualifier = qualifier or rest
     if not measure and not noun:
-        return None
+        return None if not qualifier else Asked(r"\s?[个名位人]", "", per, qualifier=qualifier)
     characters = bool(re.search(r"字|甲骨文|刻辞", measure + noun)) and measure not in _CONTAINERS
     if measure in _CONTAINERS and (not noun or re.search(r"字|文|诗|书", noun)):
-        return Asked(rf"\s?{measure}", measure, per)
+        return Asked(r"\s?[行列]" if measure in "行列" else rf"\s?{measure}", measure, per)
     short = noun[:2]
     things = [
-        measure,
+        measure or (r"[个名位只](?=[^\w]|$)" if noun else ""),
         rf"[{_GENERIC}]?[^,。;0-9一二三四五六七八九十两]{{0,4}}?{short[:1]}" if noun else "",
     ]
     return Asked(
@@ -106,6 +148,8 @@ def _chinese(measure: str | None, noun: str | None, per: str) -> Asked | None:
         short or measure,
         per,
         characters,
+        rf"\s?[{_MEASURES}]?{short[:1]}" if noun else "",
+        qualifier,
     )
 
 
@@ -115,44 +159,155 @@ def dozens(flat: str) -> str:
 
 
 def without_ranges(flat: str) -> str:
-    """A text with a mark in the place of each range (20 to 30, 十至十二), which counts nothing."""
-    return _RANGES.sub("…", flat)
+    """A text with a mark for each range (20 to 30, 十至十二), which counts nothing."""
+    return _RANGES.sub("…", _BETWEEN_TWO.sub("…", flat))
+
+
+def without_bounds(text: str) -> str:
+    """A text with a mark for each number that is only a bound (十来匹, 20匹以上, 只能辨认出3个)."""
+    flat, kept, start = folded(text), [], 0
+    partly = wording("counts", "partly", rf"{{}}{_NUMBER}")
+    for found in sorted(
+        (*_BOUNDED.finditer(flat), *partly.finditer(flat)), key=lambda each: each.start()
+    ):
+        kept.append(text[start : found.start()] + "…")
+        start = max(start, found.end())
+    return "".join(kept) + text[start:]
+
+
+class _Count(NamedTuple):
+    """A count of the asked thing: its place, value, the words before it, whether 马 is in them."""
+
+    start: int
+    end: int
+    value: float
+    before: str
+    after_noun: bool = False
 
 
 def count_of(flat: str, asked: Asked) -> float | None:
-    """The one count of the asked thing: its total, else the only value; None where values differ.
+    """The one count of the asked thing; None where values differ.
 
-    Of three values or more, the first is the total where the others add up to it (3条船：左边1条，
-    中间2条). 0 where the text says that there is none.
+    In order: the count of those that the question qualifies (戴帽子的有几人), a total, the only
+    value, the value that the others add up to (3条船：左边1条，中间2条), the value right before the
+    name of the thing where others count other things (两只鹤和三只鹿). 0 where the text says that
+    there is none.
     """
     flat = without_ranges(_PAIR.sub("two", _SINGLE.sub("one", flat)))
-    totals: list[float] = []
-    others: list[float] = []
-    for place, value in _counts(flat, asked):
-        before = flat[max(0, place - _LEFT) : place]
-        if _OPEN.search(before) or _is_part(before, asked):
-            continue
-        (totals if wording("counts", "total", "{}$").search(before) else others).append(value)
-    for values in (totals, others):
-        if values:
-            return values[0] if len(set(values)) == 1 else _sum_of_parts(values)
+    found = [each for each in _counts(flat, asked) if not _OPEN.search(each.before)]
+    selected = _of_them(flat, asked)
+    if asked.qualifier and not selected:
+        selected = {each.value for each in found if _is_qualified(flat, each, asked.qualifier)}
+    if len(selected) == 1:
+        return selected.pop()
+    whole = [each for each in found if not _is_part(flat, each, asked)]
+    totals = [each.value for each in whole if _is_total(flat, each)] + _bare_totals(flat)
+    if asked.named and any(each.after_noun for each in whole):
+        totals = [
+            each.value
+            for each in whole
+            if _is_total(flat, each) and not _is_of_others(flat, each, asked)
+        ]
+    for values_found in (totals, [each.value for each in whole]):
+        if len(set(values_found)) == 1:
+            return values_found[0]
+        if values_found:
+            added = _sum_of_parts(values_found)
+            return added if added is not None else _only_named(flat, whole, asked)
+    return _zero(flat, asked)
+
+
+def _of_them(flat: str, asked: Asked) -> set[float]:
+    """The values of English counts of some of a whole (four of the nine figures are women)."""
+    values = set()
+    for found in _SOME_OF.finditer(flat):
+        words = [word[:4] for word in re.findall(r"[a-z]{4,}", asked.qualifier)]
+        named = not words and asked.noun and re.search(asked.noun, found["said"])
+        value = _value(found["n"])
+        if value is not None and (named or (words and all(w in found["said"] for w in words))):
+            values.add(value)
+    return values
+
+
+def _zero(flat: str, asked: Asked) -> float | None:
+    if wording("counts", "none_first").match(flat.strip()):
+        return 0.0
     if not asked.noun:
         return None
     none = rf"(?:^|[,。;:]|\.\s|\bbut )\W{{0,4}}(?:{wording('counts', 'none').pattern}){asked.noun}"
     return 0.0 if re.search(none, flat) else None
 
 
+def _is_total(flat: str, count: _Count) -> bool:
+    """Whether a count is said to be a total, or is followed by its parts."""
+    before = wording("counts", "total", "{}$").search(count.before)
+    return bool(
+        before or wording("counts", "then_parts").match(flat[count.end : count.end + _LEFT])
+    )
+
+
+def _is_of_others(flat: str, count: _Count, asked: Asked) -> bool:
+    """Whether another noun than the asked one follows a measure word (7位人物, asked 女性)."""
+    after = flat[count.end : count.end + _NEAR]
+    return is_han(after[:1] or " ") and asked.noun[:1] not in after
+
+
+def _bare_totals(flat: str) -> list[float]:
+    """Totals without a thing after them (for a total of 5)."""
+    around = rf"{{}}[|,:\s]{{0,4}}{_NUMBER}(?=\s?(?:[.,;!)。|]|$))"
+    found = wording("counts", "total", around).finditer(flat)
+    return [value for each in found if (value := _value(each["n"])) is not None]
+
+
+def _only_named(flat: str, counts: list[_Count], asked: Asked) -> float | None:
+    """The value right before the thing's name, where all others count other things."""
+    if not asked.named:
+        return None
+    with_measure = asked.named.replace("]?", "]", 1)
+    for named in (asked.named,) if asked.noun.startswith("人") else (asked.named, with_measure):
+        is_named = re.compile(_NUMBER + named)
+        right = [each for each in counts if each.after_noun or is_named.match(flat, each.start)]
+        places = {each.start for each in right}
+        others = [each for each in counts if each.start not in places]
+        if len({each.value for each in right}) == 1 and all(
+            is_han(flat[each.end : each.end + 1] or " ") or _follows_noun(each) for each in others
+        ):
+            return right[0].value
+    return None
+
+
+def _follows_noun(count: _Count) -> bool:
+    """Whether what is counted stands right before the number (男性4位)."""
+    before = count.before.rstrip(": ")
+    return is_han(before[-1:] or " ") and before[-1] not in _NO_NOUN
+
+
+def _is_qualified(flat: str, count: _Count, qualifier: str) -> bool:
+    """Whether the clause of a count has the words that the question qualifies the thing with."""
+    start = max(flat.rfind(mark, 0, count.start) for mark in ",。;:\n") + 1
+    stop = _CLAUSE_END.search(flat, count.end)
+    clause = flat[max(start, count.start - _LEFT) : stop.start() if stop else len(flat)]
+    wanted = set(filter(is_han, qualifier)) - set("的着了在有是")
+    if wanted:
+        return 3 * len(wanted & set(clause[: 2 * _LEFT])) >= 2 * len(wanted)
+    words = [word[:4] for word in re.findall(r"[a-z]{4,}", qualifier)]
+    return bool(words) and all(word in clause for word in words)
+
+
 def _sum_of_parts(values: list[float]) -> float | None:
-    first, *parts = values
-    return first if len(parts) > 1 and sum(parts) == first else None
+    """The first or last of three values or more that the others add up to."""
+    for whole, parts in ((values[0], values[1:]), (values[-1], values[:-1])):
+        if len(parts) > 1 and sum(parts) == whole:
+            return whole
+    return None
 
 
-def _counts(flat: str, asked: Asked) -> Iterator[tuple[int, float]]:
-    """The counts of a thing, with their places: before its name, or after it (马只有3匹)."""
+def _counts(flat: str, asked: Asked) -> Iterator[_Count]:
+    """The counts of a thing: before its name, or after it (马只有3匹)."""
     after = rf"(?<![0-9a-z第.]){_NUMBER}{asked.unit}"
     noun = re.escape(asked.noun) if not asked.noun.isascii() else asked.noun
     before = (
-        rf"{noun}{_AFTER_NOUN}{_NUMBER}\s?[{_GENERIC}匹头棵座朵艘张幅件把片株尾根间人方行字]"
+        rf"(?<![{_MEASURES}]){noun}{_AFTER_NOUN}{_NUMBER}\s?[{_MEASURES}]"
         if not asked.noun.isascii()
         else rf"\bnumber of (?:[a-z-]+ ){{0,3}}?{noun}\b[^.,;0-9]{{0,40}}?\b(?:is|are|was|=|:)\s"
         rf"(?:actually |therefore |thus |really |about |only )?{_NUMBER}\b"
@@ -161,12 +316,16 @@ def _counts(flat: str, asked: Asked) -> Iterator[tuple[int, float]]:
         for found in re.finditer(expression, flat):
             value = _value(found["n"])
             if value is not None:
-                yield found.start(), value
+                start = found.start("n")
+                left = flat[max(0, start - _LEFT) : start]
+                yield _Count(start, found.end(), value, left, expression is before)
 
 
-def _is_part(before: str, asked: Asked) -> bool:
+def _is_part(flat: str, count: _Count, asked: Asked) -> bool:
     """Whether a number counts a part, or per something else than the question asks for."""
-    part = wording("counts", "part", "{}$").search(before)
+    if re.match(r"\s?more\b", flat[count.start + len(str(int(count.value))) :][:6]):
+        return True
+    part = wording("counts", "part", "{}$").search(count.before)
     if part and asked.each and part[0].startswith(("每", "each", "per", "every")):
         return asked.each not in part[0]
     return bool(part)
