@@ -22,3 +22,17 @@ def of_category(value: str, question: str) -> tuple[str, ...]:
             bare = value[:-1] if len(value) > 1 and folded(value)[-1] in nouns else value
             return (bare, *(bare + noun for noun in nouns))
     return ()
+
+
+def of_kind(value: str, question: str) -> tuple[str, ...]:
+    """The value without and with the noun of one character that a question asks for (什么花).
+
+    None where the value is not in Han characters, or is that noun.
+    """
+    found = wording("categories", "kind").search(folded(question))
+    if not found or not value or len(value) > _LONGEST + 2 or not all(map(is_han, value)):
+        return ()
+    noun = found["kind"]
+    if folded(value) == noun:
+        return ()
+    return (value[:-1] if folded(value)[-1] == noun else value + noun,)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from keju.scoring.asked_phrases import asked_phrase, has_own_link, links_in
 from keju.scoring.phrase_values import (
     BOLD,
     CLOSE,
@@ -13,6 +14,7 @@ from keju.scoring.phrase_values import (
     OPEN,
     OUTSIDE,
     has_link,
+    maker_of,
     slot_of,
     without_quoted,
 )
@@ -21,14 +23,15 @@ from keju.text import is_han
 
 CERTAIN = 45
 """The weight from which a clause is clearly the answer."""
-PHRASE, CONCLUDED, LEFT_OPEN = 1000, 500, -2
-"""The weights of an answer phrase, of a conclusion, and of a clause that leaves the answer open."""
+PHRASE, CONCLUDED, LEFT_OPEN, DESCRIBES = 1000, 500, -2, -3
+"""The weights of an answer phrase and a conclusion, of a clause that leaves the answer open, and of
+one that only describes the image."""
 
 _STOPS = frozenset("。！？!?；;\n")
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
-_STATED, _BOLD_WEIGHT = 12, 30
+_STATED, _BOLD_WEIGHT, _SHORT = 12, 30, 12
 
 
 class Clause(NamedTuple):
@@ -131,6 +134,9 @@ class _State:
             return
         parts = list(_parts(sentence))
         left = False
+        if number == 0 and self._describes(flat, len(parts)):
+            yield Clause(sentence, DESCRIBES, number)
+            return
         for part in parts:
             plain = folded(GLOSS.sub("", part)).strip(OUTSIDE)
             if not plain:
@@ -150,10 +156,16 @@ class _State:
                 denied = True
                 yield Clause(part, -1, number)
                 continue
-            weight = self._weight(plain, masked, part, number, opening=part is parts[0])
+            weight = self._weight(plain, masked, part, number)
+            bare = part is parts[0] and not self._is_linked(masked, part)
+            if bare:
+                after = sentence[len(part) : len(part) + 1]
+                alone = len(parts) == 1 or after in "—-" or _is_explained(parts)
+                weight = self._bare_weight(plain, number, alone=alone)
             # A clause without a subject of its own has that of the clause before it.
             begins = wording("short", "link").match(masked)
-            weight, carried = weight + (carried // 2 if begins and weight else 0), weight
+            added = carried // 2 if begins and weight else 0
+            weight, carried = weight + added, 0 if bare else weight
             carried -= _BOLD_WEIGHT * bool(BOLD.search(part))
             weight += self._announced(
                 folded(part).rstrip(" *\n"),
@@ -193,21 +205,38 @@ class _State:
     def _is_year(self, plain: str) -> bool:
         """Whether a clause has a year in digits where the question asks for a year."""
         asked = wording("short", "asks_for_year").search(folded(self._question))
-        return bool(asked and _YEAR.search(plain))
+        written = "written_year" in asked_phrase(self._question).kinds
+        return bool(asked and not written and _YEAR.search(plain))
 
-    def _weight(self, plain: str, masked: str, part: str, number: int, *, opening: bool) -> int:
+    def _says_something_else(self, plain: str) -> bool:
+        """Whether a clause gives another name, size or calendar of what a question asks for."""
+        if wording("short", "older_name").match(plain):
+            return True
+        if "written_year" in asked_phrase(self._question).kinds:
+            return bool(wording("short", "converts").match(plain))
+        counted = wording("short", "asks_for_number").search(folded(self._question))
+        return not counted and bool(wording("short", "counts_parts").match(plain))
+
+    def _describes(self, flat: str, parts: int) -> bool:
+        """Whether a sentence describes the image, and its clauses answer no question."""
+        describes = wording("short", "describes").match(flat.lstrip())
+        asked = wording("short", "asks_to_describe").search(folded(self._question))
+        listing = wording("short", "lists").search(flat)
+        return bool(describes and not asked and (parts > 3 or listing))
+
+    def _weight(self, plain: str, masked: str, part: str, number: int) -> int:
         """How clearly a clause answers the question."""
-        if wording("short", "link", "{}$").search(masked):
+        if wording("short", "link", "{}$").search(masked) or self._says_something_else(plain):
             return 0
         asked = folded(self._question)
         grams = _grams(asked)
         shared = len(grams & _grams(plain))
-        links = [each[0].strip() for each in wording("short", "link").finditer(masked)]
-        slot = slot_of(part, self._question) is not None
+        found = links_in(masked, self._question)
+        slot = slot_of(part, self._question) is not None or bool(maker_of(part, self._question))
         bold = bool(BOLD.search(part))
-        if not links and not slot and not bold:
-            begins = wording("short", "reason").match(plain) or _PRONOUN.match(plain)
-            return 22 if opening and len(plain) <= 12 and not shared and not begins else 0
+        if not found and not slot and not bold:
+            return 0
+        links = [each[0].strip() for each in found]
         weight = (
             30 * shared // max(1, min(8, len(grams))) + 12 + 8 * (number == 0) + _BOLD_WEIGHT * bold
         )
@@ -219,9 +248,46 @@ class _State:
         holds = wording("short", "holding")
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
         weight += 40 * self._is_year(plain)
-        if not wording("short", "asks_where").search(asked):
+        weight += 25 * has_own_link(masked, self._question)
+        weight += self._of_what_is_asked(plain, found)
+        if not wording("short", "asks_for_place").search(asked):
             weight -= 20 * bool(wording("short", "located").match(plain))
         return weight - 15 * bool(wording("short", "like").search(masked))
+
+    def _is_linked(self, masked: str, part: str) -> bool:
+        """Whether a clause has a link, answers a question word, or has words in bold."""
+        return bool(
+            links_in(masked, self._question)
+            or slot_of(part, self._question) is not None
+            or maker_of(part, self._question)
+            or BOLD.search(part)
+        )
+
+    def _of_what_is_asked(self, plain: str, links: list[re.Match[str]]) -> int:
+        """The weight of the asked noun before a link, and of a value of the asked category."""
+        asked = asked_phrase(self._question)
+        noun = asked.noun[-2:] if not asked.noun.isascii() else asked.noun
+        named = bool(noun and links and noun in plain[: links[0].start()])
+        return 20 * named + 20 * bool(asked.lexicon and re.search(asked.lexicon, plain))
+
+    def _bare_weight(self, plain: str, number: int, *, alone: bool) -> int:
+        """The weight of the first clause of a sentence, where nothing links it to a subject."""
+        begins = wording("short", "reason").match(plain) or _PRONOUN.match(plain)
+        heading = wording("discourse", "note").fullmatch(plain)
+        shared = _grams(folded(self._question)) & _grams(plain)
+        if len(plain) > _SHORT or shared or begins or heading:
+            return 0
+        if number == 0 and alone and not wording("short", "pronoun").match(plain):
+            return 2 * CERTAIN
+        return 22 if alone or number == 0 else 0
+
+
+def _is_explained(parts: list[str]) -> bool:
+    """Whether the second clause of a sentence only says more of the first (关羽，字云长)."""
+    after = folded(parts[1]).strip(OUTSIDE) if len(parts) > 1 else ""
+    return (
+        after[:1] not in {"", "→", "⇒"} and wording("short", "says_more").match(after) is not None
+    )
 
 
 def _is_denied(masked: str) -> bool:

@@ -6,10 +6,12 @@ Also the equivalent readings of that value, and the marks that are no part of a 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from keju.metrics import english_number, parse_number
 from keju.scoring.answers import Extracted
-from keju.scoring.categories import of_category
+from keju.scoring.asked_phrases import asked_phrase, links_in
+from keju.scoring.categories import of_category, of_kind
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
@@ -38,9 +40,11 @@ def value_of(clause: str, question: str) -> str:
     said = clause.replace("*", "").replace("`", "")
     said = GLOSS.sub("", said) if GLOSS.sub("", said).strip(OUTSIDE) else said
     flat = folded(said)
+    if maker := maker_of(said, question):
+        return maker
     if (slot := slot_of(said, question)) is not None:
         return slot
-    links = list(wording("short", "link").finditer(without_quoted(flat)))
+    links = links_in(without_quoted(flat), question)
     if wording("short", "but").search(flat):
         after = wording("short", "but").search(flat)
         links = [each for each in links if after and each.end() > after.end()] or links
@@ -49,6 +53,17 @@ def value_of(clause: str, question: str) -> str:
         if rest.strip(EDGE) and trimmed_phrase(rest, question).strip(EDGE):
             return rest
     return said
+
+
+def maker_of(said: str, question: str) -> str:
+    """Who made something, of a passive clause (由恽寿平所绘), where a person is asked for."""
+    if "person" not in asked_phrase(question).kinds:
+        return ""
+    found = [
+        *wording("short", "maker").finditer(folded(said)),
+        *wording("short", "made_by").finditer(folded(said)),
+    ]
+    return said[found[-1].start("maker") : found[-1].end("maker")] if found else ""
 
 
 def slot_of(said: str, question: str) -> str | None:
@@ -94,8 +109,12 @@ def trimmed_phrase(said: str, question: str) -> str:
     """A phrase without words of the question and little words at both ends."""
     core = _bared(said)
     asked = folded(question)
+    counted = wording("short", "asks_for_number").search(asked)
     while True:
         flat = folded(core)
+        if not counted and (count := wording("short", "head_count").match(flat)):
+            core = core[count.end() :].strip(_LIGHT)
+            continue
         head = wording("short", "head").match(flat)
         if head and head.end() and head.end() < len(core):
             core = core[head.end() :].strip(_LIGHT)
@@ -151,41 +170,85 @@ def _bared(text: str) -> str:
 
 def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     """The phrase with its readings, the barest one first."""
-    readings: list[str] = []
-
-    def add(each: str) -> None:
-        core = _bared(each)
-        if core.strip(EDGE) and core not in readings and len(core) <= 400:
-            readings.append(core)
-
     core = said.replace("**", "").replace("`", "").strip(_LIGHT)
-    chosen = _in_language(core, question)
-    quoted = [each["inside"] or each["single"] for each in _QUOTED.finditer(chosen)]
+    chosen = _of_lexicon(_in_language(core, question), question)
     trimmed = trimmed_phrase(chosen, question)
-    if chosen[:1] in '“「『《"‘' and quoted:
-        add(quoted[0])
-    add(_ARTICLE.sub("", trimmed, count=1) if _ARTICLE.match(trimmed) else trimmed)
+    quoted = [each["inside"] or each["single"] for each in _QUOTED.finditer(chosen)]
+    quoted = [each for each in quoted if each in trimmed]
+    found = [quoted[0]] if chosen[:1] in '“「『《"‘' and quoted else []
+    found.append(_without_article(trimmed))
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE:
-        add(quoted[0])
-    for gloss in GLOSS.finditer(core):
-        if len(core) <= LONGEST_PHRASE and _other_name(GLOSS.sub("", core), gloss[0].strip(EDGE)):
-            add(GLOSS.sub("", core))
-            add(gloss[0].strip(EDGE))
-    flat = folded(trimmed)
-    if title := wording("short", "person").match(flat):
-        add(trimmed[title.end() :])
-    if (stop := wording("short", "phrase_end").search(flat)) and stop.start() > 1:
-        bare = trimmed[: stop.start()]
-        add(_ARTICLE.sub("", bare, count=1) if _ARTICLE.match(bare) else bare)
-    if unit := wording("short", "unit").fullmatch(flat):
-        add(unit["number"])
-    for each in of_category(trimmed, question):
-        add(each)
-    add(chosen)
-    add(core.strip(EDGE))
+        found.append(quoted[0])
+    found += [*_by_gloss(core), *_barer(trimmed, question)]
+    found += [trimmed_phrase(chosen, ""), chosen, core.strip(EDGE)]
+    bare = (_bared(each) for each in found)
+    readings = list(dict.fromkeys(each for each in bare if each.strip(EDGE) and len(each) <= 400))
     if not readings:
         return Extracted(None, "no phrase is given", source)
     return Extracted(readings[0], rule, source, tuple(readings[1:]))
+
+
+def _without_article(phrase: str) -> str:
+    return _ARTICLE.sub("", phrase, count=1) if _ARTICLE.match(phrase) else phrase
+
+
+def _by_gloss(core: str) -> Iterator[str]:
+    """The two names of a phrase that is given in two scripts."""
+    bare = GLOSS.sub("", core)
+    for gloss in GLOSS.finditer(core):
+        if len(core) <= LONGEST_PHRASE and _other_name(bare, gloss[0].strip(EDGE)):
+            yield bare
+            yield gloss[0].strip(EDGE)
+
+
+def _barer(trimmed: str, question: str) -> Iterator[str]:
+    """A phrase without title, modifiers, unit, or the noun of the asked category."""
+    flat = folded(trimmed)
+    if title := wording("short", "person").match(flat):
+        yield trimmed[title.end() :]
+    if "person" in asked_phrase(question).kinds and (
+        office := wording("short", "office_of").match(flat)
+    ):
+        yield trimmed[office.end() :]
+    if (stop := wording("short", "phrase_end").search(flat)) and stop.start() > 1:
+        yield _without_article(trimmed[: stop.start()])
+    for name in ("unit", "ordinal"):
+        if number := wording("short", name).fullmatch(flat):
+            yield next(group for group in number.groups() if group)
+    yield from of_category(trimmed, question)
+    yield from of_kind(trimmed, question)
+    if dynasty := _one_dynasty(trimmed, question):
+        yield dynasty
+    noun = asked_phrase(question).noun[:1]
+    if noun and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
+        yield owner[0]
+    if "的" in trimmed[:-1] and any(map(is_han, question)):
+        yield trimmed.rpartition("的")[2]
+
+
+def _one_dynasty(trimmed: str, question: str) -> str:
+    """The dynasty in a longer date (北宋徽宗大观年间), where one is asked for."""
+    if not wording("categories", "dynasty").search(folded(question)):
+        return ""
+    found = {
+        each[0]: each for each in wording("categories", "dynasty_values").finditer(folded(trimmed))
+    }
+    if len(found) != 1:
+        return ""
+    (only,) = found.values()
+    return trimmed[only.start() : only.end()]
+
+
+def _of_lexicon(chosen: str, question: str) -> str:
+    """The one season, colour or script in a phrase, where the question asks for one."""
+    lexicon = asked_phrase(question).lexicon
+    if not lexicon:
+        return chosen
+    found = {each[0]: each for each in re.finditer(lexicon, folded(chosen))}
+    if len(found) != 1:
+        return chosen
+    (only,) = found.values()
+    return chosen[only.start() : only.end()]
 
 
 def _in_language(core: str, question: str) -> str:
@@ -226,9 +289,13 @@ def _other_name(value: str, gloss: str) -> bool:
 
 def is_plain(clause: str, question: str) -> bool:
     """Whether a clause is a phrase alone, without words that link it to a subject."""
-    flat = folded(GLOSS.sub("", clause)).strip(OUTSIDE)
-    linked = has_link(without_quoted(flat)) or slot_of(clause, question)
-    return len(flat) <= LONGEST_PLAIN and not linked
+    flat = folded(GLOSS.sub("", clause))
+    linked = (
+        links_in(without_quoted(flat).strip(OUTSIDE), question)
+        or slot_of(clause, question)
+        or maker_of(clause, question)
+    )
+    return len(flat.strip(OUTSIDE)) <= LONGEST_PLAIN and not linked
 
 
 def has_link(flat: str) -> bool:

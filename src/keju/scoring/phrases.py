@@ -83,7 +83,10 @@ def _is_cut_off(core: str) -> bool:
 def _only_describes(core: str) -> bool:
     """Whether a text of three sentences or more begins as the description of an image."""
     sentences = [each for each in sentences_of(core) if each.strip(OUTSIDE)]
-    return len(sentences) > 2 and bool(wording("short", "describes").match(folded(core).lstrip()))
+    clauses = re.split(r"[，,。.]", core.strip(OUTSIDE))
+    return (len(sentences) > 2 or len(clauses) > 3) and bool(
+        wording("short", "describes").match(folded(core).lstrip())
+    )
 
 
 def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0911

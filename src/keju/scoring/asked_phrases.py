@@ -1,0 +1,74 @@
+"""What a question for a short phrase asks for: its noun, and kinds that change how it is read."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from keju.scoring.wordings import expression, folded, wording
+
+_LINKED = ("purpose", "office", "age", "worn", "place", "where", "style", "sobriquet", "loan")
+_KINDS = (*_LINKED, "doing", "person", "written_year")
+
+
+class AskedPhrase(NamedTuple):
+    """What a question asks for.
+
+    Attributes:
+        noun: the folded noun that is asked for (季节 in 哪个季节); empty where there is none.
+        kinds: the kinds of `short.toml` (``asks_…``) that the question is of.
+        lexicon: an expression of all values that can answer it (seasons, colours); or empty.
+    """
+
+    noun: str
+    kinds: frozenset[str]
+    lexicon: str
+
+
+@lru_cache(maxsize=1 << 12)
+def asked_phrase(question: str) -> AskedPhrase:
+    """What a question asks for."""
+    asked = folded(question)
+    kinds = frozenset(kind for kind in _KINDS if wording("short", f"asks_{kind}").search(asked))
+    found = wording("short", "asked_noun").search(asked)
+    lexicon = next(
+        (
+            expression("categories", f"{name}_values")
+            for name in ("season", "colour", "script")
+            if wording("categories", name).search(asked)
+        ),
+        "",
+    )
+    return AskedPhrase(_noun(found) if found else "", kinds, lexicon)
+
+
+def _noun(found: re.Match[str]) -> str:
+    """The noun without what qualifies it: before 是什么 its last part, after 哪个 its first."""
+    if found[1]:
+        return found[1].rpartition("的")[2]
+    return next((each for each in found.groups() if each), "").partition("的")[0]
+
+
+@lru_cache(maxsize=1 << 8)
+def _links(kinds: frozenset[str]) -> re.Pattern[str]:
+    if "doing" in kinds:
+        return wording("short", "link_doing")
+    own = [expression("short", f"link_{kind}") for kind in _LINKED if kind in kinds]
+    return re.compile("|".join([*own, expression("short", "link")]))
+
+
+def has_own_link(masked: str, question: str) -> bool:
+    """Whether a clause has a link that fits only this kind of question (用于 for a purpose)."""
+    kinds = asked_phrase(question).kinds
+    return any(wording("short", f"link_{kind}").search(masked) for kind in _LINKED if kind in kinds)
+
+
+def links_in(masked: str, question: str) -> list[re.Match[str]]:
+    """The words of a clause that link a subject with the answer to a question.
+
+    Args:
+        masked: the folded clause without what is quoted in it.
+        question: the question.
+    """
+    return list(_links(asked_phrase(question).kinds).finditer(masked))
