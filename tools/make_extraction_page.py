@@ -25,6 +25,9 @@ The banks are lists of answers in the manner of chat models, each written singly
 value that one careful annotator takes, or null for no answer. `strict` is compared with
 the human. [The guide](../tests/banks/README.md) says what the annotator takes, for each form.
 
+All banks below were open while the extractor was developed on them; agreement on answers that it
+has not seen is lower.
+
 - Lines: all answers of the form. Answers: those from which a human takes something.
 - Precision: of what `strict` takes, the share that the human takes. Recall: of what the human
   takes, the share that `strict` takes. Agreement includes the answers of which both take nothing.
@@ -48,23 +51,24 @@ the floor is 0.048. Its test is an expected failure.
 
 
 _BANKS = (
-    ("answers_frozen.jsonl", "Frozen bank"),
     ("answers.jsonl", "First development bank"),
     ("answers_second.jsonl", "Second development bank"),
     ("answers_third.jsonl", "Third development bank"),
     ("answers_fourth.jsonl", "Fourth development bank"),
+    ("answers_frozen.jsonl", "Fifth bank, opened"),
     ("variants.jsonl", "Variants of what was missed"),
 )
 _NOTES = {
-    "answers_frozen.jsonl": "It was written in two parts, and nobody who works on the extractor "
-    "has read it. A second annotation, made without the first values and the extractor, took the "
-    "same value from all 448 answers; as both were made with language models, this agreement is "
-    "probably higher than that of people. The goal is an agreement of 99. The other banks, which "
-    "the extractor was developed on, say nothing about unseen answers.",
+    "answers_frozen.jsonl": "The author of the extractor had not seen this bank when it was first "
+    "measured: agreement 95.5 (short answers 90.3, counts 89.1). It was opened after that, so the "
+    "table says nothing about unseen answers. It was written in two parts. A second annotation, "
+    "made without the first values and the extractor, took the same value from all 448 answers; as "
+    "both were made with language models, this agreement is probably higher than that of people.",
     "answers_fourth.jsonl": "The author of the extractor had not seen this bank when it was first "
     "measured: agreement 91.9. Two annotations agreed on all its lines. It was opened after that.",
     "variants.jsonl": "Written by the author of the extractor: 5 to 8 lines for each reason for "
-    "which an answer of the fourth bank was missed (`note` names the reason), and further lines.",
+    "which an answer of the fourth bank was missed (`note` names the reason), and lines of further "
+    "answers that the extractor missed when it first read them.",
 }
 
 

@@ -23,6 +23,9 @@ _LABEL = re.compile(r"(?P<label>[^:：\n。！？!?]{1,60})[:：](?P<rest>.*)\Z"
 _BRACKETED = re.compile(
     r"[【〖\[（(〔](?P<label>[^】〗\]\n）)〕]{1,24})[】〗\]）)〕]\s*[:：]?(?P<rest>.*)\Z", re.DOTALL
 )
+_PLACE_QUOTED = re.compile(
+    r"(?P<label>[\u4e00-\u9fff]{2,4})(?P<rest>“[^“”]+”|「[^「」]+」|『[^『』]+』)[，,。；;]?"
+)
 _NUMBERING = re.compile(
     r"\s*(?:[0-9]{1,2}|[一二三四五六七八九十]{1,2})[.、)）．]\s*|\s*step [0-9]+[.:]?\s*"
 )
@@ -147,7 +150,7 @@ class _Reader:
 
     def _labelled(self, line: str, *, heading: bool) -> str | None:
         """What follows the label of a line; None where it has none."""
-        found = _BRACKETED.match(line) or _LABEL.match(line)
+        found = _BRACKETED.match(line) or _LABEL.match(line) or _PLACE_QUOTED.fullmatch(line)
         label, rest = (found["label"], found["rest"].strip()) if found else ("", "")
         kind = kind_of_label(label) if label else ""
         if not kind and (heading or line.endswith((":", "："))) and len(line) <= _LONGEST_LABEL:
@@ -257,13 +260,7 @@ class _Reader:
         prefix = folded(found["prefix"])
         end = line.find(_CLOSING[found["open"]], found.end())
         tail = re.split(r"[。!?]", prefix)[-1]
-        says = wording("passages", "reads", "{}[:,]?\\s*$").search(prefix[-40:])
-        if (
-            end < 0
-            or not says
-            or not is_remark(tail, self._form)
-            or (wording("passages", "not_read", "{}[:,]?\\s?$").search(prefix[-40:]))
-        ):
+        if end < 0 or not self._introduces(prefix[-40:], tail):
             return None
         rest = line[end + 1 :].lstrip("。.，, ")
         inside = line[found.end() : end]
@@ -276,6 +273,16 @@ class _Reader:
             yield self._piece(rest, "remark")
             return ""
         return rest
+
+    def _introduces(self, prefix: str, tail: str) -> bool:
+        """Whether words before a quotation say that it is the text."""
+        if self._form == "translation" and wording("passages", "translates", "{}[:,]?\\s*$").search(
+            prefix
+        ):
+            return True
+        says = wording("passages", "reads", "{}[:,]?\\s*$").search(prefix)
+        denied = wording("passages", "not_read", "{}[:,]?\\s?$").search(prefix)
+        return bool(says and is_remark(tail, self._form) and not denied)
 
     def _piece(self, text: str, kind: str = "") -> Piece:
         return Piece(

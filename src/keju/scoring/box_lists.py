@@ -70,6 +70,12 @@ _CORNER_AND_SIZE = re.compile(
     rf"(?:height|h)\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})",
     re.IGNORECASE,
 )
+_POINT_AND_SIZE = re.compile(
+    rf"(?:top[- ]left|左上角?)[^()\[\]\n0-9]{{0,20}}[(\[]\s?({_NUMBER})\s?,\s?({_NUMBER})\s?[)\]]"
+    rf"[^0-9\n]{{0,6}}(?:width|w|宽度?)[^0-9\n]{{0,4}}({_NUMBER})"
+    rf"[^0-9\n]{{0,6}}(?:height|h|高度?)[^0-9\n]{{0,4}}({_NUMBER})",
+    re.IGNORECASE,
+)
 _ROWS = re.compile(r"[;；。]\s*")
 
 
@@ -142,7 +148,7 @@ def _sized(body: str) -> str:
         left, top, width, height = (float(each) for each in found.groups())
         return f"[{left:.10g}, {top:.10g}, {left + width:.10g}, {top + height:.10g}]"
 
-    return _CORNER_AND_SIZE.sub(corners, body)
+    return _POINT_AND_SIZE.sub(corners, _CORNER_AND_SIZE.sub(corners, body))
 
 
 def _corrected(text: str) -> str:

@@ -22,6 +22,9 @@ _ITEM = re.compile(r"[ \t]*(?:[-*•·]\s+|[(（]?\d{1,3}[)）.．、]\s*|[①-�
 _AFTER_ITEM = re.compile(r"\s*(?:——|—|–|\s-\s|[:：]|->|→|，|,\s)")
 _KIND = re.compile(r"(?<=[\u4e00-\u9fff])/(?:人名|地名|官名|书名|时间|[A-Z]{2,6})")
 _AND = re.compile(r"以及|及其|(?<=[\u4e00-\u9fff》]{2})和(?=[《\u4e00-\u9fff]{2})|\s和\s|\band\b")
+_NUMBER_OF_THEM = re.compile(
+    r"(?<=..)等?[一二三四五六七八九十两0-9]{1,3}[人位个名处地部种者][。.\s]*$"
+)
 _AND_SO_ON = re.compile(r"(?<=\S\S)等(?=[。.\s]*$)")
 _LABELLED = re.compile(r"[#\s*>-]*(?P<label>[^:：、，,\n]{1,24})[:：](?P<rest>.*)", re.DOTALL)
 _HEADER = re.compile(
@@ -83,6 +86,8 @@ def _names(listing: str) -> Iterator[str]:
         if begun and _opens_notes(line):
             return
         begun = begun or bool(line.strip(_EDGE))
+        if begun and _is_note(line):
+            return
         item = _ITEM.fullmatch(line)
         if line.strip().startswith("|"):
             yield from _clean(_cell(line))
@@ -103,6 +108,14 @@ def _opens_notes(line: str) -> bool:
     return kind_of_label(core) == "aside" and not known
 
 
+def _is_note(line: str) -> bool:
+    """Whether a line is a note with its label (注：“荆州”为地名，未列入)."""
+    found = _LABELLED.fullmatch(line.strip())
+    return found is not None and bool(
+        wording("discourse", "note").fullmatch(folded(found["label"]).strip(_EDGE))
+    )
+
+
 def _of_line(line: str) -> Iterator[str]:
     """The names in a line that is not a list item: its sentences without labels and remarks."""
     for sentence in _SENTENCE_END.split(_GLOSS.sub("", line)):
@@ -110,7 +123,8 @@ def _of_line(line: str) -> Iterator[str]:
         if not said.strip(_EDGE) or _is_said(said):
             continue
         said = _KIND.sub("", _CIRCLES.sub("、", _NUMBERS.sub("、", said)))
-        yield from _split(_AND_SO_ON.sub("", _AND.sub("、", said)))
+        said = _AND_SO_ON.sub("", _AND.sub("、", said))
+        yield from _split(_NUMBER_OF_THEM.sub("", said) if "、" in said else said)
 
 
 def _is_said(sentence: str) -> bool:

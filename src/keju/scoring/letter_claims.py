@@ -130,7 +130,7 @@ _NEGATIVE = (
     r"|\bnot\s(?:fit|match|correct|right|the|a|supported|consistent|likely)\b)"
 )
 _POSITIVE = (
-    r"(?:正确|正確|(?<![不反应])对(?![应于照比面])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|最佳|贴切|最优|合理|可取|无误|為佳|为佳|一致"
+    r"(?:正确|正確|(?<![不反应])对(?![应于照比面称立角望联话着象岸坐弈饮待])|符合|成立|合适|合適|准确|準確|恰当|匹配|相符|吻合|契合|最佳|贴切|最优|合理|可取|无误|為佳|为佳|一致"
     r"|\|\s?(?:yes|是)\b|✓|✔|✅|☑|√|⭕|🟢|\btrue\b|\b(?:correct|right|best|fits?|match(?:es)?"
     r"|accurate|appropriate|most\slikely|consistent)\b)"
 )
@@ -166,7 +166,7 @@ _ANSWER = re.compile(
     rf"|(?<!请回)(?:答案|正解)(?:\([^()\n]{{1,12}}\))?[\s\"”'」|】)\]]{{0,4}}"
     rf"|(?:^|(?<=[\s\"'{{,.(]))(?:(?:the|my|our|correct|best|right|final|most likely"
     rf"|chosen)\s){{0,3}}(?:answers?|ans|choice|option|response|result|output|selected|selection"
-    rf"|letter|conclusion|verdict|réponse|final_answer|prediction|pick)"
+    rf"|letter|match|fit|conclusion|verdict|réponse|final_answer|prediction|pick)"
     rf"(?:\s(?:option|choice|letter|here|to (?:this"
     rf"|the) question))?(?:\([^()\n]{{1,12}}\))?[\s\"'”|)\]]{{0,4}}(?:\s?(?:is|was|should\sbe"
     rf"|would\sbe|must\sbe|has\sto\sbe|will\sbe|=|:|->|→|—|-|seems to be|appears to be"

@@ -299,6 +299,7 @@ def _merged(flat: str, letters: Sequence[Mention], texts: Sequence[Mention]) -> 
             or len(each.letters) > 1
             or not _LABEL_GAP.match(flat[each.end : text.start][:_WIDEST])
             or text.start - each.end > _WIDEST
+            or "\n\n" in flat[each.end : text.start]
         ):
             found.append(each)
             continue

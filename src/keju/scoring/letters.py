@@ -20,7 +20,7 @@ _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「�
 _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
-_LONG, _SHORTEST_READING, _TWO = 240, 24, 2
+_LONG, _SOME, _SHORTEST_READING, _TWO = 240, 40, 24, 2
 _REVERSAL = re.compile(
     r"不对|不對|不,|不。|等等|等一下|更正|修正|纠正|改选|改為|改为|其实|實際|实际上|重新|再想|仔细|准确地说|应该是|應該是|而是|才是|但|然而|不过|最终|综上|因此"
     r"|所以|故|错了|有误"
@@ -157,6 +157,8 @@ def _decided(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
         return _of_strong(flat, strong, claims, offered)
     favoured = [each for each in claims if each.rank == Rank.FAVOURED]
     found = _favoured(flat, favoured) if favoured else None
+    if found is not None and found.mention.by_text and _is_cut(flat):
+        return Extracted(None, "unfinished")
     if found is not None:
         return _taken(flat, found, offered)
     if favoured:
@@ -262,7 +264,10 @@ def _of_weak(flat: str, claims: Sequence[Claim], offered: Sequence[str]) -> Extr
 
 def _is_cut(flat: str) -> bool:
     """Whether a response ends within a sentence."""
-    long = len(flat) > _LONG and flat.rstrip()[-1:].isalnum()
+    last_line = flat.rstrip().rpartition("\n")[2]
+    long = len(flat) > _LONG and last_line[-1:].isalnum()
+    # A line of finished sentences, the last of which has no end.
+    long = long or (len(flat) > _SOME and is_han(last_line[-1:] or " ") and "。" in last_line)
     return long or _UNFINISHED.search(flat) is not None
 
 

@@ -247,9 +247,11 @@ def _recommended(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
             for place, order in enumerate(("first", "second", "third")):
                 if wording("passages", order).search(sentence):
                     return place
+            words = [set(_WORD.findall(name)) for name in names]
+            shared = set.intersection(*words)
             named = [
-                place for place, name in enumerate(names)
-                if any(word in sentence for word in _WORD.findall(name))
+                place for place, own in enumerate(words)
+                if any(word in sentence for word in own - shared)
             ]  # fmt: skip
             if len(named) == 1:
                 return named[0]

@@ -22,6 +22,10 @@ _OF_A_KIND = re.compile(
     r"(?:是|为|属|系)(?:一[件幅部张]|于)?(?P<which>[\u4e00-\u9fff]{1,2}?)(?P<kind>[本书代朝体器画印])"
 )
 _LITTLE = frozenset("着著了的有是子过吗在为于地得个这那中上可以能够会")
+_VERB_ALONE = re.compile(
+    r"(?:确实|的确|都|也)?(?P<denied>并?[没未不](?:有)?)?(?P<verb>[\u4e00-\u9fff]{1,2}?)[了着著过]?"
+)
+_SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|style|paper|silk)\b")
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
 _LONGEST = 4_000
@@ -64,6 +68,9 @@ def stated_yes_no(body: str, question: str = "") -> Extracted | None:
         flat = folded(sentence).strip(_EDGE)
         if not flat or flat.endswith(("吗", "?")) or wording("discourse", "reported").match(flat):
             continue
+        decided = wording("yes_no", "concluded").search(flat)
+        if wording("yes_no", "criteria").search(flat) and not decided:
+            continue
         said = _of_sentence(flat, folded(question))
         if said is None:
             continue
@@ -89,10 +96,22 @@ def _of_sentence(flat: str, asked: str) -> str | None:
     if wording("yes_no", "yes", _WORD).match(core):
         return "Yes"
     clauses = [clause for each in _CLAUSE.split(core) if (clause := each.strip(_EDGE))]
+    if word := _last_word(clauses):
+        return word
     said = [found for each in reversed(clauses) if (found := _of_clause(each, asked))]
     if not said:
         return None
     return "" if _is_divided(clauses, said, asked) else said[0]
+
+
+def _last_word(clauses: list[str]) -> str:
+    """Yes or No where the last clause concludes with that word (左为羊，右为牛，因此否)."""
+    lead = wording("yes_no", "decides", "{}[:,\\s]*").match(clauses[-1]) if clauses else None
+    rest = clauses[-1][lead.end() :] if lead else ""
+    for name, word in (("no", "No"), ("yes", "Yes")):
+        if rest and wording("yes_no", name, "{}\\W*").fullmatch(rest):
+            return word
+    return ""
 
 
 def _is_divided(clauses: list[str], said: list[str], asked: str) -> bool:
@@ -110,19 +129,29 @@ def _of_clause(clause: str, asked: str) -> str:
     denied = bool(wording("yes_no", "denies").search(wording("yes_no", "double").sub(" ", clause)))
     lacking = _LACKING.search(clause)
     denied = denied or bool(lacking and lacking[1] in _predicate(asked))
-    differing = bool(wording("yes_no", "asks_differing").search(asked))
-    alike = differing or wording("yes_no", "asks_alike").search(asked)
-    if alike and wording("yes_no", "differs").search(clause):
-        return "Yes" if differing else "No"
-    of_the_pair = wording("yes_no", "the_pair").match(clause) or _shares(clause, _contents(asked))
-    if alike and wording("yes_no", "alike").search(clause) and of_the_pair:
-        return "Yes" if denied == differing else "No"
+    if likeness := _of_likeness(clause, asked, denied=denied):
+        return likeness
     if wording("yes_no", "joins").search(clause):
         return "No" if denied else "Yes"
     if _is_another_kind(clause, asked):
         return "No"
     if _about(clause, asked):
         return "No" if denied or _has_contrary(clause, asked) else "Yes"
+    return _verb_alone(clause, asked)
+
+
+def _of_likeness(clause: str, asked: str, *, denied: bool) -> str:
+    """Yes or No of a clause that says whether two things are alike, where that is asked."""
+    differing = bool(wording("yes_no", "asks_differing").search(asked))
+    if not differing and not wording("yes_no", "asks_alike").search(asked):
+        return ""
+    if wording("yes_no", "differs").search(clause):
+        return "Yes" if differing else "No"
+    if wording("yes_no", "same_character").search(clause):
+        return "Yes" if denied == differing else "No"
+    of_the_pair = wording("yes_no", "the_pair").match(clause) or _shares(clause, _contents(asked))
+    if wording("yes_no", "alike").search(clause) and of_the_pair:
+        return "Yes" if denied == differing else "No"
     return ""
 
 
@@ -130,6 +159,15 @@ def _predicate(asked: str) -> str:
     """What a question asks about its subject (绢本, 戴着帽子); the question where that is open."""
     found = wording("yes_no", "predicate").search(asked)
     return next((group for group in found.groups() if group), asked) if found else asked
+
+
+def _verb_alone(clause: str, asked: str) -> str:
+    """Yes or No of a clause that is only the asked verb (戴了, 并未出现)."""
+    found = _VERB_ALONE.fullmatch(clause)
+    predicate = _predicate(asked).strip(_EDGE)
+    if not found or len(found["verb"]) > len(predicate) or not predicate.startswith(found["verb"]):
+        return ""
+    return "No" if found["denied"] else "Yes"
 
 
 def _about(clause: str, asked: str) -> bool:
@@ -157,6 +195,13 @@ def _has_contrary(clause: str, asked: str) -> bool:
 
 def _is_another_kind(clause: str, asked: str) -> bool:
     """Whether a clause names another kind than the asked one (是绢本吗 - 为纸本)."""
+    wanted = _SCRIPT.search(asked)
+    if wanted:
+        said = {
+            each["which"] for each in _SCRIPT.finditer(clause) if each["kind"] == wanted["kind"]
+        }
+        denied = wording("yes_no", "denies").search(clause)
+        return bool(said) and wanted["which"] not in said and not denied
     found = _KIND.fullmatch(_predicate(asked).strip(_EDGE))
     if not found:
         return False

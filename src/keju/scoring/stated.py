@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from itertools import pairwise
 
+from keju.metrics import parse_number
 from keju.metrics.counts import Stated, stated_count, stated_probability
 from keju.scoring.answers import Extracted, body_of, unfenced
 from keju.scoring.wordings import folded, wording
@@ -14,6 +15,9 @@ LONGEST = 50_000
 """Longer answers are not searched for a number: none is so long, and a million digits take long."""
 
 _MOST_CORRECTIONS = 3
+_TENTHS = re.compile(
+    r"(?<![0-9零一二三四五六七八九十])([1-9一二三四五六七八九])成(?![功为立员语年])"
+)
 _CLAUSE = re.compile(r"[,，](?!\d)|[。;；!！?？\n]|\.(?=\s)|(?=\bbut\b)")
 
 
@@ -33,7 +37,7 @@ def extract_final_probability(text: str) -> Extracted:
     What follows a correction (修正为, "I revise it to") comes before what stands earlier, and what
     a clause reports of a first sight (起初, "at first") is passed over (`strict`).
     """
-    body = body_of(text)[-LONGEST:]
+    body = _TENTHS.sub(lambda found: f"{parse_number(found[1]):.0f}0%", body_of(text)[-LONGEST:])
     flat = folded(body)
     back = list(wording("discourse", "correction").finditer(flat))
     back += wording("counts", "revised").finditer(flat)
