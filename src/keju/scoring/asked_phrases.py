@@ -8,7 +8,20 @@ from typing import NamedTuple
 
 from keju.scoring.wordings import expression, folded, wording
 
-_LINKED = ("purpose", "office", "age", "worn", "place", "where", "style", "sobriquet", "loan")
+_LINKED = (
+    "purpose",
+    "office",
+    "age",
+    "worn",
+    "place",
+    "where",
+    "style",
+    "sobriquet",
+    "loan",
+    "scene",
+    "how",
+    "surname",
+)
 _KINDS = (*_LINKED, "doing", "person", "written_year")
 
 
@@ -40,7 +53,20 @@ def asked_phrase(question: str) -> AskedPhrase:
         ),
         "",
     )
-    return AskedPhrase(_noun(found) if found else "", kinds, lexicon)
+    return AskedPhrase(_noun(found) if found else "", kinds, lexicon or _choice(asked))
+
+
+def _choice(asked: str) -> str:
+    """An expression of the two values of a question that asks to choose (左手还是右手)."""
+    found = wording("short", "choice").search(asked)
+    if not found:
+        return ""
+    if found["left_word"]:
+        return rf"\b(?:{found['left_word']}|{found['right_word']})\b"
+    left, right = found["left"], found["right"]
+    ends = [place for place, char in enumerate(right) if char == left[-1]]
+    size = ends[0] + 1 if ends else min(len(left), len(right), 2)
+    return f"{left[-size:]}|{right[:size]}"
 
 
 def _noun(found: re.Match[str]) -> str:

@@ -30,6 +30,7 @@ _BOUNDED = re.compile(
     rf"(?<![0-9a-z第.]){_NUMBER.replace('?P<n>', '')}"
     r"(?:\s?[个名位只条枚处字匹人]?(?:以上|左右以上)|[来多余几](?=[个名位只条枚处字匹人头棵座艘张幅件方])"
     r"|余(?=[^,。;]{0,2}人)|\+| or more\b)"
+    r"|(?<![总人字个目])[数几][十百千万](?![一二三四五六七八九])"
 )
 _SOME_OF = re.compile(
     rf"\b{_NUMBER} of (?:them|whom|(?:the|these|those)"

@@ -28,11 +28,24 @@ _QUOTED = re.compile(
     r"|(?<!\w)'(?P<single>[^'\n]{1,80})'(?!\w)"
 )
 _ARTICLE = re.compile(r"(?:an?|the|some)\s+", re.IGNORECASE)
+_QUALIFIER = r"(?!(?:in|on|at|the|an?|his|her|its|of|with|is|was|by|to|and)\b)[a-z'-]+ "
+_IS = frozenset(
+    ["is", "are", "was", "were", "is the", "was the", "是", "就是", "即是", "便是", "正是"]
+)
 _WITH = ("与", "和", "跟", "同")
 
 
 def value_of(clause: str, question: str) -> str:
     """What a clause says, without the words that repeat the question."""
+    value = _linked_value(clause, question)
+    lexicon = asked_phrase(question).lexicon
+    if not lexicon or re.search(lexicon, folded(value)):
+        return value
+    said = {each[0] for each in re.finditer(lexicon, folded(clause))}
+    return said.pop() if len(said) == 1 else value
+
+
+def _linked_value(clause: str, question: str) -> str:
     bold = [found[1] for found in BOLD.finditer(clause)]
     bold = [each for each in bold if folded(each).strip(EDGE) not in folded(question)]
     if len(bold) == 1 and not wording("short", "answer").search(folded(bold[0])):
@@ -50,9 +63,27 @@ def value_of(clause: str, question: str) -> str:
         links = [each for each in links if after and each.end() > after.end()] or links
     for link in reversed(links):
         rest = said[link.end() :]
-        if rest.strip(EDGE) and trimmed_phrase(rest, question).strip(EDGE):
+        if is_new(rest, question):
             return rest
-    return said
+    only = len(links) == 1 and links[0][0].strip() in _IS
+    before = said[: links[0].start()] if only else ""
+    if before and is_new(before, question):
+        return before
+    rests = (said[link.end() :] for link in reversed(links))
+    return next((rest for rest in rests if trimmed_phrase(rest, question).strip(EDGE)), said)
+
+
+def is_new(phrase: str, question: str) -> bool:
+    """Whether a phrase is more than words of the question, or one of two that it offers."""
+    value = folded(trimmed_phrase(phrase, question)).strip(EDGE)
+    if not value:
+        return False
+    return value not in folded(question) or bool(_offers(question, value))
+
+
+def _offers(question: str, value: str) -> re.Match[str] | None:
+    lexicon = asked_phrase(question).lexicon
+    return re.search(lexicon, value) if lexicon else None
 
 
 def maker_of(said: str, question: str) -> str:
@@ -180,6 +211,7 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE:
         found.append(quoted[0])
     found += [*_by_gloss(core), *_barer(trimmed, question)]
+    found += [*_of_english_noun(chosen, asked_phrase(question).noun)]
     found += [trimmed_phrase(chosen, ""), chosen, core.strip(EDGE)]
     bare = (_bared(each) for each in found)
     readings = list(dict.fromkeys(each for each in bare if each.strip(EDGE) and len(each) <= 400))
@@ -220,10 +252,17 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
     if dynasty := _one_dynasty(trimmed, question):
         yield dynasty
     noun = asked_phrase(question).noun[:1]
-    if noun and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
+    if noun and not noun.isascii() and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
         yield owner[0]
     if "的" in trimmed[:-1] and any(map(is_han, question)):
         yield trimmed.rpartition("的")[2]
+
+
+def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
+    """The asked noun with the words that qualify it (holds it in his right hand → right hand)."""
+    if noun and noun.isascii():
+        for found in re.finditer(rf"\b(?:{_QUALIFIER}){{1,2}}{noun}\b", folded(chosen)):
+            yield chosen[found.start() : found.end()]
 
 
 def _one_dynasty(trimmed: str, question: str) -> str:

@@ -26,9 +26,9 @@ from keju.scoring.phrase_values import (
     LONGEST_PLAIN,
     OUTSIDE,
     gloss_of,
+    is_new,
     is_plain,
     readings_of,
-    trimmed_phrase,
     value_of,
 )
 from keju.scoring.wordings import folded, wording
@@ -95,7 +95,13 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
         return Extracted(None, "several phrases", body)
     if len(clauses) == 1 and clauses[0].weight >= 0 and is_plain(clauses[0].text, question):
         return readings_of(clauses[0].text, question, "whole answer", body)
-    best = _best([each for each in clauses if each.weight < 0 or _is_new(each.text, question)])
+    best = _best(
+        [
+            each
+            for each in clauses
+            if each.weight < 0 or is_new(value_of(each.text, question), question)
+        ]
+    )
     if best and best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS:
         best = None
     if (best is None or best.weight < CERTAIN + 5) and _only_describes(core):
@@ -119,12 +125,6 @@ def _lists_several(clauses: list[Clause], question: str) -> bool:
     places = {each.sentence for each in clauses}
     short = all(len(each.text) <= _LONGEST_BARE for each in clauses)
     return len(places) > 2 and len(bare) == len(clauses) and short
-
-
-def _is_new(clause: str, question: str) -> bool:
-    """Whether the value of a clause is more than words of the question."""
-    value = folded(trimmed_phrase(value_of(clause, question), question)).strip(EDGE)
-    return bool(value) and value not in folded(question)
 
 
 def _best(clauses: list[Clause]) -> Clause | None:
