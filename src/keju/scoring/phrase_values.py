@@ -22,6 +22,7 @@ BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
 GLOSS = re.compile(r"\s*[（(\[][^（()）\[\]]{0,200}[）)\]]")
 LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
+_LONGEST_READING = 400
 _LIGHT = " \t\r\n\u3000*_`#。.，,、:：;；!！—–-"
 _QUOTED = re.compile(
     r"[“「『《\"‘](?P<inside>[^“”「」『』《》\"‘’]{1,80})[”」』》\"’]"
@@ -141,7 +142,7 @@ def trimmed_phrase(said: str, question: str) -> str:
     core = _bared(said)
     asked = folded(question)
     counted = wording("short", "asks_for_number").search(asked)
-    while True:
+    while len(core) <= _LONGEST_READING:
         flat = folded(core)
         if not counted and (count := wording("short", "head_count").match(flat)):
             core = core[count.end() :].strip(_LIGHT)
@@ -158,7 +159,8 @@ def trimmed_phrase(said: str, question: str) -> str:
         if 0 < cut < len(core):
             core = core[:cut].strip(_LIGHT)
             continue
-        return core
+        break
+    return core
 
 
 def _tail_of_question(flat: str, asked: str) -> int:
@@ -214,7 +216,9 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found += [*_of_english_noun(chosen, asked_phrase(question).noun)]
     found += [trimmed_phrase(chosen, ""), chosen, core.strip(EDGE)]
     bare = (_bared(each) for each in found)
-    readings = list(dict.fromkeys(each for each in bare if each.strip(EDGE) and len(each) <= 400))
+    readings = list(
+        dict.fromkeys(each for each in bare if each.strip(EDGE) and len(each) <= _LONGEST_READING)
+    )
     if not readings:
         return Extracted(None, "no phrase is given", source)
     return Extracted(readings[0], rule, source, tuple(readings[1:]))
