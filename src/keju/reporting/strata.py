@@ -36,8 +36,8 @@ def strata(gathered: Gathered) -> list[Json]:
 
     A row is ``[stratum, items, mean, low, high, values]``: the mean over all models but baselines
     with its 95 % interval by group (None where there is none), and the value of each model of the
-    report (None where it has none). Tables by group come first, as a page opens with them, and
-    kinds of which each stratum is one item come last.
+    report (None where it has none). A kind of which each stratum is one
+    item, such as the file, has no table.
     """
     real = [name for name, voice in gathered.voices.items() if voice.role != "baseline"]
     scored = {
@@ -55,13 +55,7 @@ def strata(gathered: Gathered) -> list[Json]:
                 name = task_name(task, query)
                 tables.append(_table(name, kind, by_stratum, gathered.models, real))
     whole = [_table("", k, by, gathered.models, real) for k, by in of_all.items() if len(by) > 1]
-    return sorted([*whole, *tables] if len(scored) > 1 else tables, key=_rank(tables))
-
-
-def _rank(tables: Sequence[Json]) -> Callable[[Json], tuple[bool, bool]]:
-    """The order of kinds of stratum: groups (books) first, kinds that name each item last."""
-    grouping = {table["kind"] for table in tables if any(row[1] > 1 for row in table["rows"])}
-    return lambda table: (table["kind"] not in grouping, table["kind"] != "group")
+    return [*whole, *tables] if len(scored) > 1 else tables
 
 
 def _parted(
