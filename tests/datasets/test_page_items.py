@@ -7,6 +7,8 @@ import pytest
 from lxml import etree
 from PIL import Image
 
+from keju.benchmarks import is_blank
+from keju.datasets.readers import import_dataset
 from keju.datasets.readers.pages.page_xml import import_page_xml, read_page
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.errors import DataError, UsageError
@@ -254,3 +256,18 @@ def test_every_type_of_the_editions_is_known(shared: Path) -> None:
     assert kinds["Commentary", "note"] == 5180
     assert kinds["Title", "title"] == 753
     assert sum(kinds.values()) == 10156
+
+
+def test_a_page_without_a_line_is_blank_where_the_option_says_so(tmp_path: Path) -> None:
+    page_file(tmp_path / "src", region(line("經")), name="book/p1.xml")
+    page_file(tmp_path / "src", "<ImageRegion/>", name="book/p2.xml")
+    page_file(tmp_path / "src", region(line("")), name="book/p3.xml")
+    _, items, notes = imported(tmp_path / "src", tmp_path / "skipped")
+    assert set(items) == {"book/p1", "book/p3"}
+    _, items, notes = imported(tmp_path / "src", tmp_path / "blank", blank_pages="yes")
+    assert {name for name, item in items.items() if is_blank(item)} == {"book/p2"}
+    assert "imported as blank: 1 page, book/p2.xml" in notes
+    about = {"name": "x", "version": "1", "licence": "CC0-1.0", "source": "test"}
+    options = {"blank-pages": "yes"}
+    done = import_dataset("page-xml", tmp_path / "src", tmp_path / "o", **about, options=options)
+    assert done.manifest.items == 3

@@ -88,6 +88,22 @@ def test_a_text_that_is_empty_or_not_utf8_is_named(src: Path, content: bytes, sa
         read(src)
 
 
+def test_a_page_may_be_blank_by_its_word_or_by_the_option(src: Path) -> None:
+    (src / "001.txt").write_text(" [BLANK]\n", "utf-8")
+    assert read(src).notes == ("imported as blank: 1 page: 001",)
+    first, second = Dataset.open(src.parent / "out").items()
+    assert (first.answer, first.transcription, first.metadata["blank"]) == ("", None, "yes")
+    assert "blank" not in second.metadata
+
+
+def test_an_empty_text_is_a_blank_page_only_where_the_option_says_so(src: Path) -> None:
+    (src / "001.txt").write_text("\n", "utf-8")
+    with pytest.raises(DataError, match="--option blank-pages=yes"):
+        read(src)
+    done = read(src, blank_pages="yes")
+    assert done.notes == ("imported as blank: 1 page: 001",)
+
+
 def test_a_name_that_is_not_utf8_is_named(src: Path, picture: Callable[..., bytes]) -> None:
     name = os.fsdecode(b"\xb0\xa1")
     try:

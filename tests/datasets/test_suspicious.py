@@ -165,18 +165,20 @@ def test_real_pages_are_sound_and_an_eighth_or_thirty_times_their_text_is_not() 
         assert "too long" in extent_fault(len(text) * 30, parts)[0]
 
 
-def test_validate_reports_rtf_todo_and_a_text_of_another_length(
+def test_validate_reports_markup_todo_and_a_text_of_another_length(
     tmp_path: Path, picture: Callable[..., bytes]
 ) -> None:
-    texts = {"p1": RTF, "p2": "TODO", "p3": "學而時習之", "p4": "學"}
+    texts = {"p1": "<p>學而時習之</p>", "p2": "TODO", "p3": "學而時習之", "p4": "學"}
     dataset = Dataset.open(mini.path())
     page = next(each for each in dataset.items() if each.id == "mengzi-t1")
+    src = tmp_path / "src"
+    src.mkdir()
     for number, (name, text) in enumerate(texts.items()):
         shown = dataset.image_bytes(page.images[0]) if name == "p4" else picture(number)
-        (tmp_path / f"{name}.png").write_bytes(shown)
-        (tmp_path / f"{name}.txt").write_text(text, "utf-8")
+        (src / f"{name}.png").write_bytes(shown)
+        (src / f"{name}.txt").write_text(text, "utf-8")
     about = {"name": "n", "version": "1", "licence": "CC0", "source": "s"}
-    import_dataset("pages", tmp_path, tmp_path / "out", **about)
+    import_dataset("pages", src, tmp_path / "out", **about)
     found = {each.item.split()[0].rstrip(":"): each for each in validate(tmp_path / "out")}
     assert {name: each.severity for name, each in found.items()} == dict.fromkeys(
         ("p1", "p2", "p4"), "warning"

@@ -1,5 +1,6 @@
 """What is asked: the catalogues of tasks, as data."""
 
+from keju.benchmarks.blank import as_blank, is_blank
 from keju.benchmarks.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
@@ -37,9 +38,11 @@ __all__ = [
     "QuestionForms",
     "Task",
     "TaskRow",
+    "as_blank",
     "benchmark_title",
     "choices_of",
     "has_reference",
+    "is_blank",
     "is_task_word",
     "is_undeciphered",
     "missing_reference",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from keju.benchmarks.blank import REASON as BLANK_PAGE
+from keju.benchmarks.blank import is_blank
 from keju.benchmarks.catalogue import task
 from keju.benchmarks.prompts import query_of
 from keju.benchmarks.undeciphered import REASON, is_undeciphered
@@ -41,4 +43,6 @@ def missing_reference(item: Item) -> str:
     """Why responses to an item are unscored; empty where the item has a reference."""
     if has_reference(item):
         return ""
+    if is_blank(item):
+        return BLANK_PAGE
     return REASON if is_undeciphered(item) else NO_REFERENCE

@@ -122,6 +122,7 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
     """The notes on a scored run that are printed below its scores."""
     from keju.reporting.asked import unfinished_lines
     from keju.reporting.asked_otherwise import otherwise_lines
+    from keju.reporting.blank_pages import invented_lines
     from keju.reporting.own_drafts import own_draft_lines
     from keju.reporting.swapped import swap_lines, swapped_in
     from keju.runs import RunFolder
@@ -129,7 +130,7 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
 
     run = RunFolder.open(path)
     lines = [*unfinished_lines(path), *own_draft_lines(path), *otherwise_lines(run.manifest())]
-    lines += swap_lines(swapped_in(run))
+    lines += [*swap_lines(swapped_in(run)), *invented_lines(run)]
     if adjudicated and (unused := unused_decisions(read_decisions(adjudicated), run)):
         lines.append(
             f"Decisions in {adjudicated} that do not count, because the run does not have the "

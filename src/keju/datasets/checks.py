@@ -11,12 +11,14 @@ from keju.benchmarks import (
     Query,
     Task,
     choices_of,
+    is_blank,
     missing_reference,
     options_of,
     prompt_of,
     query_of,
     task,
 )
+from keju.benchmarks.blank import MARK as BLANK
 from keju.datasets.boxes import box_fault
 from keju.errors import DataError, UsageError
 from keju.items import Item
@@ -147,6 +149,18 @@ def _gallery(item: Item) -> Iterator[Flaw]:
         yield Flaw("a relevant candidate is named twice", "Name each once.")
 
 
+def _blank(asked: _Asked) -> Iterator[Flaw]:
+    """A blank page has no text, and only a page that is to be transcribed can be one."""
+    if asked.item.metadata.get(BLANK) != "yes":
+        return
+    if not is_blank(asked.item) or asked.query.form != "transcription":
+        yield Flaw(
+            f"its metadata says {BLANK}=yes, but it has a text or asks for no transcription",
+            f"Remove the text or the metadata {BLANK}.",
+            grave=False,
+        )
+
+
 def _answer(asked: _Asked) -> Iterator[Flaw]:
     item, form = asked.item, asked.query.form
     if asked.task.of_pairs or awaited(item):
@@ -261,6 +275,7 @@ def _apart(one: str, other: str) -> str:
 
 _CHECKS: tuple[Callable[[_Asked], Iterator[Flaw]], ...] = (
     _images,
+    _blank,
     _answer,
     _options,
     _boxes,

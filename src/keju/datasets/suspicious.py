@@ -101,7 +101,7 @@ def text_fault(text: str) -> tuple[str, str] | None:
     return None
 
 
-_AS_BLANK = "Write what the image shows, or drop it."
+_AS_BLANK = "If it is blank, import it as a blank page: see keju data formats pages."
 
 
 def suspicious_texts(items: Iterable[Item]) -> Iterator[Suspicion]:
@@ -152,10 +152,15 @@ def extent_fault(length: int, parts: Parts) -> tuple[str, str] | None:
     """Whether a text is far too short or too long for what its image shows, with a hint.
 
     Args:
-        length: characters of the text as OCR scoring counts them, 1 or more.
+        length: characters of the text as OCR scoring counts them; 0 for a blank page.
         parts: the parts of characters on the image.
     """
-    shown = f"{length:,} character{'s'[: length == 1]}"
+    shown = f"{length:,} character{'' if length == 1 else 's'}"
+    if not length and parts.number >= LEAST_PARTS:
+        return (
+            f"a blank page by its text, but the image has {parts.number:,} parts of characters",
+            "Check that the page is blank.",
+        )
     if parts.number >= LEAST_PARTS and parts.number > MOST_PARTS * length:
         return (
             f"the text ({shown}) is far too short for the {parts.number:,} parts of characters on "

@@ -9,7 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.benchmarks import NO_REFERENCE
+from keju.benchmarks import NO_REFERENCE, is_blank
+from keju.benchmarks.blank import REASON as BLANK_PAGE
 from keju.benchmarks.undeciphered import MARK
 from keju.datasets.checks import awaited, check_item, unscored, without_image
 from keju.datasets.manifest import UNKNOWN
@@ -53,6 +54,8 @@ class _Picture(NamedTuple):
     items: list[str]
     length: int
     """Characters of the text that it is said to show; 0 where that is not known."""
+    blank: bool
+    """Whether it is said to be a blank page."""
 
     @property
     def place(self) -> str:
@@ -170,7 +173,7 @@ def _awaited(items: list[Item]) -> Iterator[Finding]:
 
 
 def _unscored(items: list[Item]) -> Iterator[Finding]:
-    """One notice for all items without a reference, and one for all undeciphered characters."""
+    """One notice for all items without a reference, undeciphered characters or blank pages each."""
     found: dict[str, list[Item]] = {}
     for item in items:
         if reason := unscored(item):
@@ -181,7 +184,13 @@ def _unscored(items: list[Item]) -> Iterator[Finding]:
             "an undeciphered character: it is asked, and its readings are not scored",
             "Write its description where a reading is established.",
         )
-        if reason == NO_REFERENCE:
+        if reason == BLANK_PAGE:
+            problem = (
+                f"a blank page ({len(some):,} of {len(items):,} items): text that a model invents "
+                "on it is counted, and nothing else"
+            )
+            hint = "Nothing is to be done if the page is blank."
+        elif reason == NO_REFERENCE:
             problem = (
                 f"no reference ({len(some):,} of {len(items):,} items): "
                 "it can be asked, and its responses are not scored"
@@ -214,7 +223,7 @@ def _pictures(items: list[Item]) -> dict[str, _Picture]:
     for item in items:
         for ref in item.images:
             length = length_on_image(item)
-            picture = pictures.setdefault(ref.path, _Picture(ref, [], length))
+            picture = pictures.setdefault(ref.path, _Picture(ref, [], length, is_blank(item)))
             picture.items.append(item.id)
             if length > picture.length:
                 pictures[ref.path] = picture._replace(length=length)
@@ -284,7 +293,7 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
             "EXIF turns this image, and not every model obeys that",
             "Store it upright.",
         )
-    if picture.length:
+    if picture.length or picture.blank:
         parts = parts_of(open_image(data, name=ref.path))
         if fault := extent_fault(picture.length, parts):
             yield Finding("warning", picture.place, *fault)

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keju.benchmarks import NO_REFERENCE, Query, Task, tasks
+from keju.benchmarks.blank import REASON as BLANK_PAGE
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
 from keju.errors import shortened
@@ -124,7 +125,7 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
     """What was not scored and why, how many failures there are, and responses without an item."""
     for each in joined(part for summary in summaries for part in summary.unscored):
         many = each.responses > 1
-        if each.reason == NO_REFERENCE:
+        if each.reason in (NO_REFERENCE, BLANK_PAGE):
             many_items = f"{each.responses:,} responses, such as that" if many else "the response"
             yield f"not scored: {many_items} to {shortened(each.item)} ({each.task}): {each.reason}"
             continue

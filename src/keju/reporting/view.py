@@ -14,6 +14,7 @@ from keju.reporting.beside import beside_tables
 from keju.reporting.beside_data import data_tables
 from keju.reporting.beside_inputs import input_table
 from keju.reporting.beside_own import Given
+from keju.reporting.blank_pages import InventedRow, invented_rows
 from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
 from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
@@ -84,6 +85,7 @@ class View(NamedTuple):
     synthetic: list[str]
     without_reference: str
     swapped: list[SwapLine]
+    invented: list[InventedRow]
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
@@ -149,6 +151,7 @@ def build_view(
         synthetic=_synthetic(gathered),
         without_reference=_without_reference(gathered),
         swapped=swap_table(swapped, gathered),
+        invented=invented_rows(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),

@@ -15,6 +15,7 @@ from keju.datasets.readers.pages.page_items import (
     PAGE_OPTIONS,
     PageOptions,
     import_pages,
+    keywords,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
@@ -186,7 +187,7 @@ def _resolution(dpi: str | float | None) -> float | None:
 
 
 def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    return import_alto(src, writer, **options)
+    return import_alto(src, writer, **keywords(options))
 
 
 READER = Reader(

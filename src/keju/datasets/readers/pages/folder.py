@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.benchmarks import OWN_PAGE, prompt_of, task
+from keju.benchmarks import OWN_PAGE, as_blank, prompt_of, task
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -29,7 +29,7 @@ from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, pag
 from keju.datasets.readers.pages.unpaired import Unpaired
 from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item
 
@@ -40,6 +40,7 @@ SRC                       a folder, with folders in it as deep as you like, or o
   book2.pdf, book2.tif    several pages in one file
   book2.txt               their texts, a form feed between pages, as pdftotext writes them; or
   book2/001.txt           one file a page; also book2-001.txt, book2_1.txt, book2.001.txt
+A page that shows no text has the text [blank]: then the text that a model invents on it is counted.
 A PDF page that is one scanned image gives that image; other pages are rendered.
 The folder of a page, or the PDF or TIFF that it is from, is its group (the unit of independence),
 so keep one book in one folder."""
@@ -48,8 +49,12 @@ OPTIONS = {
     "task": "the task that the text answers (default page_ocr; published: page_level_ocr, T1)",
     "skip-missing": "yes: skip images without text and texts without image (default no)",
     "texts": "no: import the images without references, to run models on them (default yes)",
+    "blank-pages": "yes: a page whose text is empty is blank (default no: that is an error)",
     "dpi": "resolution at which PDF pages are rendered (default: that of the scan, else 300)",
 }
+
+BLANK_TEXT = "[blank]"
+"""The text of a page that shows none."""
 
 _KINDS = (*EXTENSIONS, "pdf")
 
@@ -83,7 +88,12 @@ def _read(
     problems = Problems(src)
     scans = _scans(files, pdfs, problems)
     texts = Texts(list(files_under(root, {"txt"})) if with_texts else [])
-    found = _found(scans, texts, problems) if with_texts else {scan: {} for scan in scans}
+    empty_is_blank = flag(options, "blank-pages")
+    found = (
+        _found(scans, texts, problems, empty_is_blank)
+        if with_texts
+        else {scan: {} for scan in scans}
+    )
     if with_texts:
         broken = {file.with_suffix("") for file in files} - {scan.stem for scan in found}
         lost = [file for file in texts.unused() if src.is_dir() and not _of(file, broken)]
@@ -98,13 +108,20 @@ def _read(
         for line in _others(src):
             problems.note(line)
         problems.check()
+    blank: list[str] = []
     for scan, pages in found.items():
         wanted = pages if with_texts else range(1, (scan.pages or 1) + 1)
         with problems.collecting("unusable image"):
             for number, image in images_of(scan, wanted, dpi, pdfs) if wanted else ():
                 text = pages[number][1] if with_texts else ""
-                writer.add(_item(writer, root, scan, number, image, text, pattern))
+                item = _item(writer, root, scan, number, image, text, pattern)
+                if with_texts and text.strip().casefold() in ("", BLANK_TEXT):
+                    item = as_blank(item)
+                    blank.append(item.id)
+                writer.add(item)
     problems.check()
+    if blank:
+        yield f"imported as blank: {number_of(len(blank), 'page', 'pages')}: {listed(blank)}"
 
 
 def _pattern(options: Options) -> Item:
@@ -161,19 +178,25 @@ def _scans(files: list[Path], pdfs: PdfReader, problems: Problems) -> list[Scan]
     return list(known.values())
 
 
-def _found(scans: list[Scan], texts: Texts, problems: Problems) -> dict[Scan, Pages]:
+def _found(
+    scans: list[Scan], texts: Texts, problems: Problems, empty_is_blank: bool
+) -> dict[Scan, Pages]:
     """The texts of each scan whose texts can be used."""
     found: dict[Scan, Pages] = {}
     for scan in scans:
         with problems.collecting("unusable text"):
             pages = texts.of(scan)
             for file, text in pages.values():
-                if not text.strip():
-                    raise DataError(
-                        "the text is empty", file=file, mend="Write it, or drop the page"
-                    )
+                if not text.strip() and not empty_is_blank:
+                    raise DataError("the text is empty", file=file, mend=_EMPTY)
             found[scan] = pages
     return found
+
+
+_EMPTY = (
+    f"Write it, or {BLANK_TEXT} if the page shows no text. If all pages with an empty text are "
+    "blank: --option blank-pages=yes"
+)
 
 
 def _check_headers(scans: list[Scan], problems: Problems) -> None:

@@ -17,6 +17,7 @@ from keju.datasets.readers.pages.page_items import (
     PAGE_OPTIONS,
     PageOptions,
     import_pages,
+    keywords,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around
@@ -170,7 +171,7 @@ _SAMPLE = 40
 
 
 def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    return import_hocr(src, writer, **options)
+    return import_hocr(src, writer, **keywords(options))
 
 
 READER = Reader(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Protocol, TypedDict, Unpack
+from typing import Protocol, TypedDict, Unpack, cast
 
 import msgspec
 
-from keju.benchmarks import OWN_PAGE, Task
+from keju.benchmarks import OWN_PAGE, Task, as_blank
 from keju.benchmarks import task as find_task
 from keju.datasets.line_kinds import parse_kinds, says_something, states_kind
 from keju.datasets.pages import (
@@ -23,7 +23,9 @@ from keju.datasets.pages import (
     text_choice,
 )
 from keju.datasets.readers.base import (
+    Options,
     files_under,
+    flag,
     image_files,
     kept_inside,
     listed,
@@ -40,6 +42,7 @@ PAGE_OPTIONS = {
     "text": "all lines; body: main text and notes together; main; notes (default all)",
     "order": "auto: the file's ReadingOrder, else geometry; document; geometry (default auto)",
     "images": "the folder of the page images, if they are not beside the files",
+    "blank-pages": "yes: a page without a line is blank (default no: it is skipped)",
     "kinds": "what the files' own line types mean, e.g. Glose=note,Vers=main",
 }
 
@@ -67,7 +70,8 @@ class PageOptions(TypedDict, total=False):
     lines; ``body``, main text and notes together; ``main``; ``notes``. `order` is ``auto`` (the
     file's ReadingOrder, else geometry), ``document`` or ``geometry``. `images` is the folder of the
     images, if they are not beside the files. `kinds` is what the file's own words for line types
-    mean, e.g. ``Glose=note,正文=main``.
+    mean, e.g. ``Glose=note,正文=main``. `blank_pages` is ``yes`` to import pages without any line
+    as blank; a page with lines that are empty is not transcribed yet.
     """
 
     task: str
@@ -75,6 +79,7 @@ class PageOptions(TypedDict, total=False):
     order: str
     images: Path | str | None
     kinds: str
+    blank_pages: str
 
 
 class ReadPage(Protocol):
@@ -84,6 +89,11 @@ class ReadPage(Protocol):
         """The page in the file; `kinds` is what the user says that words for types mean."""
 
 
+def keywords(options: Options) -> PageOptions:
+    """A user's options as keyword arguments of an import of pages."""
+    return cast("PageOptions", {name.replace("-", "_"): text for name, text in options.items()})
+
+
 class _Wish(Record, frozen=True, kw_only=True):
     """What the user wants of the pages: which task, which lines, in which order."""
 
@@ -91,6 +101,7 @@ class _Wish(Record, frozen=True, kw_only=True):
     text: TextChoice
     order: OrderChoice
     images: str
+    blank_pages: bool
     kinds: dict[str, LineKind]
 
 
@@ -109,6 +120,7 @@ def _wish(options: PageOptions) -> _Wish:
         text=text_choice(options.get("text", "all")),
         order=order_choice(options.get("order", "auto")),
         images=str(images or ""),
+        blank_pages=flag({"blank-pages": options.get("blank_pages", "no")}, "blank-pages"),
         kinds=parse_kinds(options.get("kinds", "")),
     )
 
@@ -146,6 +158,7 @@ def import_pages(
     without_line: list[str] = []
     without_text: list[str] = []
     without_image: list[str] = []
+    blank: list[str] = []
     added = 0
     for file, page in _pages(src, read, wish.kinds, suffixes):
         inside = file.relative_to(src) if file != src else Path(file.name)
@@ -153,17 +166,21 @@ def import_pages(
             _must_be_told_apart(page, wish.kinds)
         lines = page_in_reading_order(page, order=wish.order)
         wanted = chosen(lines, wish.text)
-        if not wanted:
+        is_blank = wish.blank_pages and not lines
+        if not wanted and not is_blank:
             without_line.append(inside.as_posix())
             continue
-        if not any(line.text.strip() for line in wanted):
+        if is_blank:
+            blank.append(inside.as_posix())
+        elif not any(line.text.strip() for line in wanted):
             without_text.append(inside.as_posix())
         picture = pictures.find(file, inside, page.image_name)
         ref = writer.add_image(source_bytes(picture), str(picture)) if picture else None
         if ref is None:
             without_image.append(inside.as_posix())
         image = _inside(picture, src, wish.images) if picture else ""
-        writer.add(_item(page, wish, lines, ref, image, inside, _edition(src, inside)))
+        item = _item(page, wish, lines, ref, image, inside, _edition(src, inside))
+        writer.add(as_blank(item) if is_blank else item)
         added += 1
     if not added:
         raise DataError("no page to import: none has a line of the wanted kind", file=src)
@@ -173,6 +190,7 @@ def import_pages(
             ("imported without image, since none was found", without_image),
             ("imported with empty lines alone, so nothing can be scored", without_text),
             ("skipped, since no line of the wanted kind", without_line),
+            ("imported as blank", blank),
         )
         if names
     ]

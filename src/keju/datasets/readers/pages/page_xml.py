@@ -18,6 +18,7 @@ from keju.datasets.readers.pages.page_items import (
     PAGE_OPTIONS,
     PageOptions,
     import_pages,
+    keywords,
     page_layout,
 )
 from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_order, root_of
@@ -186,7 +187,7 @@ def _is_indexed(page: etree._Element) -> bool:
 
 
 def _read(src: Path, writer: DatasetWriter, options: Options) -> list[str]:
-    return import_page_xml(src, writer, **options)
+    return import_page_xml(src, writer, **keywords(options))
 
 
 READER = Reader(

@@ -1,0 +1,28 @@
+"""Blank pages: items of transcription that are known to show no text."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from keju.items import Item
+
+MARK = "blank"
+"""The metadata key of a blank page; its value is ``yes``."""
+
+REASON = "blank page: no character to divide by, so invented text is counted apart"
+"""Why responses to a blank page have no score: rates are per character of the reference."""
+
+
+def as_blank(item: Item) -> Item:
+    """The item as a blank page: marked, and without a text."""
+    metadata = item.metadata | {MARK: "yes"}
+    return replace(item, answer="", transcription=None, lines=(), metadata=metadata)
+
+
+def is_blank(item: Item) -> bool:
+    """Whether an item is a blank page: declared so by its metadata (`MARK`), and without a text.
+
+    An item that has no text and is not marked lacks its reference.
+    """
+    texts = (item.answer, item.answer_simplified, item.transcription or "")
+    return item.metadata.get(MARK) == "yes" and not any(text.strip() for text in texts)

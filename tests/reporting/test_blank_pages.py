@@ -1,0 +1,126 @@
+"""Blank pages go through a run, its scores, its report and its exports, and nothing breaks."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from PIL import Image, ImageOps
+from tests.reporting.conftest import picture
+from tests.support.commanding import keju
+from tests.support.needing import needs
+
+from keju.datasets import mini
+from keju.datasets.readers import import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.images import open_image
+from keju.reporting import write_report
+from keju.reporting.blank_pages import invented_lines, invented_rows
+from keju.reporting.gather import gather
+from keju.running import run
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+ABOUT = {"name": "d", "version": "1", "licence": "CC0", "source": "tests"}
+TEXTS = {"p1": "天地玄黃宇宙洪荒", "p2": "[blank]", "p3": "[Blank]\n", "p4": "日月盈昃"}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    src = tmp_path / "src"
+    src.mkdir()
+    for place, (name, text) in enumerate(TEXTS.items()):
+        (src / f"{name}.png").write_bytes(picture(60 + place))
+        (src / f"{name}.txt").write_text(text, "utf-8")
+    done = import_dataset("pages", src, tmp_path / "data", **ABOUT)
+    assert done.notes == ("imported as blank: 2 pages: p2, p3",)
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def scored(data: Path, tmp_path: Path) -> Path:
+    specs = []
+    for name, invention in (("one", "劍號巨闕"), ("two", "此頁空白")):
+        said = {"p1": TEXTS["p1"], "p2": invention, "p3": "", "p4": "日月"}
+        lines = [msgspec.json.encode({"item": item, "text": text}) for item, text in said.items()]
+        (tmp_path / f"{name}.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+        specs.append(f"replay:{tmp_path / name}.jsonl")
+    run(data, [*specs, "baseline:copy"], tmp_path / "run")
+    score_run(RunFolder.open(tmp_path / "run"))
+    return tmp_path / "run"
+
+
+def test_a_blank_page_is_an_item_without_a_text_and_one_notice_says_so(data: Path) -> None:
+    blank = [item for item in Dataset.open(data).items() if item.metadata.get("blank") == "yes"]
+    assert [(item.id, item.answer, item.transcription) for item in blank] == [
+        ("p2", "", None), ("p3", "", None),
+    ]  # fmt: skip
+    (notice,) = validate(data)
+    assert (notice.severity, notice.item) == ("notice", "p2 and 1 more")
+    assert "a blank page (2 of 4 items)" in notice.problem
+
+
+def test_invented_text_is_named_in_the_terminal_and_in_the_report(
+    scored: Path, tmp_path: Path
+) -> None:
+    one, two = invented_lines(RunFolder.open(scored))
+    assert "invented text on 1 of 2 blank pages, 2.0 characters a page (most: 4, on p2)" in one
+    assert "invented text on 0 of 2 blank pages, 0.0 characters a page" in two
+    rows = invented_rows(gather([scored], picture_bytes=0))
+    assert [(row.found.with_text, row.found.characters, row.place) for row in rows] == [
+        (1, 4, 1), (0, 0, 0),
+    ]  # fmt: skip
+    write_report([scored], tmp_path / "r.html")
+    assert "Text invented on blank pages" in (tmp_path / "r.html").read_text("utf-8")
+    write_report([scored], tmp_path / "zh.html", language="zh")
+    assert "空白頁上無中生有的文字" in (tmp_path / "zh.html").read_text("utf-8")
+
+
+def test_other_commands_take_a_run_with_blank_pages(
+    scored: Path, data: Path, tmp_path: Path
+) -> None:
+    commands = [
+        ["score", scored, "--json", tmp_path / "s.json"],
+        ["compare", scored, "--models", *(f"replay:{tmp_path / n}.jsonl" for n in ("one", "two"))],
+        ["report", scored, "-o", tmp_path / "r.html", "--csv", tmp_path / "csv"],
+        ["data", "stats", data],
+        ["plan", data, "--model", "ppocr"],
+    ]
+    for command in commands:
+        done = keju(*command)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+    scores = json.loads((tmp_path / "s.json").read_text("utf-8"))
+    model = next(name for name in scores if "one" in name)
+    items = scores[model]["strict"]["items"]
+    values = {each["id"]: each["value"] for each in items if each["metric"] == "CER"}
+    assert values == {"p1": 0, "p2": None, "p3": None, "p4": 0.5}
+    task = scores[model]["strict"]["tasks"]["page_ocr"]
+    assert task["CER"] == pytest.approx(2 / 12)
+
+
+@needs("rapidocr", "pip install 'keju[ocr]'")
+def test_an_engine_that_reads_show_through_invents_text(tmp_path: Path) -> None:
+    dataset = Dataset.open(mini.path())
+    page = next(each for each in dataset.items() if each.id == "lanting-page-level-ocr")
+    image = open_image(dataset.image_bytes(page.images[0]), name="page")
+    src = tmp_path / "src"
+    src.mkdir()
+    for name, shown in (
+        ("through", ImageOps.mirror(image)),
+        ("empty", Image.new("RGB", image.size, (235, 225, 200))),
+    ):
+        out = io.BytesIO()
+        shown.save(out, "PNG")
+        (src / f"{name}.png").write_bytes(out.getvalue())
+        (src / f"{name}.txt").write_text("", "utf-8")
+    import_dataset("pages", src, tmp_path / "data", **ABOUT, options={"blank-pages": "yes"})
+    (warning,) = (each for each in validate(tmp_path / "data") if each.severity == "warning")
+    assert warning.item.startswith("through")
+    run(tmp_path / "data", ["ppocr"], tmp_path / "run")
+    (line,) = invented_lines(RunFolder.open(tmp_path / "run"))
+    assert "invented text on 1 of 2 blank pages" in line
+    assert "on through)" in line
