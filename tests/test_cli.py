@@ -14,6 +14,7 @@ from keju.datasets import mini
 
 COMMANDS = [
     [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"],
+    ["ocr-report"],
     ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"], ["judge", "align"],
     ["judge", "sample"],
     ["data"], ["data", "import"], ["data", "export"], ["data", "formats"], ["data", "validate"],

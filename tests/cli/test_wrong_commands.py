@@ -116,7 +116,7 @@ def test_a_report_is_not_written_under_the_name_of_another_form(name: str, keju:
 
 def test_the_suggested_folders_can_be_pasted(keju: Keju) -> None:
     pages("my scans")
-    done = keju("run", "my scans", "--model", "ppocr", "--out", "run")
+    done = keju("plan", "my scans", "--model", "ppocr")
     assert "keju data import auto 'my scans' --out 'my scans-dataset'" in done.err
     assert keju("data", "import", "auto", "my scans", "--out", "my scans-dataset").status == 0
     again = keju("data", "import", "auto", "my scans", "--out", "my scans-dataset")

@@ -86,7 +86,7 @@ def test_of_several_machines_the_one_with_most_pages_counts(tmp_path):
     [
         ((), "earlier keju", "–"),
         ((replace(TIMED, others=0.45),), "other programs took 45 % of the processor time", "6 s"),
-        ((replace(TIMED, pages=1, answers=1),), "only 1 pages", "–"),
+        ((replace(TIMED, pages=1, answers=1),), "too few pages were timed: 1", "–"),
     ],
 )
 def test_where_a_time_cannot_be_trusted_the_reason_is_given_instead(tmp_path, timings, reason, cpu):

@@ -14,7 +14,7 @@ from lxml import html
 from tests.reporting.conftest import HOSTILE
 
 from keju.errors import UsageError
-from keju.reporting import write_csv, write_report
+from keju.reporting import check_report_place, write_csv, write_report
 from keju.reporting.gather import gather
 from keju.reporting.view import build_view
 from keju.runs import RunFolder
@@ -224,3 +224,12 @@ def test_tasks_of_the_data_that_a_model_lacks_are_named(scored_run):
     assert [line for line in view.missing if "no responses" in line] == [
         f"{good}, {protocol} MCS-Bench: no responses: T7" for protocol in ("official", "strict")
     ]
+
+
+@pytest.mark.parametrize("name", ["out.pdf", "r.docx", "a/b.htmlx", "report.json"])
+def test_a_report_is_an_html_file_or_a_folder(name, tmp_path):
+    with pytest.raises(UsageError, match=r"\.html"):
+        check_report_place(tmp_path / name)
+    (tmp_path / "my.report").mkdir()
+    for place in ("r.html", "R.HTM", "folder", "my.report"):
+        check_report_place(tmp_path / place)

@@ -11,6 +11,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, app, err, out, say
 from keju.cli.asking_output import show_failures, show_plan, show_run
 from keju.cli.decoding import decoding_of
+from keju.cli.ocr_reporting import refuse_scans
 from keju.cli.options import (
     AsJson,
     BaseUrl,
@@ -258,6 +259,7 @@ def run(
     from keju.running import run as ask
     from keju.running.prices import read_prices
 
+    refuse_scans(dataset, model)
     as_in = asked_as(preset)
     if as_in.only:
         as_in.check(preset, Dataset.open(dataset).manifest.tasks)

@@ -35,6 +35,23 @@ DatasetPath = Annotated[
 NewDataset = Annotated[
     Path, typer.Option("-o", "--out", metavar="DIR", help="The new dataset's folder.")
 ]
+Pages = Annotated[
+    int | None,
+    typer.Option(
+        "--pages",
+        metavar="N",
+        help="Pages of your collection: the engines' times are converted to days for it.",
+    ),
+]
+MachinePrice = Annotated[
+    str,
+    typer.Option(
+        "--machine-price",
+        metavar="PRICE/h",
+        help="Price of an hour of the machine, as in 0.20/h or 0.20EUR/h; with --pages the cost "
+        "of the collection is shown.",
+    ),
+]
 ModelNames = Annotated[
     list[str],
     typer.Option(

@@ -12,7 +12,7 @@ import typer
 from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, out, say
-from keju.cli.options import AsJson, PriceFile, ProtocolName, TaskIds
+from keju.cli.options import AsJson, MachinePrice, Pages, PriceFile, ProtocolName, TaskIds
 from keju.errors import UsageError
 from keju.items import Protocol
 
@@ -303,21 +303,8 @@ def report(
     language: Annotated[
         Literal["en", "zh"], typer.Option(help="Of the report's own words.")
     ] = "en",
-    pages: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="Pages of your collection: the engines' times are converted to days for it.",
-        ),
-    ] = None,
-    machine_price: Annotated[
-        str,
-        typer.Option(
-            metavar="PRICE/h",
-            help="Price of an hour of the machine, as in 0.20/h or 0.20EUR/h; with --pages the "
-            "cost of the collection is shown.",
-        ),
-    ] = "",
+    pages: Pages = None,
+    machine_price: MachinePrice = "",
     pictures: Annotated[
         float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
     ] = 24.0,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from keju.reporting.latex import write_latex
-    from keju.reporting.page import PICTURE_BYTES, Report, write_report
+    from keju.reporting.page import PICTURE_BYTES, Report, check_report_place, write_report
     from keju.reporting.same_as import SameAs, read_same_as
     from keju.reporting.spreadsheets import write_csv
 
 _HOMES = {
     "PICTURE_BYTES": "page", "Report": "page", "SameAs": "same_as",
-    "read_same_as": "same_as", "write_csv": "spreadsheets",
+    "check_report_place": "page", "read_same_as": "same_as", "write_csv": "spreadsheets",
     "write_latex": "latex", "write_report": "page",
 }  # fmt: skip
 
@@ -21,6 +21,7 @@ __all__ = [
     "PICTURE_BYTES",
     "Report",
     "SameAs",
+    "check_report_place",
     "read_same_as",
     "write_csv",
     "write_latex",

@@ -33,6 +33,7 @@ PICTURE_BYTES = 24_000_000
 """The most that the pictures of a report weigh, unless asked otherwise."""
 
 NO_COSTS = Costs()
+_HTML = frozenset({".html", ".htm"})
 
 _SCRIPTS = ("views.js", "report.js")
 _PAGE, _ITEMS, _PICTURES = "index.html", "items", "pictures"
@@ -52,12 +53,6 @@ class Report(NamedTuple):
         results = self.gathered.results
         given = self.view.grades.means
         return self.view.beside or papers_tables(self.gathered, results, given, published=False)
-
-
-_OTHER_FORMS = frozenset(
-    {".pdf", ".docx", ".doc", ".odt", ".md", ".txt", ".tex", ".csv", ".xlsx", ".json", ".png"}
-)
-"""Suffixes of files that a report cannot be."""
 
 
 def write_report(
@@ -90,18 +85,13 @@ def write_report(
 
     Raises:
         UsageError: a path is not a run, or it has no scores yet; the folder holds something else,
-            or `out` is named as a PDF, table or text; there is no such language; a model of
+            or `out` is named as a file of another kind; there is no such language; a model of
             `same_as` is not in the runs.
         DataError: a file of a run is damaged.
     """
-    check_local(out)
+    check_report_place(out)
     words = Words(language)
-    single = out.suffix.lower() in {".html", ".htm"}
-    if out.suffix.lower() in _OTHER_FORMS:
-        raise UsageError(
-            f"{out}: a report is an HTML file or a folder. Choose -o {out.with_suffix('.html')}; "
-            "a browser prints it as PDF, and --csv DIR writes tables"
-        )
+    single = out.suffix.lower() in _HTML
     if not single:
         _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)
@@ -123,6 +113,20 @@ def write_report(
     write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
     return Report(gathered, view, page, sum(path.stat().st_size for path in written))
+
+
+def check_report_place(out: Path) -> None:
+    """Refuse a place for a report that is neither an HTML file nor a folder.
+
+    Raises:
+        UsageError: the name ends like a file of another kind, or the path is an address.
+    """
+    check_local(out)
+    if out.suffix and out.suffix.lower() not in _HTML and not out.is_dir():
+        raise UsageError(
+            f"{out}: a report is an HTML file or a folder. Choose -o {out.with_suffix('.html')}; "
+            "a browser prints it as PDF, and --csv DIR writes tables"
+        )
 
 
 def _figures(

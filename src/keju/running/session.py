@@ -251,7 +251,7 @@ class Session:
 
     def note_timings(self, lanes: Sequence[Lane]) -> None:
         """Store how long the engines of this machine took."""
-        alone = all(lane.stopwatch for lane in lanes)
+        alone = not any(lane.meter.paid for lane in lanes)
         found = [
             lane.stopwatch.timing(lane.model.name, lane.model.identity, alone=alone)
             for lane in lanes

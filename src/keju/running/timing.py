@@ -64,7 +64,7 @@ class Timing(Record, frozen=True, kw_only=True):
         if self.failed > MOST_FAILED * (self.failed + self.answers):
             return f"{self.failed:,} of {self.failed + self.answers:,} pages failed"
         if self.pages < FEWEST_PAGES:
-            return f"only {self.pages} pages were timed"
+            return f"too few pages were timed: {self.pages}"
         return ""
 
 

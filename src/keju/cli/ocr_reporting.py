@@ -1,0 +1,181 @@
+"""The command that makes a report on OCR engines from a folder of scans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from keju.cli.app import WITH_FAILURES, WRONG_USE, app, err, note, say
+from keju.cli.asking_output import show_failures, show_run
+from keju.cli.import_progress import import_display
+from keju.cli.making import option_pair
+from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, dataset_path
+from keju.datasets.manifest import UNKNOWN
+from keju.errors import PrerequisiteError
+
+if TYPE_CHECKING:
+    from keju.datasets.scan_import import TakenScans
+
+_ENGINES = ("ppocr", "tesseract")
+"""The engines that are run where none is named, the first always, others where installed."""
+_MOST_FINDINGS = 20
+
+
+@app.command("ocr-report", context_settings=LICENSE_TOO)
+def ocr_report(
+    scans: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCANS",
+            help="A folder of page images with their texts (page1.jpg, page1.txt), one folder a "
+            "book; also PAGE-XML, ALTO, a PDF, or a dataset.",
+            callback=dataset_path,
+        ),
+    ],
+    page: Annotated[
+        Path,
+        typer.Option(
+            "-o", "--out", metavar="FILE.html|DIR", help="The report: an HTML file, or a folder."
+        ),
+    ] = (Path("report.html")),
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODEL",
+            help="An engine or model (keju models), or results of another program as "
+            "replay:NAME=FOLDER; may be given several times. By default ppocr, and tesseract where "
+            "it is installed.",
+        ),
+    ] = None,
+    limit: Limit = None,
+    pages: Pages = None,
+    machine_price: MachinePrice = "",
+    language: Annotated[
+        Literal["en", "zh"], typer.Option(help="Language of the report's own words.")
+    ] = "en",
+    licence: Annotated[
+        str, typer.Option(metavar="NAME", help="The licence of the scans; only a release needs it.")
+    ] = UNKNOWN,
+    source: Annotated[
+        str, typer.Option(metavar="TEXT", help="The owner of the scans; only a release needs it.")
+    ] = UNKNOWN,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="An option of the import, such as skip-missing=yes; may be repeated.",
+        ),
+    ] = None,
+    work: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The work folder; by default one beside the report (report-work)."
+        ),
+    ] = None,
+) -> None:
+    """Compare OCR engines on your own scans: import, check, run, score and report in one command.
+
+    You can interrupt it at any time: the same command resumes. Scans that changed are imported
+    again.
+
+    Example: keju ocr-report my-scans -o report.html --pages 1000000 --machine-price 0.20/h
+
+    with my-scans/book1/page1.jpg and my-scans/book1/page1.txt, one line a column. At least 6 books
+    are needed for a reliable difference between two engines.
+    """
+    from keju.datasets.scan_import import Origin, run_folder, take_scans
+    from keju.local_paths import check_local
+    from keju.reporting import check_report_place, write_report
+    from keju.reporting.conclusions import conclusion_lines
+    from keju.reporting.engine_times import Costs, collection_of
+    from keju.running import Selection, run
+    from keju.runs import RunFolder
+    from keju.scoring import score_run
+
+    check_local(page)
+    check_report_place(page)
+    costs = Costs(collection=collection_of(pages, machine_price))
+    models = model or list(_installed())
+    work = work or page.with_name(f"{page.stem}-work")
+    origin = Origin(
+        licence=licence, source=source, options=dict(option_pair(each) for each in option or ())
+    )
+    with import_display(scans, err):
+        taken = take_scans(scans, work, origin)
+    _show_import(taken, work)
+    _validate(taken.dataset)
+    folder = run_folder(work, taken.dataset, limit)
+    summary = run(taken.dataset, models, folder, selection=Selection(limit=limit), console=err)
+    show_run(summary, folder, "")
+    if not summary.complete:
+        show_failures(summary, folder)
+    if not any(each.planned for each in summary.models):
+        say("Nothing was asked: the column 'not asked' says why")
+        raise typer.Exit(WITH_FAILURES)
+    if summary.left:
+        raise typer.Exit(WITH_FAILURES)
+    note("scoring, then writing the report")
+    score_run(RunFolder.open(folder))
+    made = write_report([folder], page, language=language, costs=costs)
+    for line in conclusion_lines(made):
+        say(line)
+    say(f"Report: {made.page} ({made.size / 1e6:.1f} MB). Work folder: {work}; run: {folder}")
+    if not summary.complete:
+        raise typer.Exit(WITH_FAILURES)
+
+
+def refuse_scans(dataset: Path, models: list[str]) -> None:
+    """End with the command that takes scans, where a folder of scans is given for a dataset."""
+    from keju.datasets.scan_import import is_scans, ocr_report_command
+    from keju.local_paths import check_local
+
+    check_local(dataset)
+    if is_scans(dataset):
+        note(
+            f"keju: {dataset}: scans, not a dataset. This command imports, runs, scores and "
+            "reports them:"
+        )
+        note(ocr_report_command(dataset, tuple(models)))
+        raise typer.Exit(WRONG_USE)
+
+
+def _installed() -> list[str]:
+    """The engines that are run by default; a note names what is not installed."""
+    from keju.models import ModelOptions, open_model
+
+    found = [_ENGINES[0]]
+    for name in _ENGINES[1:]:
+        try:
+            open_model(name, ModelOptions(asking=False))
+        except PrerequisiteError as error:
+            note(f"note: {name} is not run: {error}")
+        else:
+            found.append(name)
+    return found
+
+
+def _show_import(taken: TakenScans, work: Path) -> None:
+    for each in taken.changed:
+        note(f"note: the scans changed since they were imported: {each}")
+    if taken.changed:
+        note("note: they were imported again, and all pages are read again")
+    for each in taken.notes:
+        note(f"note: {each}")
+    note(f"Work folder: {work} (the same command resumes there). Dataset: {taken.dataset}")
+
+
+def _validate(dataset: Path) -> None:
+    """Print what is wrong with a dataset; end where pages cannot be used."""
+    from keju.datasets.readers.words import shell_word
+    from keju.datasets.validate import validate
+
+    found = [each for each in validate(dataset) if each.severity != "notice"]
+    for each in found[:_MOST_FINDINGS]:
+        note(str(each))
+    if len(found) > _MOST_FINDINGS:
+        more = len(found) - _MOST_FINDINGS
+        note(f"{more:,} more: keju data validate {shell_word(str(dataset))}")
+    if any(each.severity == "error" for each in found):
+        raise typer.Exit(WITH_FAILURES)

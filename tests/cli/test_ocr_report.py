@@ -1,0 +1,134 @@
+"""One command from scans to a report: what it prints, that it resumes, what it refuses."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from making import picture
+
+from keju.runs import RunFolder
+
+TEXTS = [
+    "天地玄黃宇宙洪荒日月盈昃辰宿列張",
+    "寒來暑往秋收冬藏閏餘成歲律呂調陽",
+    "雲騰致雨露結為霜金生麗水玉出崑岡",
+    "劍號巨闕珠稱夜光果珍李柰菜重芥薑",
+    "海鹹河淡鱗潛羽翔龍師火帝鳥官人皇",
+    "始制文字乃服衣裳推位讓國有虞陶唐",
+    "弔民伐罪周發殷湯坐朝問道垂拱平章",
+]
+
+
+def keju(*args: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "keju", *map(str, args)], capture_output=True, text=True, cwd=cwd,
+        check=False, timeout=600, env={**os.environ, "COLUMNS": "200"},
+    )  # fmt: skip
+
+
+def make_scans(path: Path, books: int) -> Path:
+    for number in range(books):
+        book = path / f"book {number}"
+        book.mkdir(parents=True)
+        (book / "p1.png").write_bytes(picture(number))
+        (book / "p1.txt").write_text(TEXTS[number] + "\n", "utf-8")
+    return path
+
+
+def replayed(path: Path, books: int, said) -> str:
+    rows = [{"item": f"book {n}/p1", "text": said(TEXTS[n])} for n in range(books)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return f"replay:{path.name}"
+
+
+def two_engines(folder: Path, books: int) -> list[str]:
+    exact = replayed(folder / "exact.jsonl", books, lambda text: text)
+    # The second half of the columns first: recognition is right, layout is not.
+    turned = replayed(folder / "turned.jsonl", books, lambda text: text[8:] + text[:8])
+    return ["--model", exact, "--model", turned]
+
+
+def test_scans_become_a_report_with_conclusions(tmp_path):
+    make_scans(tmp_path / "my scans", 7)
+    engines = two_engines(tmp_path, 7)
+    done = keju("ocr-report", "my scans", "-o", "out.html", *engines, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Work folder: out-work" in done.stderr
+    exact, turned, reliable, paths = done.stdout.splitlines()[-4:]
+    assert exact.startswith("replay:exact.jsonl: 0.0 % of the characters wrong (recognition 0.0,")
+    assert "(recognition 0.0, layout" in turned
+    assert "layout 0.0" not in turned
+    assert "7 pages" in turned
+    assert reliable.startswith("Reliable (p ≤ .05 over 7 books): replay:exact.jsonl better than")
+    assert "out.html" in paths
+    assert "out-work" in paths
+    assert (tmp_path / "out.html").read_text("utf-8").lstrip().startswith("<!doctype html>")
+
+
+def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
+    scans = make_scans(tmp_path / "scans", 2)
+    engines = two_engines(tmp_path, 2)
+    first = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    assert "No difference between engines is reliable yet" in first.stdout
+    assert "at least 6 are needed, 4 more" in first.stdout
+    (run,) = (tmp_path / "r-work").glob("run-*")
+    stored = {path: path.read_bytes() for path in RunFolder(run).response_files()}
+    assert len(stored) == 2
+    again = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert {path: path.read_bytes() for path in RunFolder(run).response_files()} == stored
+    assert "changed" not in again.stderr
+    (scans / "book 0" / "p1.txt").write_text("天地玄黃", "utf-8")
+    changed = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
+    assert changed.returncode == 0, changed.stderr
+    assert "1 changed: p1.txt" in changed.stderr
+    assert len(list((tmp_path / "r-work").glob("run-*"))) == 2
+
+
+def test_scans_without_texts_are_read_and_have_no_error(tmp_path):
+    scans = make_scans(tmp_path / "scans", 2)
+    for text in scans.rglob("*.txt"):
+        text.unlink()
+    engines = two_engines(tmp_path, 2)
+    args = ("-o", "r.html", *engines, "--option", "texts=no")
+    done = keju("ocr-report", "scans", *args, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "no error is known" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "named"),
+    [
+        (["-o", "out.pdf"], "out.html"),
+        (["-o", "scans/r.html"], "inside the scans"),
+        (["--machine-price", "1/h"], "--pages"),
+        (["--model", "nothing"], "nothing"),
+        (["--option", "texts"], "texts=VALUE"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_it(args, named, tmp_path):
+    make_scans(tmp_path / "scans", 1)
+    done = keju("ocr-report", "scans", *args, cwd=tmp_path)
+    assert done.returncode == 2
+    assert named in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "out.pdf").exists()
+
+
+@pytest.mark.parametrize("texts", [True, False])
+def test_running_on_scans_prints_the_command_that_takes_them(texts, tmp_path):
+    name = "my 'scans' (掃描)"
+    scans = make_scans(tmp_path / name, 1)
+    if not texts:
+        (scans / "book 0" / "p1.txt").unlink()
+    done = keju("run", name, "--model", "ppocr", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 2
+    command = shlex.split(done.stderr.splitlines()[-1])
+    assert command == ["keju", "ocr-report", name, "-o", "report.html", "--model", "ppocr"]
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,142 @@
+"""Scans are imported once for each state of theirs, into a work folder."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+from making import make_dataset, picture
+
+from keju.datasets.scan_import import (
+    Origin,
+    is_scans,
+    ocr_report_command,
+    run_folder,
+    take_scans,
+)
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+
+
+@pytest.fixture
+def scans(tmp_path: Path) -> Path:
+    path = tmp_path / "my scans 掃描"
+    for number in range(3):
+        book = path / f"book{number}"
+        book.mkdir(parents=True)
+        (book / "p1.png").write_bytes(picture(number))
+        (book / "p1.txt").write_text("天地玄黃\n宇宙洪荒\n", "utf-8")
+    return path
+
+
+def test_the_same_scans_are_imported_once(scans, tmp_path):
+    work = tmp_path / "work"
+    first = take_scans(scans, work, Origin())
+    assert Dataset.open(first.dataset).manifest.items == 3
+    assert first.dataset.parent == work
+    assert any("unknown" in each for each in first.notes)
+    made = (first.dataset / "dataset.json").stat().st_mtime_ns
+    again = take_scans(scans, work, Origin())
+    assert (again.dataset, again.notes, again.changed) == (first.dataset, (), ())
+    assert (first.dataset / "dataset.json").stat().st_mtime_ns == made
+
+
+def test_changed_scans_are_named_and_get_a_dataset_and_a_run_of_their_own(scans, tmp_path):
+    work = tmp_path / "work"
+    first = take_scans(scans, work, Origin())
+    (scans / "book0" / "p1.txt").write_text("天地玄黃宇宙洪荒日月", "utf-8")
+    (scans / "book1" / "p2.png").write_bytes(picture(9))
+    (scans / "book1" / "p2.txt").write_text("日月盈昃", "utf-8")
+    (scans / "book2" / "p1.png").unlink()
+    (scans / "book2" / "p1.txt").unlink()
+    second = take_scans(scans, work, Origin())
+    assert second.changed == (
+        "1 changed: p1.txt",
+        "2 new: p2.png, p2.txt",
+        "2 gone: p1.png, p1.txt",
+    )
+    assert second.dataset != first.dataset
+    assert Dataset.open(first.dataset).manifest.items == 3
+    runs = {run_folder(work, each.dataset, None) for each in (first, second)}
+    assert len(runs) == 2
+    assert run_folder(work, first.dataset, 2) not in runs
+
+
+def test_a_file_that_was_only_touched_has_the_same_dataset(scans, tmp_path):
+    work = tmp_path / "work"
+    first = take_scans(scans, work, Origin())
+    text = scans / "book0" / "p1.txt"
+    text.write_bytes(text.read_bytes())
+    assert take_scans(scans, work, Origin()).dataset == first.dataset
+
+
+def test_another_licence_is_stored(scans, tmp_path):
+    work = tmp_path / "work"
+    first = take_scans(scans, work, Origin())
+    second = take_scans(scans, work, Origin(licence="CC0-1.0", source="us"))
+    assert second.dataset == first.dataset
+    assert Dataset.open(second.dataset).manifest.licence == "CC0-1.0"
+
+
+def test_an_import_that_was_killed_is_begun_again(scans, tmp_path):
+    work = tmp_path / "work"
+    (work / "importing").mkdir(parents=True)
+    (work / "importing" / "dataset.json").write_text("{}")
+    assert Dataset.open(take_scans(scans, work, Origin()).dataset).manifest.items == 3
+
+
+def test_a_dataset_is_taken_as_it_is(tmp_path):
+    dataset = make_dataset(tmp_path / "d", pages=2)
+    assert take_scans(dataset, tmp_path / "work", Origin()).dataset == dataset
+
+
+def test_all_pages_without_partner_are_named_at_once(scans, tmp_path):
+    for number in range(3):
+        (scans / f"book{number}" / "p1.txt").rename(scans / f"book{number}" / "q1.txt")
+    (scans / "book0" / "p2.png").write_bytes(picture(8))
+    (scans / "book0" / "p2.txt").write_text("日月", "utf-8")
+    with pytest.raises(DataError) as raised:
+        take_scans(scans, tmp_path / "work", Origin())
+    for number in range(3):
+        assert f"book{number}/p1.png" in str(raised.value)
+
+
+def test_work_folders_in_the_wrong_place_are_refused(scans, tmp_path):
+    for place in (scans / "work", scans):
+        with pytest.raises(UsageError, match="inside the scans"):
+            take_scans(scans, place, Origin())
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "letter.doc").write_bytes(b"x")
+    with pytest.raises(UsageError, match=r"letter\.doc"):
+        take_scans(scans, other, Origin())
+    work = tmp_path / "work"
+    take_scans(scans, work, Origin())
+    copy = scans.rename(tmp_path / "renamed")
+    with pytest.raises(UsageError, match="other scans"):
+        take_scans(copy, work, Origin())
+    with pytest.raises(UsageError, match="no such file"):
+        take_scans(tmp_path / "nothing", work, Origin())
+
+
+def test_scans_are_told_from_datasets_and_from_other_folders(scans, tmp_path):
+    assert is_scans(scans)
+    for text in scans.rglob("*.txt"):
+        text.unlink()
+    assert is_scans(scans)
+    assert not is_scans(make_dataset(tmp_path / "d", pages=1))
+    assert not is_scans(tmp_path / "nothing")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("a")
+    assert not is_scans(tmp_path / "notes")
+
+
+@pytest.mark.parametrize("name", ["my scans (1)", "a'b", "掃描", "-scans", 'say "x"', "$HOME"])
+def test_the_command_is_quoted_for_the_shell(name):
+    words = shlex.split(ocr_report_command(Path(name), ("ppocr", "replay:a b.jsonl")))
+    place = f"./{name}" if name.startswith("-") else name
+    assert words == [
+        "keju", "ocr-report", place, "-o", "report.html", "--model", "ppocr", "--model",
+        "replay:a b.jsonl",
+    ]  # fmt: skip
