@@ -214,10 +214,10 @@ def main() -> None:
             console.print(f"{name} skipped: {error}")
             continue
         models[name] = (model, at_once or model.concurrency)
-        console.print(f"{name}: {model.identity}", highlight=False)
+        console.print(f"{name}: {runtime.identity}", highlight=False)
     for title, pages in (("scans", real_pages()), ("bundled", bundled_pages(options.bundled))):
         if not models or not pages:
-            console.print(f"{title} skipped: set KEJU_SHARED to the shared material")
+            console.print(f"{title} skipped: no runtime, or no pages (scans need KEJU_SHARED)")
             continue
         texts, spent = measure(models, pages, options.repeat)
         console.print(error_table(title, pages, texts))

@@ -7,14 +7,16 @@ import sys
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from needing import needs
 from PIL import Image
 
+from keju.datasets import mini
 from keju.errors import PrerequisiteError
-from keju.items import ImageRef, Request
+from keju.items import ImageRef, Line, Request
 from keju.models import ModelOptions, ppocr_runtimes
 from keju.models.base import Answer
 from keju.models.pictures import picture
@@ -28,6 +30,8 @@ from keju.models.ppocr_runtimes import (
     model_files,
     workers,
 )
+from keju.running import Selection, run
+from keju.runs import RunFolder
 
 pytest.importorskip("rapidocr", reason="the engine is an extra: pip install 'keju[ocr]'")
 
@@ -139,3 +143,27 @@ def test_a_line_s_text_does_not_depend_on_the_lines_beside_it(runtime: Runtime, 
     assert [(each.txts[0], each.scores[0]) for each in alone] == list(
         zip(together.txts, together.scores, strict=True)
     )
+
+
+def transcribed(folder: Path) -> dict[str, tuple[str, tuple[Line, ...]]]:
+    return {each.item: (each.text, each.lines) for each in RunFolder.open(folder).responses()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("runtime", BOTH)
+def test_a_resumed_run_and_shards_store_the_texts_of_one_whole_run(
+    runtime: Runtime, tmp_path: Path
+):
+    name = PPOCR(ModelOptions(), runtime=runtime).name
+
+    def asked(folder: str, **chosen: Any) -> dict[str, tuple[str, tuple[Line, ...]]]:
+        selection = Selection(tasks=("page_level_ocr",), **chosen)
+        run(mini.path(), [name], tmp_path / folder, selection=selection)
+        return transcribed(tmp_path / folder)
+
+    whole = asked("whole")
+    assert len(whole) == 5
+    assert all(text for text, _ in whole.values())
+    assert len(asked("resumed", limit=2)) == 2
+    assert asked("resumed") == whole
+    assert asked("first", shard="1/2") | asked("second", shard="2/2") == whole
