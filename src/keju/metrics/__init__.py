@@ -13,6 +13,7 @@ from keju.metrics.chrf import OrderCounts, chrf, chrf_counts, chrf_of_counts
 from keju.metrics.edit import EditCounts, best_edits, distance, official_edits
 from keju.metrics.entities import entities_prf, official_entities_prf
 from keju.metrics.finding import nearest
+from keju.metrics.flexible import FlexibleEdits, flexible_edits
 from keju.metrics.numbers import english_number, numbers_in, parse_number, relative_error
 from keju.metrics.ocr import (
     accurate_rate,
@@ -39,6 +40,7 @@ __all__ = [
     "PRF",
     "EditCounts",
     "ErrorParts",
+    "FlexibleEdits",
     "MarkCounts",
     "OrderCounts",
     "Span",
@@ -63,6 +65,7 @@ __all__ = [
     "entities_prf",
     "error_parts",
     "f_beta",
+    "flexible_edits",
     "mark_class",
     "multiset_prf",
     "nearest",

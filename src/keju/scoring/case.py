@@ -41,6 +41,7 @@ from keju.text import (
     LAYERS,
     Layer,
     Pair,
+    counted_alike,
     counted_pair,
     normalise,
     official_clean,
@@ -197,6 +198,13 @@ class Case:
         for pair in pairs.values():
             _bounded(pair)
         return pairs
+
+    @cached_property
+    def lines(self) -> tuple[list[str], list[str]]:
+        """The lines of truth and transcription, each as `pairs` has them at the last layer."""
+        truth = self.truth.split("\n")
+        every = counted_alike([*truth, *(self.transcription.answer or "").split("\n")])
+        return every[: len(truth)], every[len(truth) :]
 
     @cached_property
     def best_counts(self) -> EditCounts:

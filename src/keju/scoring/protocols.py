@@ -104,6 +104,9 @@ _BINDINGS: dict[_Key, Binding] = {
     ("strict", "", "transcription", "CER_layout"): Binding(
         strict.layout_error, "counted", higher_is_better=False
     ),
+    ("strict", "", "transcription", "FlexCharAcc"): Binding(
+        strict.flexible_accuracy, "counted lines"
+    ),
     ("strict", "", "transcription", "F1"): Binding(strict.aligned_f1, "counted"),
     ("strict", "", "transcription", "Precision"): Binding(strict.aligned_precision, "counted"),
     ("strict", "", "transcription", "Recall"): Binding(strict.aligned_recall, "counted"),

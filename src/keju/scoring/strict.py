@@ -10,6 +10,7 @@ from keju.metrics import (
     chrf_of_counts,
     distance,
     error_parts,
+    flexible_edits,
     prf,
     sentence_bleu,
 )
@@ -47,6 +48,12 @@ def layout_error(case: Case) -> Measured:
     """CER minus the recognition error."""
     parts = _parts(case)
     return ratio(parts.layout, parts.expected, parts.layout_error)
+
+
+def flexible_accuracy(case: Case) -> Measured:
+    """Flexible character accuracy of the lines, at the last layer (`keju.metrics.flexible`)."""
+    _counts(case)
+    return mean(flexible_edits(*case.lines).accuracy)
 
 
 def aligned_precision(case: Case) -> Measured:

@@ -1,0 +1,201 @@
+"""Flexible character accuracy: character accuracy that hardly depends on the order of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cdist
+
+from keju.metrics.base import UndefinedMetricError
+from keju.metrics.edit import distance
+
+MOST_WORK = 100_000
+"""The work on one text at most: 1 for a compared segment, `_STEP` for a match, 1 for `_PENALTIES`
+penalties. That is about .2 s of one core."""
+
+_STEP, _PENALTIES = 20, 200
+
+_EDITS, _DIFFERENCES, _OFFSETS, _LENGTHS = range(15, 31, 5), range(0, 24, 3), range(4), range(6)
+_FIRST = (25, 21, 1, 4)
+"""The set of coefficients that is tried first; the program names 25, 20, 1 and 4 as its former."""
+
+Numbers = NDArray[np.float64]
+
+
+class FlexibleEdits(NamedTuple):
+    """The least edits that were found, of a reference of `expected` characters.
+
+    `complete` is false where not all coefficients were tried, since that is too much work
+    (`MOST_WORK`). Then `edits` is an upper bound, and never more than the edit distance.
+    """
+
+    edits: int
+    expected: int
+    complete: bool
+
+    @property
+    def accuracy(self) -> float:
+        """1 - edits / expected, at least 0."""
+        return max(0.0, 1 - self.edits / self.expected)
+
+
+def flexible_edits(reference: Sequence[str], hypothesis: Sequence[str]) -> FlexibleEdits:
+    """The edits of flexible character accuracy, as the authors' program counts them.
+
+    Clausner, Pletschacher and Antonacopoulos 2020, "Flexible character accuracy measure for
+    reading-order-independent evaluation", Pattern Recognition Letters 131; details that the paper
+    leaves open are those of the class FlexCharacterAccuracy of PRImA's Text Evaluation:
+
+    1. Of all pairs of a reference line (longest first) and a hypothesis line, the one with the
+       least penalty is matched. The shorter line is compared with the segments of the longer one.
+       The penalty is a · edits + b · difference in length + c · offset - d · length of the shorter
+       line; the offset is how far the segment is from the nearer end of the longer line.
+    2. What the longer line has before and after the segment become lines of their own.
+    3. Both are repeated until one side has no line. The lines that are left are all edits.
+    4. This is done with 768 sets of coefficients (a 15 to 30, b 0 to 21, c 0 to 3, d 0 to 5). The
+       fewest edits count; the edit distance of the texts without line breaks counts too.
+
+    In the program a segment is one character shorter than the line that it is compared with, so
+    that a match within a longer line costs an edit, and the character before the segment is in no
+    line afterwards. Both are kept: with segments of the whole length, single characters that are
+    left over match each other by chance, and the edits of the paper's figure 3 are 9 instead of 15.
+
+    Line breaks of both texts matter. The time grows with the cube of the number of lines, so long
+    texts are not tried with all coefficients (`FlexibleEdits.complete`).
+
+    Args:
+        reference: its lines.
+        hypothesis: its lines.
+
+    Raises:
+        UndefinedMetricError: the reference is empty.
+    """
+    lines = tuple(sorted(filter(None, reference), key=len, reverse=True))
+    read = tuple(filter(None, hypothesis))
+    expected = sum(map(len, lines))
+    if not expected:
+        raise UndefinedMetricError("the reference is empty")
+    best = distance("".join(reference), "".join(hypothesis))
+    search = _Search()
+    for edits in search.results(lines, read):
+        best = min(best, edits)
+        if not best:
+            break
+    return FlexibleEdits(best, expected, not best or search.left >= 0)
+
+
+class _State(NamedTuple):
+    """The lines that are left, what their pairs have, the edits so far, and the coefficients.
+
+    `pairs` has for each reference line and hypothesis line: edits, difference, offset, length of
+    the shorter one (negative), and the place of the segment. `coefficients` has a set a column:
+    those that led to this state.
+    """
+
+    reference: tuple[str, ...]
+    hypothesis: tuple[str, ...]
+    pairs: Numbers
+    edits: int
+    coefficients: Numbers
+
+
+class _Search:
+    """Matches lines with all coefficients; sets of them that choose alike stay together.
+
+    `left` is the work that may still be done, negative where it was not enough.
+    """
+
+    def __init__(self) -> None:
+        self.left = MOST_WORK
+        self._known: dict[tuple[str, str], tuple[int, ...]] = {}
+
+    def results(self, reference: tuple[str, ...], hypothesis: tuple[str, ...]) -> Iterator[int]:
+        """The edits with each group of coefficients, until the work is too much."""
+        # Before anything is compared: the pairs of a long text alone can be too much.
+        if len(reference) * len(hypothesis) > self.left:
+            self.left = -1
+            return
+        pairs = self._pairs(reference, hypothesis)
+        others, first = _coefficients()
+        states = [_State(reference, hypothesis, pairs, 0, each) for each in (others, first)]
+        while states and self.left >= 0:
+            state = states.pop()
+            if state.reference and state.hypothesis:
+                states += self._next(state)
+            else:
+                yield state.edits + sum(map(len, state.reference + state.hypothesis))
+
+    def _next(self, state: _State) -> Iterator[_State]:
+        self.left -= _STEP + state.pairs[..., 0].size * state.coefficients.shape[1] // _PENALTIES
+        features = state.pairs[..., :4].reshape(-1, 4)
+        chosen = (features @ state.coefficients).argmin(axis=0)
+        for at in dict.fromkeys(chosen.tolist()):
+            one, other = divmod(at, len(state.hypothesis))
+            yield self._after(state, one, other, chosen == at)
+
+    def _after(self, state: _State, one: int, other: int, chose: NDArray[np.bool_]) -> _State:
+        """The state after two lines are matched."""
+        edits, difference, _, length, place = (int(value) for value in state.pairs[one, other])
+        longer = len(state.reference[one]) > len(state.hypothesis[other])
+        line = state.reference[one] if longer else state.hypothesis[other]
+        rest = _rest(line, place, -length) if difference else ()
+        more, also = (rest, ()) if longer else ((), rest)
+        kept = _dropped(state.reference, one)
+        others = _dropped(state.hypothesis, other)
+        pairs = np.delete(np.delete(state.pairs, one, axis=0), other, axis=1)
+        pairs = np.concatenate([pairs, self._pairs(more, others)], axis=0)
+        kept += more
+        pairs = np.concatenate([pairs, self._pairs(kept, also)], axis=1)
+        order = sorted(range(len(kept)), key=lambda at: -len(kept[at]))
+        return _State(
+            tuple(kept[at] for at in order), others + also, pairs[order], state.edits + edits,
+            state.coefficients[:, chose],
+        )  # fmt: skip
+
+    def _pairs(self, reference: Sequence[str], hypothesis: Sequence[str]) -> Numbers:
+        found = [self._pair(one, other) for one in reference for other in hypothesis]
+        return np.array(found, dtype=np.float64).reshape(len(reference), len(hypothesis), 5)
+
+    def _pair(self, one: str, other: str) -> tuple[int, ...]:
+        if (known := self._known.get((one, other))) is not None:
+            return known
+        short, long = (one, other) if len(one) < len(other) else (other, one)
+        difference, place = len(long) - len(short), 0
+        self.left -= difference + 1
+        if self.left < 0:
+            edits = len(long)  # It is not used: the search ends here.
+        elif not difference:
+            edits = distance(short, long)
+        else:
+            size = len(short) - 1
+            segments = [long[at : at + size] for at in range(difference + 1)]
+            found = cdist([short], segments, scorer=Levenshtein.distance)[0]
+            place = int(found.argmin())
+            edits = int(found[place])
+        offset = difference // 2 - abs(place - difference // 2) if difference > 1 else 0
+        self._known[one, other] = match = (edits, difference, offset, -len(short), place)
+        return match
+
+
+def _rest(line: str, place: int, length: int) -> tuple[str, ...]:
+    """What a line has before and after a segment, without white space at the ends."""
+    parts = line[: max(place - 1, 0)], line[place + length :]
+    return tuple(part for each in parts if (part := each.strip()))
+
+
+def _dropped(lines: tuple[str, ...], at: int) -> tuple[str, ...]:
+    return lines[:at] + lines[at + 1 :]
+
+
+@cache
+def _coefficients() -> tuple[Numbers, Numbers]:
+    """All sets of coefficients, a column each: those that are tried later, and the first."""
+    found = np.array([*product(_EDITS, _DIFFERENCES, _OFFSETS, _LENGTHS)], dtype=np.float64)
+    first = (found == _FIRST).all(axis=1)
+    return found[~first].T.copy(), found[first].T.copy()
