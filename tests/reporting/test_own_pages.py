@@ -17,8 +17,8 @@ from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
 
-TEXTS = ["天地玄黃宇宙洪荒", "日月盈昃辰宿列張"]
-ANSWERS = {"right": TEXTS, "broken": ["天地玄黃\n宇宙洪", "\n日月盈昃\n辰宿列張"]}
+TEXTS = ["天地玄黃宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律呂調陽"]
+ANSWERS = {"right": TEXTS, "broken": ["天地玄黃\n宇宙洪", "\n日月盈昃\n辰宿列張", *TEXTS[2:]]}
 
 
 def scored(tmp_path: Path, benchmark: str, task: str) -> Path:
@@ -58,7 +58,7 @@ def test_only_strict_has_values_and_its_column_names_the_metric(own):
     assert (board.benchmark, board.title) == ("pages", "Own pages")
     assert (list(board.protocols), list(board.heads)) == (["strict"], ["strict: CharAcc"])
     rows = [row for group in board.groups for row in group.rows]
-    assert [[cell.value for cell in row.overall] for row in rows] == [["100.0"], ["93.8"]]
+    assert [[cell.value for cell in row.overall] for row in rows] == [["100.0"], ["96.9"]]
     assert (view.own_pages, view.official, view.missing) == (True, False, [])
     (table,) = view.tables
     assert (table.title, [row.protocol for row in table.rows], table.notes) == (
@@ -74,6 +74,7 @@ def test_the_page_names_no_benchmark_of_a_paper(own, tmp_path, language):
     for word in ("AncientDoc", "MCS-Bench", "OBI-Bench", "GPT4o", "Table "):
         assert word not in body
     assert ("自有書頁" in body, "Own pages" in body) == (language == "zh", language == "en")
+    assert ("書頁轉錄" in body, "书页转录" in body) == (language == "zh", language == "en")
     assert (report.beside, report.view.other_data) == ([], [])
     (tex,) = write_latex(report, tmp_path / "tex")
     assert tex.name == "pages-leaderboard.tex"

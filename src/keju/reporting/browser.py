@@ -7,7 +7,7 @@ searched. Keys of details are short, as there is one for each answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -43,10 +43,15 @@ class Browser:
     `patterns` the patterns in it.
 
     Making it shrinks the pictures, so that what is left out is known from then on.
+
+    Args:
+        gathered: what the report shows.
+        named: writes a task's Chinese name as the page shows it.
     """
 
-    def __init__(self, gathered: Gathered) -> None:
+    def __init__(self, gathered: Gathered, named: Callable[[str], str] = str) -> None:
         self._gathered = gathered
+        self._named = named
         self._models = {name: place for place, name in enumerate(gathered.models)}
         self._kinds: dict[tuple[str, str], int] = {}
         self._numbers: dict[tuple[int, int], int] = {}
@@ -71,7 +76,7 @@ class Browser:
         return {
             "models": self._gathered.models,
             "floors": [voice.role == "baseline" for voice in self._gathered.voices.values()],
-            "kinds": [_kind(*key) for key in self._kinds],
+            "kinds": [_kind(*key, self._named) for key in self._kinds],
             "items": self._items,
             "per_chunk": PER_CHUNK,
         }
@@ -182,12 +187,12 @@ class Browser:
         return shown
 
 
-def _kind(name: str, query: str) -> Json:
+def _kind(name: str, query: str, named: Callable[[str], str]) -> Json:
     known = task(name)
     asked = next(each for each in known.queries if each.name == query)
     return {
         "task": name,
-        "name": f"{known.name_zh} {known.name_en}" + (f" · {query}" if query else ""),
+        "name": f"{named(known.name_zh)} {known.name_en}" + (f" · {query}" if query else ""),
         "metrics": [
             [protocol, metric, place == 0]
             for protocol in PROTOCOLS

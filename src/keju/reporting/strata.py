@@ -65,16 +65,17 @@ def _parted(
     for score in scores:
         for kind, stratum in _strata_of(items[score.task, score.query, score.item]):
             found.setdefault(kind, {}).setdefault(stratum, []).append(score)
-    found = {kind: by for kind, by in found.items() if kind == _GROUP or _is_shared(by)}
+    found = {kind: by for kind, by in found.items() if kind == _GROUP or not _is_id(by)}
     for kind, steps in _ORDERED.items():
         if kind in found:
             found[kind] = {step: found[kind][step] for step in steps if step in found[kind]}
     return found
 
 
-def _is_shared(by_stratum: Mapping[str, Sequence[Score]]) -> bool:
-    """Whether two items share a stratum; a file's name, for one, is another for each item."""
-    return any(len({score.item for score in scores}) > 1 for scores in by_stratum.values())
+def _is_id(by_stratum: Mapping[str, Sequence[Score]]) -> bool:
+    """Whether the values tell many items apart, as file names do, and no two items share one."""
+    shared = any(len({score.item for score in scores}) > 1 for scores in by_stratum.values())
+    return len(by_stratum) > _TELLING and not shared
 
 
 def _strata_of(item: Item) -> Iterator[tuple[str, str]]:

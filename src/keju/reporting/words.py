@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import Literal, get_args
 
 from keju.errors import UsageError
+from keju.text import in_script
 
 Language = Literal["en", "zh"]
 
@@ -40,6 +41,10 @@ class Words:
         if text not in self._known:
             self._known[text] = "\n".join(map(self._line, text.split("\n")))
         return self._known[text]
+
+    def chinese(self, name: str) -> str:
+        """A task's Chinese name in the page's script: traditional on a Chinese page."""
+        return in_script(name, "traditional") if self.language == "zh" else name
 
     def _line(self, line: str) -> str:
         if not self.table or line in self.table:

@@ -14,6 +14,7 @@
     return parts.map((part, index) => part + (index < parts.length - 1 ? values[index] : ""))
       .join("");
   };
+  const named = (kind) => (Object.hasOwn(data.words, kind) ? say(kind) : kind);
   const percent = (value) => (value === null ? "–" : (100 * value).toFixed(1));
   const signed = (value) => (value === null ? "–" : (value > 0 ? "+" : "") + percent(value));
 
@@ -60,7 +61,7 @@
     const write = task ? percent : signed;
     pick("stratum-note").textContent = more(found.rows.length, found.of, "strata") +
       (found.rows.length < found.of ? say(": the hardest and the easiest") : "");
-    draw(pick("stratum-table"), [[kind, false], [say("items"), true], [say("mean"), true], ...models],
+    draw(pick("stratum-table"), [[named(kind), false], [say("items"), true], [say("mean"), true], ...models],
       found.rows.map(([name, items, mean, low, high, values]) => [name, items,
         [write(mean), low === null ? "" : `${write(low)} to ${write(high)}`],
         ...values.map(write)]));
@@ -77,7 +78,7 @@
   }
 
   if (data.strata.length) {
-    fill(pick("stratum-kind"), unique(data.strata.map((table) => table.kind)), (kind) => kind);
+    fill(pick("stratum-kind"), unique(data.strata.map((table) => table.kind)), named);
     for (const id of ["stratum-kind", "stratum-task"])
       pick(id).addEventListener("change", drawStrata);
     drawStrata();
