@@ -218,7 +218,7 @@ def _fitting(listing: Listing, pattern: str) -> int:
 def _constants(table: _Table | None) -> Iterator[str]:
     column = _roles(table).get("task") if table else None
     if not (table and column):
-        yield f'task = "{TODO}"   # an id of keju tasks, e.g. page_level_ocr or T7'
+        yield f'task = "{TODO}"   # an id of keju tasks, e.g. page_ocr or T7'
     yield '# question = "…"   # the same prompt for all items, word for word'
     if table and column:
         yield ""
