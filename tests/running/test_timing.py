@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.items import Request, Response
 from keju.models import Answer
-from keju.running import run
+from keju.running import Selection, merge, run
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.machine import Clocks, Machine, cores, this_machine
 from keju.running.outcomes import Job
@@ -148,6 +148,18 @@ def test_each_session_of_a_run_adds_its_timings(tmp_path):
     assert [each.model for each in found][:1] == ["baseline:copy"]
     assert sum(each.model == "baseline:copy" for each in found) == 1
     assert found[0].identity["baseline"] == "copy"
+
+
+def test_a_merged_run_has_the_timings_of_its_shards(tmp_path):
+    pages = make_dataset(tmp_path / "d", pages=8)
+    shards = [tmp_path / "one", tmp_path / "two"]
+    for number, out in enumerate(shards, start=1):
+        run(pages, ["baseline:copy"], out, selection=Selection(shard=f"{number}/2"))
+    merge(shards, tmp_path / "whole")
+    timed = [read_timings(RunFolder(path)) for path in (*shards, tmp_path / "whole")]
+    assert timed[2] == timed[0] + timed[1]
+    # The first answer of each shard is not timed.
+    assert sum(each.answers for each in timed[2]) == 6
 
 
 def test_a_run_of_an_earlier_keju_has_no_timings(tmp_path):
