@@ -71,6 +71,16 @@ def test_scans_become_a_report_with_conclusions(tmp_path):
     assert (tmp_path / "out.html").read_text("utf-8").lstrip().startswith("<!doctype html>")
 
 
+def test_invented_text_on_a_blank_page_is_printed(tmp_path):
+    scans = make_scans(tmp_path / "scans", 2)
+    (scans / "book 1/p1.txt").write_text("[blank]", "utf-8")
+    engines = two_engines(tmp_path, 2)
+    done = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "imported as blank: 1 page: book 1/p1" in done.stderr
+    assert done.stdout.count("invented text on 1 of 1 blank page, ") == 2
+
+
 def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
     scans = make_scans(tmp_path / "scans", 2)
     engines = two_engines(tmp_path, 2)

@@ -88,8 +88,10 @@ def ocr_report(
     from keju.datasets.scan_import import Origin, run_folder, take_scans
     from keju.local_paths import check_local
     from keju.reporting import check_report_place, write_report
+    from keju.reporting.blank_pages import invented_lines
     from keju.reporting.conclusions import conclusion_lines
     from keju.reporting.engine_times import Costs, collection_of
+    from keju.reporting.swapped import swap_lines, swapped_in
     from keju.running import Selection, run
     from keju.runs import RunFolder
     from keju.scoring import score_run
@@ -117,9 +119,11 @@ def ocr_report(
     if summary.left:
         raise typer.Exit(WITH_FAILURES)
     note("scoring, then writing the report")
-    score_run(RunFolder.open(folder))
+    scored = RunFolder.open(folder)
+    score_run(scored)
     made = write_report([folder], page, language=language, costs=costs)
-    for line in conclusion_lines(made):
+    of_pages = [*swap_lines(swapped_in(scored)), *invented_lines(scored)]
+    for line in [*of_pages, *conclusion_lines(made)]:
         say(line)
     say(f"Report: {made.page} ({made.size / 1e6:.1f} MB). Work folder: {work}; run: {folder}")
     if not summary.complete:

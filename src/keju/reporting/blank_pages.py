@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju.benchmarks import is_blank
-from keju.errors import shortened
+from keju.errors import number_of, shortened
 from keju.items import Response, variant_of
 from keju.models import role_of
 from keju.reporting.gather import Gathered
@@ -67,7 +67,8 @@ def invented_lines(run: RunFolder) -> Iterator[str]:
         if found is None:
             continue
         worst = f" (most: {found.most:,}, on {shortened(found.where)})" if found.where else ""
+        pages = number_of(found.pages, "blank page", "blank pages")
         yield (
-            f"{name}, {task}: invented text on {found.with_text:,} of {found.pages:,} blank "
-            f"pages, {found.per_page:.1f} characters a page{worst}"
+            f"{name}, {task}: invented text on {found.with_text:,} of {pages}, "
+            f"{found.per_page:.1f} characters a page{worst}"
         )
