@@ -13,10 +13,11 @@ from keju.items import ImageRef, Item
 from keju.models.page_matching import Matches, ResultFile, match_files
 
 
-def page(name: str, *more: tuple[str, ...], image: str = "") -> NamedPage:
+def page(name: str, *more: tuple[str, ...], image: str = "", alone: str = "") -> NamedPage:
     ref = ImageRef(path="images/x.png", sha256=image or name, width=1, height=1, size=1)
     names = (PurePosixPath(name).parts, *more)
-    return NamedPage(item=name, task="t", number=1, image=ref, names=names)
+    others = (alone,) if alone else ()
+    return NamedPage(item=name, task="t", number=1, image=ref, names=names, alone=others)
 
 
 def files(*given: str) -> list[ResultFile]:
@@ -58,12 +59,21 @@ def test_a_file_belongs_to_the_page_of_its_name(given, wanted):
         ("p10.txt", ["p1"]),
         ("p1-1.txt", ["p1"]),
         ("book/p1/x.txt", ["book/p1"]),
+        ("book2/p1.xml|p1.jpg", ["book1/p1"]),
+        ("book2/page/p1.xml|scans/p1.jpg", ["book1/p1"]),
     ],
 )
 def test_another_name_or_folder_is_another_page(given, pages):
     matches = match_files(files(given), [page(name) for name in pages])
     assert found(matches) == {}
-    assert [file.inside.as_posix() for file in matches.unused] == [given]
+    assert [file.inside.as_posix() for file in matches.unused] == [given.partition("|")[0]]
+
+
+def test_the_name_of_an_export_counts_in_no_other_folder():
+    known = [page("a/p1", alone="p1"), page("b/p2", alone="b_p2")]
+    assert found(match_files(files("page/b_p2.xml"), known)) == {"b/p2": "page/b_p2.xml"}
+    assert found(match_files(files("p1.xml"), known)) == {"a/p1": "p1.xml"}
+    assert found(match_files(files("other/p1.xml", "other/b_p2.xml"), known)) == {}
 
 
 def test_of_names_that_differ_in_case_the_exact_one_is_used():
@@ -145,7 +155,11 @@ def test_the_names_of_a_page_are_those_of_source_item_export_and_image():
                     metadata=metadata)  # fmt: skip
 
     given = [item("a/x", file="a/p1.jpg"), item("b/002", file="b.pdf", page="2"), item("c", 2)]
-    names = [each.names for each in named_pages(given)]
-    assert names[0] == (("a", "p1"), ("a", "x"), ("p1",), ("x0",))
-    assert names[1] == (("b", scan_page(2)), ("b", "002"), ("b_002",), ("0020",))
-    assert names[2:] == [(("c-1",), ("c0",)), (("c-2",), ("c1",))]
+    pages = named_pages(given)
+    assert [each.names for each in pages[:2]] == [
+        (("a", "p1"), ("a", "x")), (("b", scan_page(2)), ("b", "002")),
+    ]  # fmt: skip
+    assert [each.names for each in pages[2:]] == [(), ()]
+    assert [each.alone for each in pages] == [
+        ("p1", "x0"), ("b_002", "0020"), ("c-1", "c0"), ("c-2", "c1"),
+    ]  # fmt: skip

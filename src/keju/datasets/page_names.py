@@ -36,7 +36,8 @@ class NamedPage(NamedTuple):
     """A page, and the names without ending that a file with its transcription may have.
 
     `number` counts the images of the item from 1. `names` are paths as tuples of their parts, the
-    likeliest first; the last part of a page of a PDF or TIFF is `scan_page` of its number.
+    likeliest first; the last part of a page of a PDF or TIFF is `scan_page` of its number. `alone`
+    are names of files that are in no folder.
     """
 
     item: str
@@ -44,6 +45,7 @@ class NamedPage(NamedTuple):
     number: int
     image: ImageRef
     names: tuple[tuple[str, ...], ...]
+    alone: tuple[str, ...] = ()
 
 
 def scan_page(number: int) -> str:
@@ -54,8 +56,8 @@ def scan_page(number: int) -> str:
 def named_pages(items: Iterable[Item]) -> list[NamedPage]:
     """The images of items with their names.
 
-    These are: the name of the image in the source, the item's id, the name in an export of keju,
-    and the name of the image in the dataset, which is its hash.
+    These are: the name of the image in the source and the item's id; and alone the name in an
+    export of keju and that of the image in the dataset, which is its hash.
     """
     pages = [
         PageOf(item, number, len(item.images))
@@ -68,13 +70,14 @@ def named_pages(items: Iterable[Item]) -> list[NamedPage]:
             task=page.item.task,
             number=page.number,
             image=page.item.images[page.number - 1],
-            names=tuple(dict.fromkeys(_names_of(page, stem))),
+            names=tuple(dict.fromkeys(_names_of(page))),
+            alone=(stem, PurePosixPath(page.item.images[page.number - 1].path).stem),
         )
         for page, stem in zip(pages, page_stems(pages), strict=True)
     ]
 
 
-def _names_of(page: PageOf, exported: str) -> Iterator[tuple[str, ...]]:
+def _names_of(page: PageOf) -> Iterator[tuple[str, ...]]:
     if source := _source(page):
         yield source.with_suffix("").parts
     about = page.item.metadata
@@ -82,8 +85,6 @@ def _names_of(page: PageOf, exported: str) -> Iterator[tuple[str, ...]]:
         yield (*PurePosixPath(about["file"]).with_suffix("").parts, scan_page(int(number)))
     if page.images == 1:
         yield PurePosixPath(page.item.id).parts
-    yield (exported,)
-    yield (PurePosixPath(page.item.images[page.number - 1].path).stem,)
 
 
 def page_stems(pages: Sequence[PageOf]) -> list[str]:

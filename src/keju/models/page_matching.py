@@ -71,17 +71,22 @@ class _Names:
 
     def __init__(self, pages: Sequence[NamedPage]) -> None:
         self._names: dict[str, list[_Name]] = defaultdict(list)
+        self._alone: dict[str, list[_Name]] = defaultdict(list)
         for at, page in enumerate(pages):
             for place, name in enumerate(page.names):
                 parts = _without_form(name)
                 folded = tuple(map(_fold, parts))
                 self._names[folded[-1]].append(_Name(parts, folded, at, -place))
+            for place, single in enumerate(page.alone, start=len(page.names)):
+                folded_one = _fold(single)
+                self._alone[folded_one].append(_Name((single,), (folded_one,), at, -place))
 
     def fits(self, name: _Parts) -> dict[int, _Fit]:
         """The pages that a name fits, with how well."""
         folded = tuple(map(_fold, name))
         found: dict[int, _Fit] = {}
-        for each in self._names.get(folded[-1], ()):
+        alone = self._alone.get(folded[-1], ()) if len(folded) == 1 else ()
+        for each in (*self._names.get(folded[-1], ()), *alone):
             shared = min(len(folded), len(each.folded))
             if folded[-shared:] != each.folded[-shared:]:
                 continue
@@ -183,9 +188,13 @@ def _stated_names(file: ResultFile) -> Iterator[_Parts]:
     if not path.name:
         return
     stem = path.stem if _is_ending(path.suffix) else path.name
-    yield (*path.parts[:-1], stem)
+    # Where the image has the name of the file, the folder of the file says which of that name.
+    other = _fold(stem) not in {_fold(name[-1]) for name in _own_names(file.inside, {}) if name}
+    if other or len(path.parts) > 1:
+        yield (*path.parts[:-1], stem)
     yield _without_form((*file.inside.parts[:-1], stem))
-    yield (stem,)
+    if other:
+        yield (stem,)
 
 
 def _first_numbers(files: Sequence[ResultFile], names: _Names) -> dict[_Parts, int]:

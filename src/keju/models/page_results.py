@@ -198,7 +198,7 @@ def _none(root: Path, files: _FolderFiles, pages: Sequence[NamedPage]) -> UsageE
     wanted = listed(dict.fromkeys(page.item for page in pages), most=3)
     return UsageError(
         f"{root}: none of the files is named like a page of the dataset. Files: {given}. Pages: "
-        f"{wanted}. Name the files like the pages' images"
+        f"{wanted}. Name the files, and their folders, like the images of the pages"
     )
 
 
