@@ -11,6 +11,7 @@ from rich.table import Table
 
 from keju.benchmarks import published_tasks, tasks
 from keju.datasets import mini
+from keju.errors import number_of
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report
 from keju.reporting.labels import NOTHING, higher_is_better, metric_label, percent
@@ -79,7 +80,9 @@ def demonstrate(folder: Path, console: Console) -> Path:
     console.print(_table(rows))
     for line in _notes(rows):
         console.print(line, highlight=False, markup=False)
-    console.print(f"{summary.items} items · report: {report}", highlight=False, soft_wrap=True)
+    console.print(
+        f"{number_of(summary.items, 'item')} · report: {report}", highlight=False, soft_wrap=True
+    )
     return report
 
 
@@ -145,7 +148,8 @@ def _notes(rows: Sequence[Row]) -> Iterator[str]:
     later = [row.task for row in rows if row.metric != _main_of(row)]
     if later:
         yield (
-            f"{len(set(later))} tasks show their second metric: the first needs the encoders "
+            f"{number_of(len(set(later)), 'task shows', 'tasks show')} the second metric: the "
+            "first needs the encoders "
             "(make install-semantic)"
         )
     if missing := conversion_missing():

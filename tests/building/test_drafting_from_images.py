@@ -140,7 +140,7 @@ def test_a_text_without_an_image_is_drafted_from_where_that_is_said(
     chat.plan(finds=ANSWERS)
     made = draft(chat, source, tmp_path / "out", "translation", benchmark="AncientDoc")
     assert chat.stats()["requests"] == 0
-    (note,) = [note for note in made.record.notes if "get no draft" in note]
+    (note,) = [note for note in made.record.notes if "no draft of the kind" in note]
     assert "they have no image" in note
     assert 'show = "text"' in note
     draft(chat, source, tmp_path / "two", "translation", benchmark="AncientDoc", show="text")

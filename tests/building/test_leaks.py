@@ -127,12 +127,12 @@ def test_the_command_writes_a_table_and_ends_with_status_1(tmp_path: Path) -> No
     clean = make_dataset(tmp_path / "clean", pages=1, first=50)
     run = CliRunner().invoke
     fine = run(app, ["build", "leaks", str(tmp_path / "a"), "--against", str(clean)])
-    assert (fine.exit_code, "0 leaks; compared 1 images" in fine.output) == (0, True)
+    assert (fine.exit_code, "0 leaks; compared 1 image" in fine.output) == (0, True)
     sheet = tmp_path / "leaks.csv"
     same = run(app, ["build", "leaks", str(tmp_path / "a"), "--against", str(tmp_path / "a"),
                      "--csv", str(sheet)])  # fmt: skip
     assert same.exit_code == 1
-    rows = list(csv.DictReader(sheet.open()))
+    rows = list(csv.DictReader(sheet.open(encoding="utf-8-sig")))
     assert [(row["kind"], row["item"], row["share"]) for row in rows] == [
         ("image", "p", "1.0"), ("text", "p", "1.0")
     ]  # fmt: skip

@@ -58,7 +58,7 @@ def test_a_folder_of_images_becomes_drafts_and_the_broken_are_listed(tmp_path):
     assert set(refused) == {"book1/p2.png", "p3.png", "p4.jpg"}
     assert "the file is empty" in refused["p3.png"]
     assert "a web page" in refused["p4.jpg"]
-    assert "3 files are no sound images" in record.sources[0].notes[0]
+    assert "3 files are not sound images" in record.sources[0].notes[0]
 
 
 def test_the_source_s_files_are_copied_and_not_shared(tmp_path):

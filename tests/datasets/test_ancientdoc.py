@@ -104,14 +104,14 @@ def test_dynasty_and_script_come_from_a_table_of_books(source: Source) -> None:
     first, second = source.items()
     assert (first.metadata["dynasty"], first.metadata["script"]) == ("Song", "regular")
     assert "dynasty" not in second.metadata
-    assert done.notes[0] == "the table of books has no row for 1 books: 書譜"
+    assert done.notes[0] == "the table of books has no row for 1 book: 書譜"
 
 
 def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Source) -> None:
     done = source.read(line("OCR", image="loose.jpg"))
     (item,) = source.items()
     assert item.group == item.images[0].sha256
-    assert done.notes[0] == "1 pages lie in no book's folder, so each is a group: loose.jpg"
+    assert done.notes[0] == "1 page lies in no book's folder, so each is a group: loose.jpg"
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_pages_outside_any_book_are_said_and_are_groups_of_their_own(source: Sou
     [
         (line("Poetry"), "record 1: unknown task 'Poetry'; expected one of page_level_ocr, vern"),
         (line("recognition"), "unknown task 'recognition'"),
-        (line("OCR", image="../data.jpg"), "1 images are missing: ../data.jpg (of record 1)"),
+        (line("OCR", image="../data.jpg"), "1 image is missing: ../data.jpg (of record 1)"),
         (line("OCR", image=""), "image '' must lie under"),
-        (line("OCR", image="Art/none.jpg"), "1 images are missing: Art/none.jpg (of record 1)"),
+        (line("OCR", image="Art/none.jpg"), "1 image is missing: Art/none.jpg (of record 1)"),
         (line("OCR", question=""), "record 1: the question is empty"),
         ({"image": PAGE, "task": "OCR", "question": "q"}, "no field for the answer (expected ans"),
         ([1], "line 1: not readable: Expected `object`"),
@@ -154,7 +154,7 @@ def test_a_wrong_table_of_books_is_named(source: Source, table: str, says: str) 
 def test_missing_pages_can_be_left_out(source: Source) -> None:
     done = source.read(line("OCR"), line("OCR", image="Art/none.jpg"), skip_missing="yes")
     assert done.manifest.items == 1
-    assert done.notes[0] == "skipped questions on 1 pages: Art/none.jpg"
+    assert done.notes[0] == "skipped questions on 1 page: Art/none.jpg"
 
 
 def test_an_empty_file_and_an_empty_folder_are_named(source: Source, tmp_path: Path) -> None:

@@ -111,9 +111,9 @@ def test_images_twice_are_imported_once_and_reported(read, tmp_path):
     put(src / "imgs/艺术类/書譜/page_13.png", picture(78))
     done = read("ancientdoc", src)
     assert len({item.images[0].sha256 for item in done.items}) == 2
-    assert "1 images are byte-identical copies, not imported: imgs/imgs/兵家类" in str(done.notes)
-    assert "1 images have the name of another page but other bytes, not" in str(done.notes)
-    assert "1 images without a row, not imported: imgs/艺术类/書譜/page_13.png" in done.notes
+    assert "1 byte-identical copy of images not imported: imgs/imgs/兵家类" in str(done.notes)
+    assert "1 image has the name of another page but other bytes, not" in str(done.notes)
+    assert "1 image without a row, not imported: imgs/艺术类/書譜/page_13.png" in done.notes
 
 
 def test_empty_cells_give_no_item_and_are_counted(read, tmp_path):
@@ -134,20 +134,18 @@ def test_cells_that_do_not_tell_question_and_answer_apart_are_named(read, tmp_pa
     put(tmp_path / "src/imgs/兵家类/兵鏡/page_1.png", picture(1))
     done = read("ancientdoc", tmp_path / "src")
     assert [item.task for item in done.items] == ["page_level_ocr"]
-    assert "1 cells do not tell question and answer apart" in str(done.notes)
+    assert "1 cell does not tell question and answer apart" in str(done.notes)
     assert "Knowledge of line 2" in str(done.notes)
 
 
 def test_rows_without_image_stop_the_import_or_are_skipped(read, tmp_path):
     src = ancientdoc.hub(tmp_path / "src")
     (src / f"imgs/{FIRST}.png").unlink()
-    with pytest.raises(
-        DataError, match=r"1 rows without image: 兵家类/兵垣四編page_5\.png \(of li"
-    ):
+    with pytest.raises(DataError, match=r"1 row without image: 兵家类/兵垣四編page_5\.png \(of li"):
         read("ancientdoc", src)
     done = read("ancientdoc", src, skip_missing="yes")
     assert {item.metadata["book"] for item in done.items} == {"書譜"}
-    assert "skipped 1 rows without image: 兵家类/兵垣四編page_5.png" in done.notes
+    assert "skipped 1 row without image: 兵家类/兵垣四編page_5.png" in done.notes
 
 
 def test_a_table_that_git_lfs_left_out_is_named(read, tmp_path):
@@ -191,8 +189,8 @@ def test_images_in_parquet_that_no_row_names_are_imported_without_answers(read, 
     ancientdoc.write_parquet(tmp_path / "src/train.parquet", rows)
     done = read("ancientdoc", tmp_path / "src", skip_missing="yes")
     assert [bool(item.answer) for item in done.items] == [True, False]
-    assert "skipped 1 rows without image" in str(done.notes)
-    assert "1 images without answers" in str(done.notes)
+    assert "skipped 1 row without image" in str(done.notes)
+    assert "1 image without answers" in str(done.notes)
 
 
 def test_a_tree_of_images_is_imported_without_answers_where_that_is_wanted(read, tmp_path):
@@ -231,8 +229,8 @@ def test_a_table_of_books_joins_by_title_whatever_its_form(read, tmp_path, suffi
         "page": f"{FIRST}.png", "category": "The Philosophy of War", "book": "兵垣四編",
         "dynasty": "Ming", "script": "regular", "作者": "臧懋循",
     }  # fmt: skip
-    assert "the table of books has no row for 1 books: 書譜" in done.notes
-    assert "1 rows of the table of books match no book: 孙子" in done.notes
+    assert "the table of books has no row for 1 book: 書譜" in done.notes
+    assert "1 row of the table of books without a book: 孙子" in done.notes
 
 
 def test_one_book_in_two_spellings_is_named(read, tmp_path):

@@ -94,7 +94,7 @@ def test_images_turned_without_a_size_are_counted_in_a_note(read, tmp_path):
     put(tmp_path / "s/p.txt", "0 0.5 0.5 0.5 0.5\n")
     done = read("obi-recognition", tmp_path / "s")
     assert where(done) == {"p.jpg": (box(10, 15, 30, 45),)}
-    assert any(note.startswith("s: 1 images are turned by EXIF") for note in done.notes)
+    assert any(note.startswith("s: 1 image turned by EXIF") for note in done.notes)
     put(tmp_path / "t/p.jpg", turned(6, (60, 40)))
     voc(tmp_path / "t/p.xml", (0, 30, 10, 40), size=(60, 40))
     assert where(read("obi-recognition", tmp_path / "t")) == {"p.jpg": (box(0, 0, 10, 10),)}
@@ -128,7 +128,7 @@ def test_notes_count_what_is_skipped(read, tmp_path):
     put(tmp_path / "y/p.png", picture(1))
     put(tmp_path / "y/p.json", json.dumps({"img_name": "p", "ann": [[1, 1, 9, 9, 0.5]]}))
     done = read("obi-recognition", tmp_path / "y")
-    assert "y: 1 boxes have a fifth value other than 1; they are imported too" in done.notes
+    assert "y: 1 box has a fifth value other than 1, imported too" in done.notes
     assert where(done) == {"p.png": (box(1, 1, 9, 9),)}
 
 
@@ -144,7 +144,7 @@ def test_boxes_of_missing_images_are_refused_or_skipped(read, tmp_path):
     src = tmp_path / "O2BR"
     forms.coco_one(src)
     (src / "images/bone3.png").unlink()
-    with pytest.raises(DataError, match=r"1 images are missing: 'bone3\.png' \(of image 3\)"):
+    with pytest.raises(DataError, match=r"1 image is missing: 'bone3\.png' \(of image 3\)"):
         read("obi-recognition", src)
     done = read("obi-recognition", src, skip_missing="yes")
     assert sorted(where(done)) == ["bone1.png", "bone2.png"]
@@ -169,7 +169,7 @@ def test_an_image_whose_boxes_are_all_faulty_is_dropped_with_a_note(read, tmp_pa
           ("p1.png", 1, 1, 5, 5), ("p2.png", 1, 1, 99, 5))  # fmt: skip
     done = read("obi-recognition", tmp_path / "s", skip_faulty="yes")
     assert where(done) == {"p1.png": (box(1, 1, 6, 6),)}
-    assert "s: dropped 1 images whose boxes were all skipped: p2.png" in done.notes
+    assert "s: dropped 1 image whose boxes were all skipped: p2.png" in done.notes
 
 
 def test_an_image_is_found_by_its_folder_where_names_repeat(read, tmp_path):
@@ -258,7 +258,7 @@ HOSTILE = {
         "unequal numbers of x and y",
     ),
     "a table of unequal lines": ("t.csv", "p.png,1,1,9,9,a\np.png,1,1\n", "3 cells"),
-    "a path as a name": ("t.csv", "../../etc/passwd,1,1,9,9\n", "images are missing"),
+    "a path as a name": ("t.csv", "../../etc/passwd,1,1,9,9\n", "image is missing"),
     "a list of nothing": ("c.json", "[]", "found none"),
     "no JSON at all": ("p.json", "\x00\x01", "found none"),
 }  # fmt: skip

@@ -41,7 +41,7 @@ def test_names_in_a_split_may_have_a_suffix_and_pages_in_no_split_are_counted(re
     put(src / "split_val.txt", "images/p1.jpg\n")
     done = read("hisdoc", src)
     assert [item.metadata.get("split") for item in done.items] == ["val", None]
-    assert "1 pages in no split: p2" in done.notes
+    assert "1 page in no split: p2" in done.notes
 
 
 def test_geometry_orders_columns_from_right_to_left(read, tmp_path):
@@ -83,11 +83,11 @@ def test_a_line_of_another_kind_is_named(read, tmp_path, row):
 def test_a_page_without_image_stops_the_import_or_is_skipped(read, tmp_path):
     src = hisdoc.subset(tmp_path / "src")
     (src / "images/p2.jpg").unlink()
-    with pytest.raises(DataError, match="1 files without their image or text: label_textline/p2"):
+    with pytest.raises(DataError, match="1 file without their image or text: label_textline/p2"):
         read("hisdoc", src)
     done = read("hisdoc", src, skip_missing="yes")
     assert [item.id for item in done.items] == ["p1"]
-    assert "skipped 1 files without their image or text: label_textline/p2.txt" in done.notes
+    assert "skipped 1 file without their image or text: label_textline/p2.txt" in done.notes
 
 
 def test_a_page_in_two_splits_is_named(read, tmp_path):

@@ -234,7 +234,7 @@ def test_a_missing_image_is_an_error_or_a_note(tmp_path, quiz):
     table(quiz / "q.csv", ("n", "ask", "opts", "right", "img"),
           ("1", "何书？", "甲|乙", "1", "a.png"),
           ("2", "何书？", "甲|乙", "1", "b.png"))  # fmt: skip
-    with pytest.raises(DataError, match=r"1 files are missing: b\.png \(of line 3\)"):
+    with pytest.raises(DataError, match=r"1 file is missing: b\.png \(of line 3\)"):
         items_of(tmp_path, quiz, QUIZ)
     assert set(items_of(tmp_path, quiz, QUIZ, **{"skip-missing": "yes"})) == {"1"}
 

@@ -202,8 +202,8 @@ def test_an_unknown_layout_shows_expected_and_found(source: Source) -> None:
         ([OCR | {"Image": None}], "a1: without an image"),
         ([OCR | {"Image": [[1]]}], "a1: expected texts in 'Image'"),
         ([OCR | {"Image": {"a": 1}}], "a1: expected text in 'Image'; found dict"),
-        ([OCR | {"Image": "../../secret.jpg"}], "1 images are missing: ../../secret.jpg (of a1)"),
-        ([OCR | {"Image": "/etc/passwd"}], "1 images are missing: /etc/passwd (of a1)"),
+        ([OCR | {"Image": "../../secret.jpg"}], "1 missing image: ../../secret.jpg (of a1)"),
+        ([OCR | {"Image": "/etc/passwd"}], "1 missing image: /etc/passwd (of a1)"),
         ([OCR | {"Image": "x" * 400 + ".jpg"}], "…" + "x" * 36 + ".jpg': File name too long"),
         ([APART | {"Options": {"A": "x", "C": "y"}}], "a3: expected options A, B, C …; found A, C"),
     ],
@@ -226,7 +226,7 @@ def test_what_is_no_json_is_a_data_error(source: Source, text: str) -> None:
 def test_missing_images_are_listed_or_left_out(source: Source) -> None:
     lost = OCR | {"ID": "lost", "Image": "lost.jpg"}
     half = MCQ | {"ID": "half", "Image": ["p.jpg", "gone.jpg"]}
-    with pytest.raises(DataError, match=r"2 images are missing: lost\.jpg \(of lost\), gone\.jpg"):
+    with pytest.raises(DataError, match=r"2 missing images: lost\.jpg \(of lost\), gone\.jpg"):
         source.read(OCR, lost, half)
     done = source.read(OCR, lost, half, options={"skip-missing": "yes"})
     assert done.notes[0] == "skipped 2 items without image: lost, half"

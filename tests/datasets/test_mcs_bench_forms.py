@@ -259,8 +259,8 @@ def test_unmatched_items_of_one_script_are_reported(read) -> None:
     assert [(item.id, sorted(item.question_in)) for item in items] == [
         ("a", ["simplified", "traditional"]), ("b", [])
     ]  # fmt: skip
-    assert "joined 1 items of both scripts by task and ID" in done.notes
-    assert "1 items are in simplified script only: b" in done.notes
+    assert "joined 1 item of both scripts by task and ID" in done.notes
+    assert "1 item in simplified script only: b" in done.notes
 
 
 def test_the_import_lists_what_became_of_each_field(read) -> None:
@@ -303,7 +303,7 @@ def test_other_records_are_not_taken_for_mcs_bench(tmp_path: Path, record: dict)
 
 def test_an_import_stops_after_a_thousand_missing_images(read) -> None:
     records = [RECORD | {"ID": n, "Image": f"x{n}.jpg"} for n in range(1500)]
-    with pytest.raises(DataError, match="1000 images or more are missing: x0"):
+    with pytest.raises(DataError, match="1,000 missing images or more: x0"):
         read({"data.json": records})
     items, done = read({"data.json": [*records, RECORD]}, skip_missing="yes")
     assert len(items) == 1

@@ -36,7 +36,7 @@ def test_what_is_converted_and_kept_is_counted():
         newlines.convert(text)
     converted, kept = newlines.notes()
     assert r"literal \n read as line breaks: 3 in 2 texts" in converted
-    assert r"literal \n kept in 1 texts" in kept
+    assert r"literal \n kept in 1 text" in kept
     assert list(Newlines().notes()) == []
 
 

@@ -253,7 +253,7 @@ def test_distractors_that_no_class_is_left_for_are_said_with_their_mend(
         read("obi-retrieval", tmp_path / "s", distractors="9")
     obi_classes(tmp_path / "one", classes=1)
     (note,) = read("obi-retrieval", tmp_path / "one").notes
-    assert note == "one: 1 classes and 0 distractors: it has no other class"
+    assert note == "one: 1 class and 0 distractors: it has no other class"
 
 
 def test_small_classes_and_repeated_images_are_passed_over(read, tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_small_classes_and_repeated_images_are_passed_over(read, tmp_path: Path)
     done = read("obi-classification", tmp_path / "s")
     assert {item.metadata["class"] for item in done.items} == {"c0", "c3"}
     assert done.notes == (
-        "s: skipped 1 classes of fewer than 5 images: c1",
+        "s: skipped 1 class of fewer than 5 images: c1",
         "s: skipped c2, which has only 4 images without copies",
     )
 

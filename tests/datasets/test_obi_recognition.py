@@ -66,10 +66,10 @@ def test_what_is_answered_by_the_table_then_the_option_then_keju(read, tmp_path:
     }
     assert what == {"images/bone1.png": "A shell.", "images/bone2.png": "A bone."}
     done = read("obi-recognition", src)
-    assert any("keju's own description for 1 images" in note for note in done.notes)
+    assert any("keju's own description for 1 image" in note for note in done.notes)
     own = read("obi-recognition", src, source="my museum")
     assert sum(item.query == "What" for item in own.items) == 1
-    assert any("1 images are not asked What" in note for note in own.notes)
+    assert any("1 image is not asked What" in note for note in own.notes)
 
 
 def test_a_table_of_boxes_may_name_its_columns_otherwise_or_give_sizes(
@@ -147,7 +147,7 @@ def test_a_box_that_stands_there_twice_is_counted_once_and_said(read, tmp_path: 
         boxes.write("images/bone1.png,1,1,9,20\n")
     done = read("obi-recognition", tmp_path / "s")
     assert [item.answer for item in done.items if item.query == "How"] == ["2", "1"]
-    assert "s: 1 boxes are listed twice and are counted once" in done.notes
+    assert "s: 1 box listed twice and counted once" in done.notes
 
 
 def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
@@ -155,10 +155,10 @@ def test_a_negative_has_no_boxes_and_a_picture_without_boxes_is_no_negative(
 ) -> None:
     obi_recognition(tmp_path / "s")
     (tmp_path / "s/annotations/bone1.xml").unlink()
-    with pytest.raises(DataError, match=r"1 images without boxes: images/bone1\.png\. Draw them"):
+    with pytest.raises(DataError, match=r"1 image without boxes: images/bone1\.png\. Draw them"):
         read("obi-recognition", tmp_path / "s")
     done = read("obi-recognition", tmp_path / "s", skip_missing="yes")
-    assert "skipped 1 images without boxes: images/bone1.png" in done.notes
+    assert "skipped 1 image without boxes: images/bone1.png" in done.notes
     put(tmp_path / "s/negatives/bone4.png", picture(4))
     table(tmp_path / "s/boxes.csv", ("image", "xmin", "ymin", "xmax", "ymax"),
           ("images/bone1.png", 1, 1, 9, 9), ("negatives/bone4.png", 1, 1, 9, 9))  # fmt: skip

@@ -33,7 +33,7 @@ def test_a_list_of_fragments_limits_queries_and_candidates(read, tmp_path):
         "b1/1.png": (["b1/2.png", "b2/1.png"], ["b1/2.png"]),
         "b1/2.png": (["b1/1.png", "b2/1.png"], ["b1/1.png"]),
     }
-    assert any("1 fragments adjoin none" in note and "b2/1.png" in note for note in done.notes)
+    assert any("1 fragment adjoins none" in note and "b2/1.png" in note for note in done.notes)
     assert done.manifest.made["items"] == "3"
 
 
@@ -78,7 +78,7 @@ def test_a_whole_bone_is_no_fragment_unless_a_pair_names_it(read, tmp_path):
     with (src / "adjacency.csv").open("a") as pairs:
         pairs.write("b2/1.png,b2/b2.png\n")
     done = read("obi-rejoining", src)
-    assert "OBI-rejoin: skipped 1 images of whole bones: b1/whole.png" in done.notes
+    assert "OBI-rejoin: skipped 1 image of whole bones: b1/whole.png" in done.notes
     assert "b2/b2.png" in galleries(src, done)
 
 
@@ -117,7 +117,7 @@ def test_pairs_that_do_not_adjoin_are_skipped_with_their_number(read, tmp_path):
     src = tmp_path / "OBI-rejoin"
     forms.labelled(src)
     done = read("obi-rejoining", src)
-    assert "OBI-rejoin: skipped 2 pairs that are declared not to adjoin" in done.notes
+    assert "OBI-rejoin: skipped 2 pairs declared not to adjoin" in done.notes
     assert "OBI-rejoin: pairs read from pairs.csv" in done.notes
 
 
@@ -133,7 +133,7 @@ def test_columns_of_any_name_can_be_mapped(read, tmp_path):
 
 HOSTILE = {
     "a label that is no label": ("adjacency.csv", "a,b,label\nb1/1,b1/2,perhaps\n", "'perhaps'"),
-    "one name a line": ("adjacency.txt", "b1/1\n", "expected two names; found 1 words"),
+    "one name a line": ("adjacency.txt", "b1/1\n", "expected two names; found 1 word"),
     "a name of many": ("adjacency.txt", "1 2\n", "5 images are called 1|2 images are called 1"),
     "pairs of three": ("adjacency.json", '[["b1/1", "b1/2", "b1/3"]]', "pair 1: expected"),
     "pairs of numbers": ("adjacency.json", "[[1, 2]]", "pair 1: expected"),

@@ -38,7 +38,7 @@ def test_hust_obc_gives_one_image_of_each_deciphered_character(read, tmp_path: P
     assert {item.group for item in done.items} == {f"HUST-OBS/{label}" for label in classes}
     assert {item.answer for item in done.items} == {""}
     assert not any(is_undeciphered(item) for item in done.items)
-    assert "HUST-OBS: skipped 1 images in GuoXueDaShi_1390" in done.notes
+    assert "HUST-OBS: skipped 1 image in GuoXueDaShi_1390" in done.notes
 
 
 @pytest.mark.parametrize(("asked", "marked", "items"), [("only", 6, 6), ("yes", 6, 14)])
@@ -85,7 +85,7 @@ def test_the_papers_tiers_are_drawn_by_the_number_of_images(read, tmp_path: Path
     done = read("obi-deciphering", tmp_path / "HUST-OBC")
     subsets = {about["class"]: about.get("subset", "") for about in what(done).values()}
     assert subsets == {"0001": "tier-1", "0002": "tier-2", "0003": "tier-3", "0004": ""}
-    with pytest.raises(DataError, match="1 images of subset tier-1, but the paper has 14"):
+    with pytest.raises(DataError, match="1 image of subset tier-1, but the paper has 14"):
         read("obi-deciphering", tmp_path / "HUST-OBC", as_paper="yes")
     assert "no table" not in " ".join(done.notes)
     assert any("characters of the classes are unknown" in note for note in done.notes)
@@ -214,7 +214,7 @@ def test_the_rule_for_copies_is_reported_and_can_be_chosen(read, tmp_path: Path)
     dropped = read("obi-classification", src)
     assert {item.metadata["class"] for item in dropped.items} == {"b"}
     assert (
-        "1 images exist byte by byte in several classes and are used in no class "
+        "1 image exists byte by byte in several classes, used in no class "
         "(duplicates=drop): s/a/0.png = s/b/5.png"
     ) in dropped.notes
     kept = read("obi-classification", src, duplicates="keep-first")
@@ -338,7 +338,7 @@ def test_classes_of_the_table_without_images_are_reported(read, tmp_path: Path):
     for path in (src / "deciphered/0157").iterdir():
         path.unlink()
     notes = read("obi-deciphering", src).notes
-    assert "HUST-OBS: 1 classes of ID_to_chinese.json have no images: 0157" in notes
+    assert "HUST-OBS: 1 class of ID_to_chinese.json without images: 0157" in notes
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_changed_items_and_images_are_hashed_anew(
     dataset.image_path(items[0].images[0]).write_bytes(picture(77, (10, 10)))
     assert len(list(validate(dataset.path))) == 2
     done = read(dataset.path)
-    assert done.notes == ("1 images differ from what the items said; their hashes are made anew",)
+    assert done.notes == ("1 image differs from what the items said; hashes are computed again",)
     out = dataset.path.parent / "out"
     assert list(validate(out)) == []
     (item,) = Dataset.open(out).items()

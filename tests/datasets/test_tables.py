@@ -154,7 +154,10 @@ HOSTILE = {
     "cut off": (sheet_of("<row><c"), "not readable as a workbook"),
     "a string that is missing": (_sheet('<c t="s"><v>7</v></c>'), "not readable as a workbook"),
     "a name twice": (_sheet(_inline("a", "a"), _inline("1")), "two columns are called 'a'"),
-    "too many cells": (_sheet(_inline("a"), _inline("1", "2")), "2 cells, but there are 1 columns"),
+    "too many cells": (
+        _sheet(_inline("a"), _inline("1", "2")),
+        "2 cells, but there should be 1 column",
+    ),
     "no cells": (_sheet(), "a table without lines"),
 }
 

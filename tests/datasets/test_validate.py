@@ -97,7 +97,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         (mcq(options=("論語", "詩", "論 語")), "error: p1: options A and C are the same: '論 語'"),
         (mcq(options=("論語", " ", "詩")), "error: p1: option B is empty"),
         (mcq(options=(), verbatim=True, question="哪本？"), "error: p1: 0 options found in the"),
-        (mcq(options=("一",), answer="A"), "error: p1: 1 options found"),
+        (mcq(options=("一",), answer="A"), "error: p1: 1 option found"),
         (mcq(options=tuple("一二三四五六七八九十" * 3)), "error: p1: 30 options, but letters end"),
         (obi("Where", boxes=()), "notice: p1: no reference (1 of 2 items): it can be asked, and"),
         (obi("How", answer="three"), "error: p1: the answer 'three' is no number"),
@@ -126,7 +126,7 @@ def test_a_sound_dataset_has_no_findings(make: Make) -> None:
         ),
         (
             obi("How", task="classification", answer="大", relevant=(1,)),
-            "error: p1: 1 images, but the task compares one with its candidates. Give it two",
+            "error: p1: 1 image, but the task compares one with its candidates. Give it two",
         ),
         (
             ocr(benchmark="OBI-Bench", task="classification", split="reference", answer=""),

@@ -111,14 +111,14 @@ def test_what_a_form_cannot_hold_is_left_out_and_said(tmp_path: Path, about) -> 
         writer.add(Item(id="5", benchmark="AncientDoc", task="reasoning_qa", images=(two,),
                         question="q", answer="a"))  # fmt: skip
     assert export_dataset("vlmevalkit-tsv", tmp_path / "d", tmp_path / "tsv") == (
-        "left out 1 items of T1: without an image",
-        "left out 1 items of rejoining: a task of pairs, and a row holds one question",
+        "left out 1 item of T1: without an image",
+        "left out 1 item of rejoining: a task of pairs, and a row holds one question",
     )
     assert export_dataset("mcs-bench", tmp_path / "d", tmp_path / "mcs") == (
-        "left out 1 items of T1: of the reference split, which the form does not know",
-        "left out 1 items of T1: without an image",
-        "left out 1 items of reasoning_qa: no task of MCS-Bench",
-        "left out 1 items of rejoining: no task of MCS-Bench",
+        "left out 1 item of T1: of the reference split, which the form does not know",
+        "left out 1 item of T1: without an image",
+        "left out 1 item of reasoning_qa: no task of MCS-Bench",
+        "left out 1 item of rejoining: no task of MCS-Bench",
     )
     assert [record["ID"] for record in json.loads((tmp_path / "mcs/data.json").read_text())] == [
         "1"

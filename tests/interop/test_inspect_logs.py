@@ -197,7 +197,7 @@ def test_the_command_writes_a_run_that_was_not_scored(tmp_path: Path):
         app, ["export", "inspect", str(tmp_path / "r2"), "-o", str(tmp_path / "x")]
     )
     assert done.exit_code == 0, done.output
-    assert "2 responses (1 failures) in 1 logs" in done.output
+    assert "2 responses (1 failure) in 1 log," in done.output
 
 
 def test_scores_older_than_the_responses_are_refused(

@@ -218,7 +218,7 @@ def test_rounds_are_asked_and_may_be_added(chat: Chat, dataset: Path, out: Path)
     [
         ({"decoding": Decoding(seed=5)}, {}, r"seed of openai:served \(unset, now 5\)"),
         ({"base_url": "http://127.0.0.1:1/v2"}, {}, r"endpoint of openai:served \("),
-        ({}, {"limit": 3}, "holds 2 items that are not chosen now, such as i0003"),
+        ({}, {"limit": 3}, "holds 2 items not chosen now, such as i0003"),
         ({}, {"limit": 5, "rounds": 1}, r"--rounds \(2, now 1\)"),
     ],
 )  # fmt: skip
@@ -380,7 +380,7 @@ def test_a_signal_stops_the_run_cleanly_and_tells_how_to_go_on(
     said, errors = process.communicate(timeout=90)
     assert process.returncode == 1
     assert "Traceback" not in errors
-    assert "Waiting for 4 answers that are under way" in errors
+    assert "Waiting for 4 answers under way" in errors
     assert "Run the same command again to go on" in said
     seen = chat.stats()
     # All that was sent was waited for and kept.

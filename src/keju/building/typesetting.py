@@ -19,7 +19,7 @@ from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.step import Settings, Step
 from keju.datasets.pages import TextChoice, chosen
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item, Line
 from keju.scoring.recital import CONTROL_OF
 from keju.synthesis.plates import Style, draw_plate
@@ -146,7 +146,10 @@ def set_type(bench: Bench, settings: SetTypeSettings) -> None:
         new = _drawn(bench, item, job, page, lines)
         bench.keep(
             replace(new, answer=answer, transcription=answer),
-            note=f"{len(lines)} lines set in {job.typeface}, difficulty {job.difficulty:g}",
+            note=(
+                f"{number_of(len(lines), 'line')} set in {job.typeface}, difficulty "
+                f"{job.difficulty:g}"
+            ),
         )
         kept += 1
     bench.table("left-out", left, LeftOut)
@@ -262,7 +265,7 @@ def _fonts(faces: set[str]) -> Iterator[FontUsed]:
 
 
 def _say(bench: Bench, left: list[LeftOut], kept: int) -> None:
-    bench.note(f"{kept} pages set, {len(bench.items()) - kept} left out")
+    bench.note(f"{number_of(kept, 'page')} set, {len(bench.items()) - kept} left out")
     counts = Counter(each.why for each in left if each.line)
     signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)
     if counts:

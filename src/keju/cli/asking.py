@@ -46,6 +46,7 @@ from keju.cli.options import (
     WordingNames,
 )
 from keju.cli.selection import selection_of
+from keju.errors import number_of
 
 
 @app.command()
@@ -312,7 +313,7 @@ def run(
     )
     show_run(summary, folder, preset)
     if summary.waiting:
-        say(f"Submitted in batches and not back yet: {summary.waiting:,} requests")
+        say(f"Submitted in batches and not back yet: {number_of(summary.waiting, 'request')}")
     if summary.used_up:
         say(f"Stopped: {summary.used_up}")
     if not any(each.planned for each in summary.models):
@@ -345,7 +346,7 @@ def merge(
     from keju.running import merge as join
 
     merged = join(runs, folder, partial=partial)
-    say(f"{merged.out}: {merged.responses:,} responses of {', '.join(merged.models)}")
+    say(f"{merged.out}: {number_of(merged.responses, 'response')} of {', '.join(merged.models)}")
     for line in merged.missing:
         say(f"Missing: {line}")
     if merged.missing:

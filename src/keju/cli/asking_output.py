@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from keju.cli.app import out, say
+from keju.errors import number_of
 
 if TYPE_CHECKING:
     from keju.running import Plan, RunSummary
@@ -32,7 +33,9 @@ def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     for each in summary.models:
         if each.attempts > each.asked:
             say(
-                f"{each.model}: {each.attempts:,} requests were sent for {each.asked:,} responses; "
+                f"{each.model}: "
+                f"{number_of(each.attempts, 'request was', 'requests were')} sent for "
+                f"{number_of(each.asked, 'response')}; "
                 f"{each.waited:,.1f} s in all were spent waiting between attempts"
             )
     for line in (*not_sent_lines(summary), *usage_lines(summary)):

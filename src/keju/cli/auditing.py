@@ -9,6 +9,7 @@ import typer
 
 from keju.cli.app import app, note, out, say
 from keju.cli.options import AsJson
+from keju.errors import number_of
 
 
 @app.command()
@@ -75,4 +76,7 @@ def audit(
     topics = {(each.benchmark, each.topic) for each in found.findings}
     places = len(found.findings)
     rest = "" if everything or Path(what).is_file() else "--all prints the rest, "
-    say(f"{len(topics)} findings in {places} places; {rest}--csv FILE or --json every cell")
+    say(
+        f"{number_of(len(topics), 'finding')} in {number_of(places, 'place')}; "
+        f"{rest}--csv FILE or --json every cell"
+    )

@@ -26,7 +26,7 @@ from typer.core import TyperGroup
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.options import DatasetPath, NewDataset
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
@@ -168,7 +168,7 @@ def synth(
     from keju.synthesis.synth import build_synth
 
     made = build_synth(recipe, dataset)
-    say(f"{made.manifest.items} items, hash {made.manifest.hash}")
+    say(f"{number_of(made.manifest.items, 'item')}, hash {made.manifest.hash}")
 
 
 def _command(step: Step[Any]) -> Callable[..., None]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, err, note, say
+from keju.errors import number_of
 
 export_app = typer.Typer(no_args_is_help=True, help="Runs in the forms of other programs.")
 app.add_typer(export_app, name="export")
@@ -37,7 +38,10 @@ def mcs_bench(
     from keju.runs import FORMAT_1, RunFolder
 
     for each in export_responses(run, place):
-        say(f"{each.file}: {each.responses:,} responses ({each.failures:,} failures)")
+        say(
+            f"{each.file}: {number_of(each.responses, 'response')} "
+            f"({number_of(each.failures, 'failure')})"
+        )
     if RunFolder(run).manifest().format == FORMAT_1:
         note(
             "note: keju 0.1.0 made this run and removed reasoning before storing. Response is the "
@@ -67,8 +71,8 @@ def inspect(
         logs, samples, failures = logs + 1, samples + log.samples, failures + log.failures
         size += log.file.stat().st_size
     say(
-        f"{samples:,} responses ({failures:,} failures) in {logs:,} logs, {size / 1e6:.1f} MB: "
-        f"{folder}"
+        f"{number_of(samples, 'response')} ({number_of(failures, 'failure')}) in "
+        f"{number_of(logs, 'log')}, {size / 1e6:.1f} MB: {folder}"
     )
     if not any(RunFolder(run).scores_dir.glob("*.parquet")):
         note(f"note: the run has no scores to go along. Make them with: keju score {run}")
@@ -118,11 +122,11 @@ def _page_command(form: str, what: str, next_step: str) -> None:
                 progress=progress,
             )  # fmt: skip
         counts = ", ".join(f"{count:,} {status}" for status, count in done.statuses.items())
-        say(f"{done.files:,} files by {done.model} ({counts}): {folder}")
+        say(f"{number_of(done.files, 'file')} by {done.model} ({counts}): {folder}")
         if done.replaced:
             note(
-                f"note: {done.replaced:,} control characters were replaced (column replaced of "
-                "index.csv)"
+                f"note: {number_of(done.replaced, 'control character')} replaced (column replaced "
+                "of index.csv)"
             )
         say(f"Next: {next_step.format(dir=folder)}")
 

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from keju.datasets.import_progress import ImportProgress, showing_progress
 from keju.datasets.readers.listing import Listing
+from keju.errors import number_of
 
 LINE_EVERY = 10.0
 """Seconds between two lines where standard error is not a terminal."""
@@ -64,7 +65,10 @@ def _lines(console: Console, every: float) -> Iterator[None]:
 
 def in_words(progress: ImportProgress) -> str:
     """The counts, e.g. ``2,501 files read, 2,500 images, 2,500 items``."""
-    return f"{progress.files:,} files read, {progress.images:,} images, {progress.items:,} items"
+    return (
+        f"{number_of(progress.files, 'file')} read, {number_of(progress.images, 'image')}, "
+        f"{number_of(progress.items, 'item')}"
+    )
 
 
 def _files(src: Path) -> int | None:

@@ -31,6 +31,7 @@ from keju.cli.options import (
     ThinkingSwitch,
     Timeout,
 )
+from keju.errors import number_of
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -366,4 +367,7 @@ def sample(
     write_sample(sheet, drawn)
     counts = Counter(each.item.task for each in drawn)
     said = ", ".join(f"{count} of {name}" for name, count in counts.items())
-    say(f"{sheet}: {len(drawn)} answers ({said}). Raters fill the columns rater and score, 0 to 10")
+    say(
+        f"{sheet}: {number_of(len(drawn), 'answer')} ({said}). Raters fill the columns "
+        "rater and score, 0 to 10"
+    )

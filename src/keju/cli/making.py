@@ -11,7 +11,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
 from keju.datasets.manifest import UNKNOWN
-from keju.errors import UsageError, printable
+from keju.errors import UsageError, number_of, printable
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
 MapFile = Annotated[
@@ -132,8 +132,8 @@ def _print_suspicions(dataset: Path) -> None:
     for each in found[:_SUSPICIONS]:
         note(printable(f"warning: {each.item}: {each.problem}. {each.hint}"))
     if len(found) > _SUSPICIONS:
-        note(f"warning: {len(found) - _SUSPICIONS:,} more texts are suspicious. See them with: "
-             f"keju data validate {dataset}")  # fmt: skip
+        more = number_of(len(found) - _SUSPICIONS, "more text is", "more texts are")
+        note(f"warning: {more} suspicious. See them with: keju data validate {dataset}")
 
 
 _SUSPICIONS = 5
@@ -198,8 +198,11 @@ def validate_(dataset: DatasetPath) -> None:
     for finding in validate(dataset):
         counts[finding.severity] += 1
         say(str(finding))
-    notices = f", {counts['notice']} notices" if counts["notice"] else ""
-    say(f"{counts['error']} errors, {counts['warning']} warnings{notices} in {dataset}")
+    notices = f", {number_of(counts['notice'], 'notice')}" if counts["notice"] else ""
+    say(
+        f"{number_of(counts['error'], 'error')}, "
+        f"{number_of(counts['warning'], 'warning')}{notices} in {dataset}"
+    )
     if counts["error"]:
         raise typer.Exit(WITH_FAILURES)
 

@@ -11,6 +11,7 @@ import typer
 from keju.cli.app import WITH_FAILURES, note, out, say
 from keju.cli.building import build_app
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath
+from keju.errors import number_of
 
 _SHOWN = 30
 
@@ -124,7 +125,8 @@ def leaks(
         for (kind, name), count in sorted(by_kind.items()):
             say(f"{count:,} {kind}s in {name}")
         say(
-            f"{len(found.leaks):,} leaks; compared {found.images:,} images and {found.texts:,} "
+            f"{len(found.leaks):,} leaks; compared {number_of(found.images, 'image')} and "
+            f"{found.texts:,} "
             f"texts ({found.short:,} more are too short, or wording of a task)"
         )
     if found.leaks:

@@ -10,6 +10,7 @@ import typer
 from keju.cli.app import err, say
 from keju.cli.building import build_app
 from keju.cli.options import DatasetPath, NewDataset, TaskIds
+from keju.errors import number_of
 
 Scales = Annotated[
     Path | None,
@@ -48,7 +49,7 @@ def export(
     given, forms = Dataset.open(dataset), QuestionForms(task)
     items = [item for item in given.items() if forms.take(item) and (item.draft or not drafts)]
     export_review(form, given, items, out, review_form(scales) if scales else None)
-    say(f"{len(items)} items in {out}")
+    say(f"{number_of(len(items), 'item')} in {out}")
     for line in how_to_see(form, given, out):
         say(line)
     by = f" --scales {scales}" if scales else ""
@@ -108,4 +109,7 @@ def import_(
     for line in done.record.notes:
         say(line)
     made = done.manifest
-    say(f"{made.items} items, {made.images} images in {out} (hash {made.hash[:12]})")
+    say(
+        f"{number_of(made.items, 'item')}, {number_of(made.images, 'image')} in {out} "
+        f"(hash {made.hash[:12]})"
+    )

@@ -9,6 +9,7 @@ import typer
 
 from keju.cli.app import data_app, say
 from keju.cli.making import Source, option_pair
+from keju.errors import number_of
 
 
 @data_app.command("scaffold")
@@ -45,5 +46,5 @@ def scaffold_(
     if form == "auto":
         form = best(Listing(src), FORMATS.values()).reader.name
     for done in scaffold(form, src, folder, dict(option_pair(each) for each in option or ())):
-        say(f"{done.rows} rows in {done.file}. Fill in: {', '.join(done.fill)}")
+        say(f"{number_of(done.rows, 'row')} in {done.file}. Fill in: {', '.join(done.fill)}")
         say(f"Next: {done.command}")

@@ -20,7 +20,7 @@ from keju.benchmarks import (
 )
 from keju.benchmarks.blank import MARK as BLANK
 from keju.datasets.boxes import box_fault
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -117,7 +117,10 @@ def check_item(item: Item) -> Iterator[Flaw]:
 def _labelled(item: Item) -> Iterator[Flaw]:
     """The reference split of a task of pairs holds single labelled images, never asked."""
     if len(item.images) != 1:
-        yield Flaw(f"{len(item.images)} images, but a reference shows one", "Give it one image.")
+        yield Flaw(
+            f"{number_of(len(item.images), 'image')}, but a reference shows one",
+            "Give it one image.",
+        )
     if not item.answer.strip():
         yield Flaw("a reference without its label", "Write the class into the answer.")
 
@@ -137,7 +140,8 @@ def _gallery(item: Item) -> Iterator[Flaw]:
     candidates = len(item.images) - 1
     if candidates < 1:
         yield Flaw(
-            f"{len(item.images)} images, but the task compares one with its candidates",
+            f"{number_of(len(item.images), 'image')}, but the task compares one with its "
+            "candidates",
             "Give it two or more.",
         )
     elif not all(1 <= place <= candidates for place in item.relevant):
@@ -180,7 +184,8 @@ def _options(asked: _Asked) -> Iterator[Flaw]:
     options, choices = options_of(item), choices_of(item)
     if len(options) < 2:
         yield Flaw(
-            f"{len(options)} options found" + (" in the question" if item.verbatim else ""),
+            f"{number_of(len(options), 'option')} found"
+            + (" in the question" if item.verbatim else ""),
             "Write them as A、… B、… or give the item its options.",
         )
         return

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Literal, get_args
 
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 
 NewlineChoice = Literal["auto", "literal", "keep"]
 r"""``auto``: in a text in which at least one literal ``\n`` is followed by no Latin letter, every
@@ -58,12 +58,13 @@ class Newlines:
         """What was converted and what was kept, each with its number."""
         if self._converted:
             yield (
-                rf"literal \n read as line breaks: {self._breaks} in {self._converted} texts "
+                rf"literal \n read as line breaks: {self._breaks} in "
+                rf"{number_of(self._converted, 'text')} "
                 "(--option newlines=keep keeps them)"
             )
         if self._kept:
             yield (
-                rf"literal \n kept in {self._kept} texts "
+                rf"literal \n kept in {number_of(self._kept, 'text')} "
                 "(--option newlines=literal makes them line breaks)"
             )
 

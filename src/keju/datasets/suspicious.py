@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from keju.benchmarks import query_of
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.ink import Parts
 from keju.items import Item
 from keju.text import counted, is_han
@@ -140,11 +140,16 @@ def _copied(owners: list[_Text], medians: dict[tuple[str, str], int]) -> Iterato
     if length >= LEAST_COPIED and len(one_each) > 1:
         names = ", ".join(each.name for each in one_each[1:4])
         more = f" and {len(one_each) - 4} more" if len(one_each) > 4 else ""
-        problem = f"the same text ({length} characters) as {names}{more}, on another image"
+        problem = (
+            f"the same text ({number_of(length, 'character')}) as {names}{more}, on another image"
+        )
         yield Suspicion(one_each[0].name, problem, "Check which of the images it belongs to.")
     elif 0 < length < LEAST_COPIED and short and len(one_each) >= LEAST_COPIES:
         shown = one_each[0].text.strip()[:20]
-        problem = f"{len(one_each)} images have the same short text ({shown!r})"
+        problem = (
+            f"{number_of(len(one_each), 'image has', 'images have')} the same short text "
+            f"({shown!r})"
+        )
         yield Suspicion(_names(one_each), problem, "Check that it is not a placeholder.")
 
 

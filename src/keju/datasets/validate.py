@@ -19,7 +19,7 @@ from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.datasets.suspicious import extent_fault, length_on_image, suspicious_texts
 from keju.datasets.unseen import unseen_characters
-from keju.errors import DataError, printable
+from keju.errors import DataError, number_of, printable
 from keju.files import sha256_bytes
 from keju.images import open_image, probe_image
 from keju.ink import parts_of
@@ -119,7 +119,8 @@ def _manifest(dataset: Dataset, items: list[Item]) -> Iterator[Finding]:
         yield Finding(
             "error",
             file,
-            f"it counts {manifest.items} items and {manifest.images} images; there are "
+            f"it counts {number_of(manifest.items, 'item')} and "
+            f"{number_of(manifest.images, 'image')}; there are "
             f"{len(items)} and {images}, or the counts by task differ",
             f"{_AGAIN}.",
         )
@@ -283,7 +284,8 @@ def _check_picture(data: bytes, picture: _Picture) -> Iterator[Finding]:
         yield Finding(
             "warning",
             picture.place,
-            f"{facts.frames} pages or frames in one file, of which OCR engines see the first",
+            f"{number_of(facts.frames, 'page')} or frames in one file, of which OCR "
+            "engines see the first",
             "Store each page as an image of its own.",
         )
     if facts.turned:

@@ -34,7 +34,7 @@ from keju.datasets.writers.pages.page import (
     regions_of,
     rows_as_lines,
 )
-from keju.errors import UsageError, shortened
+from keju.errors import UsageError, number_of, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS
 from keju.items import Item, Line, Response
@@ -220,7 +220,7 @@ class _Writer:
             return self._without_file(item, "too-large", why)
         parts = _divided(response, len(item.images))
         if parts is None:
-            why = f"one text for {len(item.images)} images"
+            why = f"one text for {number_of(len(item.images), 'image')}"
             return self._without_file(item, "undivided", why)
         note = "the response was cut off" if response.status == "truncated" else ""
         return [self._page(item, number, part, note) for number, part in enumerate(parts, start=1)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from keju.datasets.readers.tables import SheetLine, sheet_lines
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.local_paths import check_local
 
 CODE = "answer_code"
@@ -52,6 +52,8 @@ def rows_of(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
     for number, cells in lines:
         if len(cells) > len(names):
             raise DataError(
-                f"{len(cells)} cells for {len(names)} columns", file=path, item=f"line {number}"
+                f"{number_of(len(cells), 'cell')} for {len(names)} columns",
+                file=path,
+                item=f"line {number}",
             )
         yield number, dict(zip(names, map(str.strip, cells), strict=False))

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from keju.errors import number_of
 from keju.items import Failure
 from keju.models.other_harnesses import Told
 
@@ -83,7 +84,9 @@ def _only_text(value: object) -> str:
     """The text in nested lists of one element; no element is no text."""
     while isinstance(value, list):
         if len(value) > 1:
-            raise ValueError(f"{len(value)} responses to one item, which are not told apart")
+            raise ValueError(
+                f"{number_of(len(value), 'response')} to one item, which are not told apart"
+            )
         value = value[0] if value else ""
     if not isinstance(value, str):
         raise ValueError("the response is not text")  # noqa: TRY004 - a reader catches ValueError

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Struct, field
 
 from keju.datasets.readers.workbooks import workbook_sheets
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Failure, Line, PromptScript, Response, Setting, Status, Usage
 from keju.runs import FORMAT_1, setting_of_format_1
 
@@ -175,7 +175,7 @@ def _whole(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
         count = count or len(row)
         if row and len(row) != count:
             raise DataError(
-                f"{len(row)} cells, but there are {count} columns",
+                f"{number_of(len(row), 'cell')}, but there should be {number_of(count, 'column')}",
                 file=path,
                 item=f"row {number}",
                 mend='Put responses with line breaks into quotes "…"',

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from keju.datasets.readers.workbooks import workbook_sheets
-from keju.errors import shortened
+from keju.errors import number_of, shortened
 from keju.files import bounded_bytes
 from keju.models.other_harnesses import columns_of
 
@@ -47,8 +47,8 @@ class ResponseFiles(NamedTuple):
         filtered = f"{folder}: responses of {tasks}: only what a filter of the task took"
         return (
             *([filtered] if self.filtered else []),
-            f"{folder}: {len(read)} files with responses: {_listed(read)}",
-            f"{folder}: {len(skipped)} files skipped: {_listed(skipped)}",
+            f"{folder}: {number_of(len(read), 'file')} with responses: {_listed(read)}",
+            f"{folder}: {number_of(len(skipped), 'file')} skipped: {_listed(skipped)}",
         )
 
 

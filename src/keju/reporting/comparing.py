@@ -8,7 +8,7 @@ import msgspec
 from rich.table import Table
 
 from keju.benchmarks import tasks
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.items import Protocol, Record, Score
 from keju.reporting.comparison_sides import (
     Side,
@@ -150,7 +150,10 @@ def _why_nothing(
     if unscored:
         why = f"{why}; unscored: {'; '.join(sorted(unscored)[:3])}"
     if dropped:
-        why = f"the runs ask different datasets, and {dropped:,} items are not the same in both"
+        why = (
+            "the runs ask different datasets, and "
+            f"{number_of(dropped, 'item is', 'items are')} not the same in both"
+        )
     return f"nothing to compare: {names[0]} and {names[1]} have no scored item in common ({why})"
 
 
@@ -193,7 +196,8 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
         yield f"Both sides: {compared.shared}"
     if compared.dropped:
         yield (
-            f"{compared.dropped:,} items of {compared.first} are not the same in the other run's "
+            f"{number_of(compared.dropped, 'item')} of {compared.first} are not the same "
+            "in the other run's "
             "dataset, and are not compared"
         )
     yield from (f"{name}: {note}" for name, note in compared.notes.items())
@@ -220,9 +224,10 @@ def _power_lines(found: Sequence[TaskComparison]) -> Iterator[str]:
             few.setdefault(each.groups, []).append(_place(each))
     for groups, names in sorted(few.items()):
         needed = next(each.needed for each in tested) or 0
-        over = f", adjusted over {len(tested)} tasks" if len(tested) > 1 else ""
+        over = f", adjusted over {number_of(len(tested), 'task')}" if len(tested) > 1 else ""
         yield (
-            f"{_listed(names)}: no difference can be significant with {groups} groups{over}. "
+            f"{_listed(names)}: no difference can be significant with "
+            f"{number_of(groups, 'group')}{over}. "
             f"At least {needed} groups are needed, {needed - groups} more"
         )
     sizes = sorted(each.detectable for each in found if each.detectable is not None)

@@ -13,7 +13,7 @@ from keju.benchmarks import NO_REFERENCE, Query, Task, tasks
 from keju.benchmarks.blank import REASON as BLANK_PAGE
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
-from keju.errors import shortened
+from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Protocol
 from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
@@ -129,17 +129,24 @@ def summary_lines(summaries: Sequence[Summary]) -> Iterator[str]:
             many_items = f"{each.responses:,} responses, such as that" if many else "the response"
             yield f"not scored: {many_items} to {shortened(each.item)} ({each.task}): {each.reason}"
             continue
-        count = f"{each.responses:,} responses, such as that to" if many else "the response to"
+        count = (
+            f"{number_of(each.responses, 'response')}, such as that to"
+            if many
+            else "the response to"
+        )
         yield (
             f"unscored: {', '.join(each.metrics)} of {count} {each.task} "
             f"{shortened(each.item)}: {each.reason}"
         )
     if failed := sum(summary.failed for summary in summaries):
-        yield f"{failed:,} responses are failures; they count at each metric's worst value"
+        yield (
+            f"{number_of(failed, 'response')} failed; a failure counts at each metric's worst value"
+        )
     strays = {file: count for summary in summaries for file, count in summary.strays.items()}
     if strays:
         yield (
-            f"{sum(strays.values()):,} responses are to items that the run does not have, and are "
+            f"{number_of(sum(strays.values()), 'response is', 'responses are')} to items "
+            "that the run does not have, and are "
             f"not scored: {', '.join(strays)}. Delete those lines, or run those items again"
         )
 

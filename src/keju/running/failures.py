@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from keju.errors import number_of
 from keju.items import Failure, Response
 
 ALIKE = 5
@@ -63,7 +64,9 @@ class FailureWatch:
             if self._kinds[kind] >= UNLIKE:
                 return f"{UNLIKE} requests failed and none succeeded. The last message: {said}"
         if self._in_a_row >= dead_after:
-            return f"{self._in_a_row} requests in a row failed. The last message: {said}"
+            return (
+                f"{number_of(self._in_a_row, 'request')} in a row failed. The last message: {said}"
+            )
         return ""
 
 

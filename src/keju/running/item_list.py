@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from keju.datasets.readers.tables import read_table
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Item
 
@@ -54,7 +54,8 @@ def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> li
     known = {name for item in chosen for name in _names_of(item)}
     if unknown := [each for each in ids if each not in known]:
         raise UsageError(
-            f"{dataset}: {len(unknown):,} of the {len(ids):,} ids of --items are not in its test "
+            f"{dataset}: {len(unknown):,} of the {number_of(len(ids), 'id')} of --items "
+            "are not in its test "
             f"split: {_some(unknown)}. The ids are in column id of its items.parquet"
         )
     return chosen
@@ -63,7 +64,7 @@ def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> li
 def list_label(ids: Sequence[str]) -> str:
     """A list of ids as a run's manifest records it: their number and the hash of the sorted ids."""
     digest = sha256_bytes("\n".join(sorted(ids)).encode("utf-8", "surrogatepass"))
-    return f"{len(ids)} ids, sha256 {digest}"
+    return f"{number_of(len(ids), 'id')}, sha256 {digest}"
 
 
 def _names_of(item: Item) -> set[str]:

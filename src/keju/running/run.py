@@ -14,7 +14,7 @@ from rich.console import Console
 
 from keju.benchmarks.pair_forms import pair_form, reduction_of
 from keju.datasets.store import Dataset
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.items import TRUE_READING, Item, Record
 from keju.models import ModelOptions, open_models
 from keju.running.ask import Asker, Lane, Policy
@@ -331,7 +331,7 @@ def _signals(
         asker.stop()
         if console and asker.in_flight:
             console.print(
-                f"Stopping. Waiting for {asker.in_flight} answers that are under way; "
+                f"Stopping. Waiting for {number_of(asker.in_flight, 'answer')} under way; "
                 "Ctrl-C again leaves them.",
                 highlight=False,
                 soft_wrap=True,

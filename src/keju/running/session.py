@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from keju import __version__
 from keju.datasets.store import Dataset
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model
 from keju.running.ask import Lane, Policy
@@ -95,7 +95,8 @@ class Session:
         before = folder.item_ids()
         if gone := set(before).difference(chosen):
             raise UsageError(
-                f"{folder.path}: the run holds {len(gone)} items that are not chosen now, such "
+                f"{folder.path}: the run holds {number_of(len(gone), 'item')} not "
+                "chosen now, such "
                 f"as {min(gone)}. Choose at least the same items, or another --out"
             )
         if len(before) < len(chosen) and self.selection.shard:

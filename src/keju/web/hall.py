@@ -21,7 +21,7 @@ from msgspec.structs import astuple
 from keju.building.review_form import review_form
 from keju.building.reviewing import write_verdicts
 from keju.datasets.store import Dataset
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.files import sha256_bytes, write_atomic
 from keju.items import Item
 from keju.judging import answers_of, draw_sample, read_rubrics
@@ -150,7 +150,7 @@ class Hall:
             self._answers |= {person: len(given) for person, given in answers.items()}
         people = sum(map(bool, self._answers.values()))
         total = sum(self._answers.values())
-        return f"{total} answers of {people} people: {self.run.path}" if people else ""
+        return f"{number_of(total, 'answer')} of {people} people: {self.run.path}" if people else ""
 
     def _collect_ratings(self) -> str:
         desk = self.desks.get("rating")
@@ -183,7 +183,7 @@ class Hall:
         if not count:
             return ""
         partial.rename(path)
-        return f"{count} new items: {path}"
+        return f"{number_of(count, 'new item')}: {path}"
 
     def _tried(self, name: str, make: Callable[[], _T]) -> _T | None:
         try:

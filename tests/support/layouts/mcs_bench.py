@@ -706,7 +706,7 @@ LAYOUTS = [
         "names of images that are not there",
         "data.json",
         without_images(),
-        missing="images are missing",
+        missing="missing image",
     ),
     layout(
         "numbers of options that may count from 0 or 1",

@@ -14,7 +14,7 @@ from PIL import Image
 from keju.building.bench import Bench
 from keju.building.bones.crops import Classes, Crop, classes_of, sampled
 from keju.building.step import Settings, Step
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.images import open_image
 from keju.items import Box
 from keju.synthesis.bones.asking import Written, description, recognition
@@ -151,7 +151,9 @@ def composed(plan: Plan, settings: CompositeSettings) -> Made:
                 [len(column) for column in written.columns],
             )
         side *= _SHRINK
-    raise DataError(f"{len(strokes)} characters find no room", item=plan.name)
+    raise DataError(
+        f"{number_of(len(strokes), 'character finds', 'characters find')} no room", item=plan.name
+    )
 
 
 def _sized(crop: Image.Image, side: float) -> Image.Image:

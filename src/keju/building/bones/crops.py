@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import ImageRef, Item
 
 
@@ -50,7 +50,7 @@ def classes_of(items: Iterable[Item]) -> Classes:
             )
     if len(found) < 2:
         raise DataError(
-            f"{len(found)} classes of crops: two or more are needed",
+            f"{number_of(len(found), 'class', 'classes')} of crops: two or more are needed",
             mend="Import crops with: keju data import idx, obi-classification or obi-retrieval",
         )
     return dict(sorted(found.items()))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from keju.building.bench import Bench
 from keju.building.bones.crops import Classes, Crop, classes_of, sampled
 from keju.building.step import Settings, Step
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.synthesis.bones.asking import ranking
 
 
@@ -51,7 +51,8 @@ def make_galleries(bench: Bench, settings: GallerySettings) -> None:
     enough = {name: crops for name, crops in every.items() if len(crops) >= needed}
     if len(enough) < 2:
         raise DataError(
-            f"{len(enough)} classes have {needed} crops or more: two are needed",
+            f"{number_of(len(enough), 'class has', 'classes have')} {needed} crops or "
+            "more: two are needed",
             mend="Lower references or queries",
         )
     asked = sampled(enough, settings.classes, bench.rng("classes"))

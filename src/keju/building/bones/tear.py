@@ -17,7 +17,7 @@ from keju.building.bench import Bench
 from keju.building.bones.masks import is_page, masked
 from keju.building.lots import outside
 from keju.building.step import Settings, Step
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
 from keju.synthesis.bones.asking import ranking
@@ -153,7 +153,8 @@ def tear_pieces(bench: Bench, settings: TearSettings) -> None:
     bench.table("left-out", left, LeftOut)
     joined = sum(bool(shown.joins) for shown in shelf)
     bench.note(
-        f"{len(whole)} pieces torn into {len(shelf)} fragments, {joined} of them join others"
+        f"{len(whole)} pieces torn into {number_of(len(shelf), 'fragment')}, {joined} of "
+        "them join others"
     )
     if pages := [item.id for item, piece in whole if piece.page]:
         bench.note(

@@ -15,6 +15,7 @@ from keju.benchmarks import options_of
 from keju.building.choices.guessing import blind_hits
 from keju.building.choices.making import plain
 from keju.building.releasing.splitting import group_of
+from keju.errors import number_of
 from keju.items import Item
 from keju.statistics import group_bootstrap, holm
 
@@ -130,7 +131,7 @@ def told(checks: Iterable[LeakCheck]) -> list[str]:
     """A line for each leak."""
     return [
         f"{check.task}: leak by {check.check}: {check.seen:.3g} against {check.expected:.3g} by "
-        f"chance in {check.questions} questions (p {check.adjusted:.2g}); {check.note}"
+        f"chance in {number_of(check.questions, 'question')} (p {check.adjusted:.2g}); {check.note}"
         for check in checks
         if check.verdict == "leak"
     ]

@@ -20,6 +20,7 @@ import numpy as np
 
 from keju.building.choices.weights import Weights
 from keju.building.dedup.canonical import folded
+from keju.errors import number_of
 from keju.text.han import is_han
 from keju.text.scripts import in_script
 
@@ -81,7 +82,8 @@ def make_choices(asked: Sequence[Asked], options: int, rng: np.random.Generator)
         for each, found in _distractors(pool, options - 1, rng):
             if found is None:
                 reasons[each.id] = (
-                    f"fewer than {options - 1} of the {_distinct(pool)} answers of pool {name!r} "
+                    f"fewer than {options - 1} of the "
+                    f"{number_of(_distinct(pool), 'answer')} of pool {name!r} "
                     "can stand beside it"
                 )
             else:

@@ -17,7 +17,7 @@ from keju.building.choices.making import Asked, Choice, make_choices
 from keju.building.dedup.canonical import canonical
 from keju.building.dedup.subjects import picture_of
 from keju.building.step import Settings, Step
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 
 
@@ -97,7 +97,9 @@ def make_choices_of_items(bench: Bench, settings: MakeChoicesSettings) -> None:
     checks = check_choices(choices)
     bench.table("leaks", checks, LeakCheck)
     bench.table("option-use", option_uses(choices), OptionUse)
-    bench.note(f"{len(choices)} multiple-choice questions made, {len(not_made)} items not")
+    bench.note(
+        f"{len(choices)} multiple-choice questions made, {number_of(len(not_made), 'item')} not"
+    )
     for line in told(checks):
         bench.note(line)
 

@@ -16,7 +16,7 @@ from keju.building.controls.altering import Alphabet, Alteration, altered
 from keju.building.lots import outside
 from keju.building.step import Settings, Step
 from keju.datasets.line_kinds import FLOW
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Item
 from keju.scoring.recital import CONTROL, CONTROL_OF, WRONG_PAGE
 
@@ -80,7 +80,9 @@ def make_controls(bench: Bench, settings: ControlSettings) -> None:
                 else _altered(item, kind, rng, settings.share, alphabet)
             )
             if control is not None:
-                bench.keep(control[0], note=f"{kind} of {item.id}: {control[1]} places")
+                bench.keep(
+                    control[0], note=f"{kind} of {item.id}: {number_of(control[1], 'place')}"
+                )
                 made.append(Control(control[0].id, kind, item.id, control[1]))
                 count += 1
         if not count:

@@ -24,7 +24,7 @@ from keju.building.dedup.groups import Links, keeper
 from keju.building.dedup.renderings import Hashes, Picture, hashes_of, near_hashes
 from keju.building.dedup.subjects import CLUSTER, picture_of, short
 from keju.building.step import Settings, Step
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import sha256_bytes
 from keju.images import open_image
 from keju.items import ImageRef, Item
@@ -117,7 +117,7 @@ def dedup_images(bench: Bench, settings: DedupImagesSettings) -> None:
     copies = sum(kept != sha256 for sha256, kept in stands.items())
     bench.note(
         f"{copies} of {len(refs)} pictures are copies of others "
-        f"({len(candidates)} candidates); {len(out)} of {len(items)} items left out"
+        f"({number_of(len(candidates), 'candidate')}); {len(out)} of {len(items)} items left out"
     )
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from keju.building.drafting.templates import Kind, Stage
+from keju.errors import number_of
 from keju.scoring.answers import body_of, unfenced
 from keju.text import counted
 
@@ -51,7 +52,7 @@ def taken(text: str, stage: Stage, *, least: int, most: int) -> Taken:
         return Taken((), 'not of the form {"items": […]}')
     items = whole["items"]
     if not least <= len(items) <= most:
-        return Taken((), f"{len(items)} items, but {least} to {most} were asked for")
+        return Taken((), f"{number_of(len(items), 'item')}, but {least} to {most} were asked for")
     for number, item in enumerate(items, start=1):
         if fault := _fault(item, stage):
             return Taken((), f"item {number}: {fault}")

@@ -15,7 +15,7 @@ from keju.building.drafting.replies import Values, refused, taken, unfit
 from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
 from keju.building.settings import unlike
 from keju.building.step import Step
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item, Request
 from keju.models import role_of
 from keju.runs import RunFolder
@@ -141,13 +141,15 @@ def _targets(
     held = sum(bool(page.tasks & set(completed)) for page in pages)
     if kind.completes and held and not found and not missing:
         lacks.append(
-            f"no item waits for {kind.name}; {held} pages have items of such tasks. With task = "
+            f"no item waits for {kind.name}; {number_of(held, 'page has', 'pages have')} "
+            "items of such tasks. With task = "
             "… a draft is added beside them"
         )
     for lack, count in missing.items():
         hint = _hint(lack, kind, settings)
         lacks.append(
-            f"{count} pages get no draft of the kind {kind.name}: they have no {lack}{hint}"
+            f"{number_of(count, 'page gets', 'pages get')} no draft of the kind {kind.name}: "
+            f"no {lack}{hint}"
         )
     return found
 
@@ -186,7 +188,8 @@ def _shortage(
     unread = sum(made.get(page.source.id, 0) for page in pages if not page.text.strip())
     if unread and kind.checks:
         yield (
-            f"{unread} drafts of {kind.name} are not checked against a text: their pages have no "
+            f"{number_of(unread, 'draft')} of {kind.name} not checked against a text: "
+            "their pages have no "
             "transcription"
         )
 
@@ -284,7 +287,7 @@ def _check_failed(work: Drafting) -> None:
     failed = [each for each in work.unused if each.what == "failed"]
     if failed and not work.settings.leave_failed:
         raise DataError(
-            f"{len(failed)} requests failed, the first so: {failed[0].why}",
+            f"{number_of(len(failed), 'request')} failed, the first so: {failed[0].why}",
             item=failed[0].page,
             mend="What was answered is kept: run the same again, or say leave_failed",
         )

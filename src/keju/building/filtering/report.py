@@ -13,6 +13,7 @@ from keju.building.filtering.limits import MEASURES, UNKNOWN, Fault
 from keju.building.filtering.pictures import PictureMeasures
 from keju.building.filtering.texts import TextMeasures
 from keju.building.markdown import table
+from keju.errors import number_of
 from keju.items import Item
 
 FILE = "quality.md"
@@ -67,7 +68,8 @@ def quality_report(quality: Quality, name: str) -> str:
     lines = [
         f"# Quality of {name}",
         "",
-        f"{len(quality.items):,} items over {len(quality.pictures):,} images; {kept:,} kept, "
+        f"{number_of(len(quality.items), 'item')} over "
+        f"{number_of(len(quality.pictures), 'image')}; {kept:,} kept, "
         f"{quality.dropped:,} dropped.",
         "",
         "## Distributions",

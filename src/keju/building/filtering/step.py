@@ -24,7 +24,7 @@ from keju.building.filtering.texts import TextMeasures, measure_texts, read_word
 from keju.building.markdown import cell
 from keju.building.settings import unlike
 from keju.building.step import Step
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.files import write_atomic
 
 
@@ -118,7 +118,12 @@ def _report(bench: Bench, found: _Measured, faults: list[Fault], dropped: int) -
     bench.table("listed", listed, Listed)
     name = cell(bench.given.manifest.name)
     write_atomic(bench.out / FILE, quality_report(quality, name) + "\n")
-    bench.note(f"{len(texts)} items and {len(pictures)} images measured, {dropped} items dropped; "
-               f"{FILE} has the distributions and the worst of each")  # fmt: skip
+    bench.note(
+        f"{number_of(len(texts), 'item')} and {number_of(len(pictures), 'image')} measured, "
+        f"{number_of(dropped, 'item')} dropped; {FILE} has the distributions and the worst of each"
+    )
     if listed:
-        bench.note(f"{len(listed)} items hold listed words (tables/listed): have them looked at")
+        bench.note(
+            f"{number_of(len(listed), 'item holds', 'items hold')} listed words "
+            "(tables/listed): have them looked at"
+        )

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from keju.datasets.packed import TABLES
 from keju.datasets.store import DatasetManifest
+from keju.errors import number_of
 from keju.files import sha256_file
 
 FILE = "croissant.json"
@@ -76,8 +77,10 @@ def croissant_of(
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": manifest.name,
-        "description": f"{manifest.items} items over {manifest.images} images, as a dataset of "
-        f"keju. Source: {manifest.source}",
+        "description": (
+            f"{number_of(manifest.items, 'item')} over {number_of(manifest.images, 'image')}, "
+            f"as a dataset of keju. Source: {manifest.source}"
+        ),
         "license": manifest.licence,
         "version": manifest.version,
         "url": url or manifest.source,

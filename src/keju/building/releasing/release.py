@@ -250,7 +250,8 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
     yield Check(
         "every item and image is sound (keju data validate: each image decoded, its size and "
         "SHA-256 those of its item)",
-        f"0 errors, {counts['warning']} warnings, {counts['notice']} notices", passed=True,
+        f"0 errors, {number_of(counts['warning'], 'warning')}, "
+        f"{number_of(counts['notice'], 'notice')}", passed=True,
     )  # fmt: skip
     yield _referenced(items)
     yield _apart(items)

@@ -141,9 +141,14 @@ def split(bench: Bench, settings: SplitSettings) -> None:
             if paired.isdisjoint(unit.items) and not lacking.issuperset(unit.items)]  # fmt: skip
     if len(free) < 2:
         raise UsageError(
-            f"the {len(items)} items hang together as {number_of(len(free), 'unit')} to be "
+            f"the {number_of(len(items), 'item')} hang together as "
+            f"{number_of(len(free), 'unit')} to be "
             "divided: there is nothing to split. Give books groups of their own"
-            + (f", and references to the {len(lacking):,} items without one" if lacking else "")
+            + (
+                f", and references to the {number_of(len(lacking), 'item')} without one"
+                if lacking
+                else ""
+            )
         )
     chosen = divide(free, settings.reference, bench.rng("divide"))
     reference = {name for place in chosen for name in free[place].items}
@@ -161,7 +166,7 @@ def split(bench: Bench, settings: SplitSettings) -> None:
     held = Counter(item.split for item in done)
     bench.note(
         f"{number_of(held['test'], 'item')} to test, {held['reference']:,} to reference, by "
-        f"{len(free):,} units"
+        f"{number_of(len(free), 'unit')}"
     )
     without = {name for unit in units if lacking.issuperset(unit.items) for name in unit.items}
     if kept := len(items) - len(divided) - len(without):

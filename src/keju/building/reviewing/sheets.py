@@ -25,7 +25,7 @@ from keju.datasets.readers.base import source_text
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, delimited, read_table, separator_of
 from keju.datasets.store import Dataset
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import FORMULA, write_atomic
 from keju.items import Item
 
@@ -281,7 +281,8 @@ def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
     named = [f"{row}: {', '.join(names)}" for row, names in rows.items()]
     more = f"; and {len(named) - _MOST_NAMED} more rows" if len(named) > _MOST_NAMED else ""
     return DataError(
-        f"{len(changed)} cells were changed ({'; '.join(named[:_MOST_NAMED])}{more})",
+        f"{number_of(len(changed), 'cell was', 'cells were')} changed "
+        f"({'; '.join(named[:_MOST_NAMED])}{more})",
         file=file,
         mend="Write changes in the columns new_… and decide mend; leave the others as exported",
     )

@@ -29,7 +29,7 @@ from keju.building.reviewing.verdicts import Verdict, last_words, seal_of
 from keju.building.step import Settings, Step
 from keju.datasets.boxes import box_fault
 from keju.datasets.readers.base import listed
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 
 
@@ -239,4 +239,7 @@ def _say(
     for row in agreed:
         alpha = "" if row.alpha is None else f", alpha {row.alpha:.3f}"
         alike = "" if row.alike is None else f"{row.alike:.3f}"
-        bench.note(f"agreement on {row.what} ({row.persons}; {row.items} items): {alike}{alpha}")
+        bench.note(
+            f"agreement on {row.what} ({row.persons}; {number_of(row.items, 'item')}): "
+            f"{alike}{alpha}"
+        )

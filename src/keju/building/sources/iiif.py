@@ -20,7 +20,7 @@ from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance
 
@@ -96,7 +96,10 @@ def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
         write_table(site.out / TABLES, "left-out", left, LeftOut)
         if not shelf.count:
             raise DataError(f"no page: {left[0].why if left else 'the manifests show none'}")
-    return [f"{len(left)} manifests or pages left out: tables/left-out.csv"] if left else []
+    if not left:
+        return []
+    count = number_of(len(left), "manifest or page", "manifests or pages")
+    return [f"{count} left out: tables/left-out.csv"]
 
 
 def _check(settings: IiifSettings) -> None:

@@ -14,7 +14,7 @@ from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.standardising.pictures import Picture, Standard, probe
 from keju.building.tables import write_table
 from keju.datasets.readers.base import image_files
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import ImageRef, Item
 
 
@@ -99,6 +99,12 @@ SOURCE = SourceForm(
 
 def _notes(refused: int, facts: list[Standard]) -> Iterator[str]:
     if refused:
-        yield f"{refused} files are no sound images: tables/refused.csv says why"
+        yield (
+            f"{number_of(refused, 'file is not a sound image', 'files are not sound images')}: "
+            "tables/refused.csv says why"
+        )
     if pages := sum(each.frames > 1 for each in facts):
-        yield f"{pages} files have several pages or frames, of which the first is used"
+        yield (
+            f"{number_of(pages, 'file has', 'files have')} several pages or frames, of which "
+            "the first is used"
+        )

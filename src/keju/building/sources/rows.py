@@ -26,7 +26,7 @@ from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.mcs_bench.choices import with_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.items import Item, Provenance
 
 _BLANK = re.compile(r"\{(\w+)\}")
@@ -159,7 +159,8 @@ def _notes(rows: int, left: list[LeftOut], blind: int) -> Iterator[str]:
         yield f"{len(left)} of {rows} rows left out: tables/left-out.csv; the first: {left[0].why}"
     if blind:
         yield (
-            f"{blind} items have neither picture nor transcription, so they can never be asked: "
+            f"{number_of(blind, 'item has', 'items have')} neither picture nor "
+            "transcription, so they can never be asked: "
             "name their column in columns.image or columns.transcription"
         )
 

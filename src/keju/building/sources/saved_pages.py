@@ -13,7 +13,7 @@ from msgspec import Meta, Struct, field
 from keju.building.settings import settings_from
 from keju.building.sources.main_text import page_text
 from keju.datasets.readers.base import inside, source_bytes
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import read_toml
 from keju.images import probe_image
 from keju.items import Provenance
@@ -86,7 +86,7 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
         raise DataError(f"no address is given. Write it into {beside.name} or into the recipe")
     page = page_text(source_bytes(file), name=str(file))
     if len(page.text) < shortest:
-        raise DataError(f"only {len(page.text)} characters of text")
+        raise DataError(f"only {number_of(len(page.text), 'character')} of text")
     return SavedPage(
         file,
         known.title or page.title,

@@ -23,7 +23,7 @@ from keju.building.sources.saved_pages import SavedPage, image_of, read_saved, s
 from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
-from keju.errors import DataError, KejuError, UsageError
+from keju.errors import DataError, KejuError, UsageError, number_of
 from keju.images import probe_image
 from keju.items import Item, Provenance
 
@@ -160,4 +160,4 @@ def _item(page: SavedPage, called: str, settings: WebSettings, *, shown: bool) -
 
 def _notes(refused: list[Refused]) -> Iterator[str]:
     if refused:
-        yield f"{len(refused)} pages refused: tables/refused.csv says why"
+        yield f"{number_of(len(refused), 'page')} refused: tables/refused.csv says why"

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from keju.building.bench import Bench
 from keju.building.standardising.pictures import Measure, Picture, Standard, standardise
 from keju.building.step import Settings, Step
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Box, ImageRef, Item, Line
 
 MCS_PIXELS = 1_365_984
@@ -134,7 +134,7 @@ def standardise_all(bench: Bench, settings: StandardiseSettings) -> None:
             f"pixels = {settings.pixels} is width x height. See tables/pictures.csv"
         )
     if dropped:
-        bench.note(f"{len(dropped)} items left out: tables/dropped.csv says why")
+        bench.note(f"{number_of(len(dropped), 'item')} left out: tables/dropped.csv says why")
 
 
 STEP = Step(

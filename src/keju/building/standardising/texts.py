@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.step import Settings, Step
+from keju.errors import number_of
 from keju.items import AnswerForm, Item
 from keju.text.punctuation import Quotes, chinese_punctuation
 from keju.text.scripts import in_script, simplified_reference
@@ -70,7 +71,7 @@ def standardise_texts(bench: Bench, settings: TextSettings) -> None:
         bench.keep(new, note=parts)
     bench.table("changes", changes, Change)
     touched = len({change.item for change in changes})
-    bench.note(f"{len(changes)} texts of {touched} items changed: tables/changes.csv")
+    bench.note(f"{number_of(len(changes), 'text')} of {touched} items changed: tables/changes.csv")
 
 
 STEP = Step(

@@ -7,7 +7,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import listed
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 
 
 class ImageNames:
@@ -91,7 +91,8 @@ class ImageNames:
             nearest = [path for path in same if shared[path] == most]
         if len(nearest) > 1:
             raise DataError(
-                f"{len(same)} images are called {name}: {listed(map(str, same))}",
+                f"{number_of(len(same), 'image is', 'images are')} called {name}: "
+                f"{listed(map(str, same))}",
                 file=file,
                 item=item or None,
                 mend="Name the image with its folder, or put the annotation beside it",

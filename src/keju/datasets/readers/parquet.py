@@ -19,7 +19,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetManifest, DatasetWriter, read_items
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import read_json
 from keju.items import ImageRef
 
@@ -67,7 +67,10 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
             refs.append(new)
         writer.add(replace(item, images=tuple(refs)))
     if changed:
-        yield f"{len(changed)} images differ from what the items said; their hashes are made anew"
+        yield (
+            f"{number_of(len(changed), 'image differs', 'images differ')} from what the items "
+            "said; hashes are computed again"
+        )
 
 
 def detect_parquet(listing: Listing) -> Detection | None:

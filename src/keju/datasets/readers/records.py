@@ -9,7 +9,7 @@ from typing import NamedTuple
 from keju.datasets.readers.base import Options, listed, source_bytes
 from keju.datasets.readers.image_lookup import ImageIndex, decoded_image
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.items import ImageRef
 
 FIELD_OPTION = "field."
@@ -204,7 +204,8 @@ class Pictures:
         if self.missing:
             names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
             raise DataError(
-                f"{len(self.missing)} images are missing: {names}; looked in "
+                f"{number_of(len(self.missing), 'image is', 'images are')} missing: "
+                f"{names}; looked in "
                 f"{', '.join(map(str, self._index.roots))}",
                 file=src,
                 mend="Give their folder: --option images=FOLDER, or skip them: "

@@ -17,7 +17,7 @@ from keju.datasets.readers.json_records import lines_in, objects_in
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.workbooks import Sheet, workbook_sheets
 from keju.datasets.table import is_parquet
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx")
 """The forms of a table, in the order in which they are looked for."""
@@ -173,7 +173,8 @@ def delimited(file: Path, lines: Iterable[str], separator: str = "") -> Iterator
             place = Place(file, f"line {reader.line_num}")
             if len(cells) != len(heads):
                 raise DataError(
-                    f"{len(cells)} cells, but there are {len(heads)} columns",
+                    f"{number_of(len(cells), 'cell')}, but there should be "
+                    f"{number_of(len(heads), 'column')}",
                     file=file,
                     item=place.item,
                     mend='Put cells that hold the separator into quotes "…"',
@@ -221,7 +222,8 @@ def _workbook(file: Path) -> Iterator[Row]:
             place = Place(file, f"{within}line {number}")
             if len(cells) > len(heads[0]):
                 raise DataError(
-                    f"{len(cells)} cells, but there are {len(heads[0])} columns",
+                    f"{number_of(len(cells), 'cell')}, but there should be "
+                    f"{number_of(len(heads[0]), 'column')}",
                     file=file,
                     item=place.item,
                     mend="Give every column a name in the first line",

@@ -10,7 +10,7 @@ import msgspec
 from keju.benchmarks import prompt_of
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import Item
 
@@ -55,7 +55,7 @@ WRITER = Writer("ancientdoc", "AncientDoc's JSON lines with page images", LAYOUT
 def _objection(item: Item) -> str:
     count = len(item.images)
     return not_a_question_of(_BENCHMARK, item) or (
-        f"{count} images instead of one" if count != 1 else ""
+        f"{number_of(count, 'image')} instead of one" if count != 1 else ""
     )
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.store import Dataset
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
 
@@ -60,7 +60,7 @@ class Holder:
     def notes(self) -> Iterator[str]:
         """What was left out, task by task."""
         for (task, reason), count in sorted(self._left.items()):
-            yield f"left out {count} items of {task}: {reason}"
+            yield f"left out {number_of(count, 'item')} of {task}: {reason}"
 
 
 def not_a_question_of(benchmark: str, item: Item) -> str:

@@ -27,7 +27,7 @@ from keju.datasets.readers.ancientdoc.wide import WideTable
 from keju.datasets.readers.base import Options, Reader, flag, listed
 from keju.datasets.readers.records import Pictures, image_roots
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 
 LAYOUT = """\
@@ -137,7 +137,9 @@ class _Reading:
         if not self._skip:
             pictures.raise_if_missing(table.file)
         if skipped := list(pictures.missing):
-            self._notes.append(f"skipped questions on {len(skipped)} pages: {listed(skipped)}")
+            self._notes.append(
+                f"skipped questions on {number_of(len(skipped), 'page')}: {listed(skipped)}"
+            )
 
     def _pages(self, wide: Sequence[Table], inside: Sequence[PageImage]) -> Iterator[Item]:
         """The items of wide tables without images, and of images that no table has answers for."""
@@ -187,7 +189,8 @@ class _Reading:
             yield make_item(task, "", "", ref, {"page": page_path(image.page).as_posix()})
         if count:
             self._notes.append(
-                f"{count} images without answers: they can be run, and are not scored. The answers "
+                f"{number_of(count, 'image')} without answers: they can be run, and are "
+                "not scored. The answers "
                 "are in label.csv of the release: import it with the images to score them"
             )
             if copies:
@@ -224,6 +227,9 @@ def _with_book(item: Item, books: Books) -> Item:
 def _notes(items: Sequence[Item], books: Books) -> Iterator[str]:
     bare = sorted({item.metadata["page"] for item in items if "book" not in item.metadata})
     if bare:
-        yield f"{len(bare)} pages lie in no book's folder, so each is a group: {listed(bare)}"
+        yield (
+            f"{number_of(len(bare), 'page lies', 'pages lie')} in no book's folder, so each "
+            f"is a group: {listed(bare)}"
+        )
     yield from books.notes({each.metadata["book"] for each in items if "book" in each.metadata})
     yield from unprinted(items)

@@ -14,6 +14,7 @@ from keju.datasets.readers.ancientdoc.tables import Kind, image_in, kind_of
 from keju.datasets.readers.base import Detection, image_files
 from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.values import canonical
+from keju.errors import number_of
 
 _SUFFIXES = ("csv", "tsv", "json", "jsonl", "ndjson", "xlsx", "parquet")
 _MOST_TABLES = 20
@@ -69,7 +70,7 @@ def _wide(listing: Listing, found: Sequence[_Found], table: _Found) -> Detection
     inside = bool(image_in(table.records[0])) or any(each.kind == "images" for each in found)
     here = listing.images or inside or _beside(listing)
     what = f"AncientDoc's table {table.path.name} ({', '.join(tasks)})"
-    what += f" with {len(listing.images)} images" if listing.images else ""
+    what += f" with {number_of(len(listing.images), 'image')}" if listing.images else ""
     return Detection(1 if sure else 0.6, what, missing="" if here else _IMAGES)
 
 

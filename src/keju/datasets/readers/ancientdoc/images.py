@@ -10,7 +10,7 @@ from typing import NamedTuple
 from keju.datasets.readers.base import image_files, listed, plain_file, source_bytes
 from keju.datasets.store import DatasetWriter
 from keju.datasets.values import canonical
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.files import sha256_bytes
 from keju.items import ImageRef
 from keju.text import normalise
@@ -94,10 +94,14 @@ class PageImages:
                 copies.add(image.page)
                 (same if _alike(first, image) else other).append(image.page.as_posix())
         if same:
-            yield f"{len(same)} images are byte-identical copies, not imported: {listed(same)}"
+            yield (
+                f"{number_of(len(same), 'byte-identical copy', 'byte-identical copies')} of "
+                f"images not imported: {listed(same)}"
+            )
         if other:
             yield (
-                f"{len(other)} images have the name of another page but other bytes, not imported: "
+                f"{number_of(len(other), 'image has', 'images have')} the name of another "
+                "page but other bytes, not imported: "
                 f"{listed(other)}"
             )
         unused = {
@@ -107,7 +111,10 @@ class PageImages:
             if image.page not in self._found and image.page not in copies
         }
         if unused:
-            yield f"{len(unused)} images without a row, not imported: {listed(sorted(unused))}"
+            yield (
+                f"{number_of(len(unused), 'image')} without a row, not imported: "
+                f"{listed(sorted(unused))}"
+            )
 
 
 def tree_images(root: Path) -> Iterator[PageImage]:

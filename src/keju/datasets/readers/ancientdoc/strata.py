@@ -13,7 +13,7 @@ from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.datasets.values import canonical
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Item
 from keju.text import normalise
 
@@ -53,9 +53,15 @@ class Books:
             return
         here = {title_key(title): title for title in sorted(titles)}
         if untold := [title for key, title in here.items() if key not in self._rows]:
-            yield f"the table of books has no row for {len(untold)} books: {listed(untold)}"
+            yield (
+                f"the table of books has no row for {number_of(len(untold), 'book')}: "
+                f"{listed(untold)}"
+            )
         if unused := [title for key, title in self._titles.items() if key not in here]:
-            yield f"{len(unused)} rows of the table of books match no book: {listed(unused)}"
+            yield (
+                f"{number_of(len(unused), 'row')} of the table of books without a book: "
+                f"{listed(unused)}"
+            )
 
 
 def title_key(title: str) -> str:

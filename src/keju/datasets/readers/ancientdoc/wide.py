@@ -30,7 +30,7 @@ from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import JsonObject, Place, map_fields, text_of
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 from keju.items import Item
 
 _MARKS = re.compile(
@@ -181,7 +181,7 @@ class WideTable:
         if self.missing:
             names = listed(f"{shortened(name)} (of {item})" for name, item in self.missing.items())
             raise DataError(
-                f"{len(self.missing)} rows without image: {names}; expected "
+                f"{number_of(len(self.missing), 'row')} without image: {names}; expected "
                 "imgs/CATEGORY/BOOK/page_N.png",
                 file=self.file,
                 mend="Put imgs beside the table, give its folder: --option images=FOLDER, or skip "
@@ -191,7 +191,10 @@ class WideTable:
     def notes(self) -> Iterator[str]:
         """Rows without image, tasks without columns, and cells without text."""
         if self.missing:
-            yield f"skipped {len(self.missing)} rows without image: {listed(self.missing)}"
+            yield (
+                f"skipped {number_of(len(self.missing), 'row')} without image: "
+                f"{listed(self.missing)}"
+            )
         present = {asked.task for asked in self.columns.asked}
         absent = [task for task in (*TEXT_TASKS, *QA_TASKS) if task not in present]
         if absent:
@@ -202,11 +205,15 @@ class WideTable:
             )
         if self._unread:
             yield (
-                f"{len(self._unread)} cells do not tell question and answer apart, so they give no "
-                f"items: {listed(self._unread)}"
+                f"{number_of(len(self._unread), 'cell does', 'cells do')} not tell question and "
+                "answer apart and give no items: "
+                f"{listed(self._unread)}"
             )
         if self._again:
-            yield f"{len(self._again)} texts of pages were already read: {listed(self._again)}"
+            yield (
+                f"{number_of(len(self._again), 'text was', 'texts were')} already read: "
+                f"{listed(self._again)}"
+            )
         if self._empty:
             empty = {task: count for task, count in self._empty.items() if count}
             counts = ", ".join(f"{count} of {task}" for task, count in empty.items())

@@ -11,7 +11,7 @@ from keju.datasets.readers.base import listed
 from keju.datasets.readers.boxes.model import MOST_BOXES, Drawn
 from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 
 
 class Source(NamedTuple):
@@ -98,7 +98,7 @@ class Collector:
             names = _named(self._missing)
             if not self._skip_missing:
                 raise DataError(
-                    f"{len(self._missing)} images are missing: {names}",
+                    f"{number_of(len(self._missing), 'image is', 'images are')} missing: {names}",
                     file=next(iter(self._missing.values())).file,
                     mend="Put them there, or skip them: --option skip-missing=yes",
                 )

@@ -28,7 +28,7 @@ from keju.datasets.readers.records import (
     text_of,
 )
 from keju.datasets.readers.tables import Row, number_in, read_table
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Box
 
 _PLACED = {
@@ -122,7 +122,9 @@ def _read_headless(file: Path, found: Collector, *, wide: bool) -> None:
     for cells in _lines(lines, file):
         place = Place(file, f"line {lines.line_num}")
         if len(cells) not in {5, 6}:
-            raise wrong(f"{len(cells)} cells, expected path, x1, y1, x2, y2, class", place)
+            raise wrong(
+                f"{number_of(len(cells), 'cell')}, expected path, x1, y1, x2, y2, class", place
+            )
         image = found.image(cells[0].strip(), place)
         if image is not None and any(cell.strip() for cell in cells[1:5]):
             named: JsonObject = dict(zip(_ROLES, cells[1:5], strict=True))

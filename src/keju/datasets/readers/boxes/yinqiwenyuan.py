@@ -16,7 +16,7 @@ import msgspec
 from keju.datasets.readers.boxes.collecting import Collector, Source
 from keju.datasets.readers.boxes.model import Drawn, corners, decoded
 from keju.datasets.readers.records import Place
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 
 _Row = Annotated[list[object], msgspec.Meta(min_length=4)]
 
@@ -48,7 +48,11 @@ def read_yinqiwenyuan(source: Source, found: Collector) -> list[str]:
             continue
         for number, bone in enumerate(bones, start=1):
             odd += _read_listed(bone, Place(file, f"object {number}"), found)
-    return [f"{odd} boxes have a fifth value other than 1; they are imported too"] if odd else []
+    return (
+        [f"{number_of(odd, 'box has', 'boxes have')} a fifth value other than 1, imported too"]
+        if odd
+        else []
+    )
 
 
 def _read_listed(bone: _Bone, place: Place, found: Collector) -> int:

@@ -26,7 +26,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import transcription_task
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS
 from keju.items import Item
 
@@ -111,7 +111,7 @@ def read_hisdoc(src: Path, writer: DatasetWriter, options: Options) -> Iterator[
     wanted = [page for page in pages if wish.split in ("", splits.get(page.name, ""))]
     yield from _add_all(src, writer, wanted, wish, splits, skip=flag(options, "skip-missing"))
     if splits and (without := sorted({page.name for page in pages} - set(splits))):
-        yield f"{len(without)} pages in no split: {listed(without)}"
+        yield f"{number_of(len(without), 'page')} in no split: {listed(without)}"
 
 
 def detect_hisdoc(listing: Listing) -> Detection | None:
@@ -120,14 +120,20 @@ def detect_hisdoc(listing: Listing) -> Detection | None:
     if texts:
         images = {path.stem for path in listing.images if path.parent.name in _IMAGES}
         roots = Counter(path.parent.parent.name or listing.root.name for path in texts)
-        what = f"M5HisDoc or MTHv2: {len(texts)} pages with text lines in {listed(sorted(roots))}"
+        what = (
+            f"M5HisDoc or MTHv2: {number_of(len(texts), 'page')} with text lines in "
+            f"{listed(sorted(roots))}"
+        )
         return Detection(1, what, missing="" if images else "the images, in images/ or img/")
     if any(path.parent.name == _CHARACTERS for path in listing.ending("txt")):
         return Detection(0.9, "M5HisDoc with characters alone", missing=f"the folder {_TEXTS}")
     books = [path for path in listing.ending("pdf", "djvu") if path.parent.name == "books"]
     annotations = [path for path in listing.ending("json") if path.parent.name == "annos"]
     if annotations and (books or listing.named("book2im.py", "read_anno.py")):
-        what = f"HisDoc1B: {len(books)} books, {len(annotations)} annotation files"
+        what = (
+            f"HisDoc1B: {number_of(len(books), 'book')}, "
+            f"{number_of(len(annotations), 'annotation file')}"
+        )
         return Detection(0.9, what, missing=f"{HISDOC1B}. {_HISDOC1B_HINT}")
     return None
 
@@ -228,7 +234,7 @@ def _add_all(
             halves.append(image or text or root)
     if halves:
         names = listed(path.relative_to(src).as_posix() for path in halves)
-        problem = f"{len(halves)} files without their image or text: {names}"
+        problem = f"{number_of(len(halves), 'file')} without their image or text: {names}"
         if not skip:
             hint = "Add the missing files, or skip these pages: --option skip-missing=yes"
             raise DataError(problem, file=src, mend=hint)
@@ -237,7 +243,7 @@ def _add_all(
     if len(empty) == len(whole):
         raise DataError("no page with text lines to import", file=src, mend=_HINT)
     if empty:
-        yield f"{len(empty)} pages without any text line, skipped: " + listed(
+        yield f"{number_of(len(empty), 'page')} without any text line, skipped: " + listed(
             f"{_id(src, page)}.txt" for page in empty
         )
 

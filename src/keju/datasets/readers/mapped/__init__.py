@@ -20,7 +20,7 @@ from keju.datasets.readers.mapped.records import (
 from keju.datasets.readers.records import Place
 from keju.datasets.readers.tables import SUFFIXES, Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.files import sha256_file
 
 LAYOUT = """\
@@ -125,9 +125,15 @@ def _add_all(
     if files.missing and not skip:
         raise _missing(src, files)
     if files.missing:
-        yield f"skipped {len(files.missing)} records with missing files: {_listed(files)}"
+        yield (
+            f"skipped {number_of(len(files.missing), 'record')} with missing files: "
+            f"{_listed(files)}"
+        )
     if without_answer:
-        yield f"{without_answer} items without an answer: they can be run, but not scored"
+        yield (
+            f"{number_of(without_answer, 'item')} without an answer: they can be run, but not "
+            "scored"
+        )
 
 
 def _name(row: Row, number: int, mapping: Mapping) -> str:
@@ -153,7 +159,7 @@ def _listed(files: MappedFiles) -> str:
 
 def _missing(src: Path, files: MappedFiles) -> DataError:
     return DataError(
-        f"{len(files.missing)} files are missing: {_listed(files)}",
+        f"{number_of(len(files.missing), 'file is', 'files are')} missing: {_listed(files)}",
         file=src,
         mend="Correct [source] image_path, images or texts, or skip these records: "
         "--option skip-missing=yes",

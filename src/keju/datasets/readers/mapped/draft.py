@@ -13,7 +13,7 @@ from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.readers.mapped.mapping import TODO
 from keju.datasets.readers.mapped.records import flat
 from keju.datasets.readers.records import plain_field
-from keju.errors import printable, shortened
+from keju.errors import number_of, printable, shortened
 from keju.images import EXTENSIONS
 
 _TABULAR = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "xlsx")
@@ -140,7 +140,7 @@ def _table_source(listing: Listing, table: _Table) -> Iterator[str]:
         f"*{table.path.suffix}"
     )
     if len(alike) > 1:
-        yield f"# {len(alike)} files end in {table.path.suffix}"
+        yield f"# {number_of(len(alike), 'file')} end in {table.path.suffix}"
     if "key" in table.columns:
         yield 'json = "by-key"   # each key of the object is a record, in the column key'
     lists = [key for key, values in table.columns.items() if _has_objects(table, key)]

@@ -17,7 +17,7 @@ from keju.datasets.readers.mapped.records import as_tuple
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
 
@@ -116,7 +116,7 @@ class MappedFiles:
         if len(found) > 1:
             names = " and ".join(path.relative_to(self._root).as_posix() for path in found[:2])
             raise DataError(
-                f"{len(found)} files fit {shortened(name)!r}: {names}",
+                f"{number_of(len(found), 'file')} fit {shortened(name)!r}: {names}",
                 file=place.file,
                 item=place.item,
                 mend="Give the whole path in the mapping",

@@ -27,7 +27,7 @@ from keju.datasets.readers.mcs_bench.items import (
 from keju.datasets.readers.mcs_bench.joining import joined, with_own_ids
 from keju.datasets.readers.mcs_bench.sources import Table, tables_in
 from keju.datasets.store import DatasetWriter
-from keju.errors import UsageError
+from keju.errors import UsageError, number_of
 from keju.items import Item
 
 __all__ = [
@@ -130,7 +130,7 @@ def _has_image_field(key: str) -> bool:
 
 def _notes(items: Sequence[Item], skipped: Sequence[str]) -> Iterator[str]:
     if skipped:
-        yield f"skipped {len(skipped)} items without image: {listed(skipped)}"
+        yield f"skipped {number_of(len(skipped), 'item')} without image: {listed(skipped)}"
     if bare := [item.id for item in items if not (item.answer or item.answer_simplified)]:
         yield (
             f"{len(bare)} of {len(items)} items have no answer: they can be run, and are not "

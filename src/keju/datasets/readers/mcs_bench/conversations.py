@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from keju.datasets.readers.mcs_bench.words import plain
 from keju.datasets.readers.records import JsonObject, Place
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 
 _KEYS = frozenset({"messages", "conversations", "conversation", "dialogue", "对话"})
 _ROLES = {
@@ -56,7 +56,8 @@ def without_conversation(record: JsonObject, place: Place) -> JsonObject:
         said[role].append(text)
     if len(said["user"]) != 1 or len(said["assistant"]) > 1:
         raise _wrong(
-            f"{len(said['user'])} questions and {len(said['assistant'])} answers in a conversation",
+            f"{number_of(len(said['user']), 'question')} and "
+            f"{number_of(len(said['assistant']), 'answer')} in a conversation",
             "Write one question and its answer",
             place,
         )

@@ -16,7 +16,7 @@ from keju.datasets.readers.mcs_bench.items import index_origin
 from keju.datasets.readers.mcs_bench.joining import joined, with_own_ids
 from keju.datasets.readers.mcs_bench.sources import SUFFIXES, tables_in
 from keju.datasets.readers.mcs_bench.words import named_tasks, names, plain, tasks_of_path
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 
 MOST_BYTES = 32 << 20
 """Bytes of all tables that detection reads as a whole; of larger ones it reads the beginnings."""
@@ -47,7 +47,9 @@ def detect_mcs_bench(listing: Listing) -> Detection | None:
     if not heads or not _is_chinese(record for _, records in heads for record in records[:20]):
         return None
     fit = max(_fit(words, records) for words, records in heads)
-    where = f"in {len(files)} file{'s' * (len(files) > 1)}, {len(listing.images):,} images"
+    where = (
+        f"in {len(files)} file{'s' * (len(files) > 1)}, {number_of(len(listing.images), 'image')}"
+    )
     if fit and not listing.images and all(_is_response(records[0]) for _, records in heads):
         return Detection(
             fit,
@@ -80,7 +82,9 @@ def _read_whole(listing: Listing, where: str, fit: float) -> Detection | None:
     if not fit:
         return None
     kinds = {entry.kind for entry in entries}
-    what = f"MCS-Bench: {len(entries):,} questions of {len(kinds)} of its 45 tasks {where}"
+    what = (
+        f"MCS-Bench: {number_of(len(entries), 'question')} of {len(kinds)} of its 45 tasks {where}"
+    )
     return Detection(fit, what, missing=_missing_images(entries, listing))
 
 

@@ -24,7 +24,7 @@ from keju.datasets.readers.mcs_bench.words import (
     within,
 )
 from keju.datasets.readers.records import JsonObject, Place, text_of
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Script
 
 
@@ -285,7 +285,7 @@ def _accepted(
         return ["\n".join(texts)]
     if form == "letter":
         raise DataError(
-            f"{len(texts)} answers to a question with one right option",
+            f"{number_of(len(texts), 'answer')} to a question with one right option",
             file=place.file,
             item=place.item,
             mend="Keep the right one",

@@ -17,7 +17,7 @@ from keju.datasets.readers.mcs_bench.entries import Entry
 from keju.datasets.readers.mcs_bench.words import domains_in, tasks_of_path
 from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.images import EXTENSIONS
 from keju.items import ImageRef
@@ -126,9 +126,9 @@ class ReleaseImages:
                 f"{shortened(name)} (of {place.item})" for name, place in self.missing.items()
             )
             files = {place.file for place in self.missing.values()}
-            count = f"{len(self.missing)} images{' or more' * more}"
+            count = f"{number_of(len(self.missing), 'missing image')}{' or more' * more}"
             raise DataError(
-                f"{count} are missing: {names}; looked in {self._top}",
+                f"{count}: {names}; looked in {self._top}",
                 file=files.pop() if len(files) == 1 else self._src,
                 mend="Give their folder: --option images=FOLDER, or skip their items: "
                 "--option skip-missing=yes",
@@ -269,7 +269,8 @@ class ReleaseImages:
         if shared:
             name, users = next(iter(shared.items()))
             yield (
-                f"{len(shared)} images are called after an ID that several tasks have, and are "
+                f"{number_of(len(shared), 'image is', 'images are')} called after an ID "
+                "that several tasks have, and are "
                 f"used in each of them: {name} in {listed(sorted(users))}. If they belong to one "
                 "task, put them into a folder that is called after it"
             )

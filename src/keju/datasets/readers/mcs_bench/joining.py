@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from keju.datasets.readers.base import listed
 from keju.datasets.readers.mcs_bench.entries import Entry
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import Script
 from keju.text import in_script
 
@@ -45,7 +45,8 @@ def with_own_ids(entries: Sequence[Entry]) -> tuple[list[tuple[str, Entry]], lis
         found.append((name, entry))
     if unnamed := sum(not entry.name for entry in entries):
         notes.append(
-            f"{unnamed} records have no ID: they are numbered in each task, as in "
+            f"{number_of(unnamed, 'record has', 'records have')} no ID: they are numbered "
+            "in each task, as in "
             f"{entries[0].kind.id}-1"
         )
     return found, notes
@@ -77,12 +78,12 @@ def joined(entries: Iterable[Entry]) -> tuple[list[Entry], list[str]]:
             alone[entry.script].append(entry.name or entry.place.item)
         found.append(entry)
     notes = [
-        f"{len(names_)} items are in {script} script only: {listed(names_)}"
+        f"{number_of(len(names_), 'item')} in {script} script only: {listed(names_)}"
         for script, names_ in alone.items()
         if names_
     ]
     done = sum(len(both) == 2 for both in pairs.values())
-    return found, [f"joined {done} items of both scripts by task and ID", *notes]
+    return found, [f"joined {number_of(done, 'item')} of both scripts by task and ID", *notes]
 
 
 def _check_same(simplified: Entry, traditional: Entry) -> None:

@@ -13,7 +13,7 @@ from keju.datasets.readers.obi.drawing import image_of, images_of
 from keju.datasets.readers.obi.item_list import listed_images
 from keju.datasets.readers.obi.sources import Found, drawn, inside_name, tier_of
 from keju.datasets.readers.obi.tree import Tree
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 
 _RADICAL = "radical"
 
@@ -115,7 +115,8 @@ def tree_notes(tree: Tree) -> list[str]:
         ids = {part for label in tree.classes for part in (label, *label.split("_"))}
         if without := sorted(tree.names.characters.keys() - ids):
             notes.append(
-                f"{name}: {len(without)} classes of {tree.names.file.name} have no images: "
+                f"{name}: {number_of(len(without), 'class', 'classes')} of "
+                f"{tree.names.file.name} without images: "
                 f"{listed(without)}"
             )
     unknown = [label for label in tree.classes if not tree.names.of(label)]
@@ -140,7 +141,9 @@ def _filtered(tree: Tree, options: Options) -> tuple[Mapping[str, Sequence[str]]
             for label, some in tree.classes.items()
         }
         left = sum(map(len, tree.classes.values())) - sum(map(len, classes.values()))
-        notes.append(f"{name}: skipped {left:,} images of other eras than {wanted} (option era)")
+        notes.append(
+            f"{name}: skipped {number_of(left, 'image')} of other eras than {wanted} (option era)"
+        )
     if release.annotated:
         marked = flag({"annotated": options.get("annotated", "yes")}, "annotated")
         classes = {
@@ -184,7 +187,7 @@ class _Drawer:
                 found[label] = names
         if len(found) < count:
             raise DataError(
-                f"{len(found)} characters; wanted are {count}",
+                f"{number_of(len(found), 'character')}; wanted are {count}",
                 file=self._tree.found.folder,
                 mend=f"Ask for at most {len(found)}: --option classes=N",
             )
@@ -214,7 +217,8 @@ class _Drawer:
                     found[label] = names
             if len(found) * each < count:
                 raise DataError(
-                    f"{len(found) * each} images of subset {subset}, but the paper has {count}; "
+                    f"{number_of(len(found) * each, 'image')} of subset {subset}, but the "
+                    f"paper has {count}; "
                     "the release does not say which characters belong to it",
                     file=self._tree.found.folder,
                     mend="Write the subsets into a table (keju data scaffold obi-deciphering), or "

@@ -13,7 +13,7 @@ from keju.datasets.readers.obi.class_names import TABLES
 from keju.datasets.readers.obi.descriptions import FIELDS, NAME
 from keju.datasets.readers.obi.releases import release_of, shown_by
 from keju.datasets.readers.obi.sources import Found, Source, source_called, sources_in
-from keju.errors import KejuError
+from keju.errors import KejuError, number_of
 
 _MEANINGS = FIELDS["description"].names
 _FEW = 2
@@ -62,8 +62,9 @@ def detect_classes(listing: Listing, task: str) -> Detection | None:
     needed = every[0].found.source.references + every[0].found.source.queries
     missing = f"{few[0]} has no class of {needed} images" if few and listing.complete else ""
     what = "; ".join(
-        f"{each.found.source.name}: {_at_least(listing)}{sum(each.images.values()):,} images in "
-        f"{len(each.images):,} class folders"
+        f"{each.found.source.name}: "
+        f"{_at_least(listing)}{number_of(sum(each.images.values()), 'image')} in "
+        f"{number_of(len(each.images), 'class folder')}"
         for each in every
     )
     if named:
@@ -118,7 +119,9 @@ def _one_source(listing: Listing, found: Found) -> Detection:
 
 def _counted(listing: Listing, images: Sequence[PurePosixPath]) -> str:
     folders = len({path.parent for path in images})
-    return f"{_at_least(listing)}{len(images):,} images in {folders:,} folders"
+    return (
+        f"{_at_least(listing)}{number_of(len(images), 'image')} in {number_of(folders, 'folder')}"
+    )
 
 
 def _at_least(listing: Listing) -> str:

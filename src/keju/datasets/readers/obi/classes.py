@@ -30,6 +30,7 @@ from keju.datasets.readers.obi.sources import (
 )
 from keju.datasets.readers.obi.tree import Tree, read_tree
 from keju.datasets.store import DatasetWriter
+from keju.errors import number_of
 from keju.items import ImageRef, Item
 
 MIXED = "mixed"
@@ -133,7 +134,7 @@ def read_retrieval(src: Path, writer: DatasetWriter, options: Options) -> Iterat
             distractors = draw.distractors(pool, classes, count)
         _ask(writer, "retrieval", classes, distractors)
         by_source.append(classes)
-        counts = f"{len(classes)} classes and {len(distractors)} distractors"
+        counts = f"{number_of(len(classes), 'class', 'classes')} and {len(distractors)} distractors"
         yield f"{source.name}: {counts}{'' if distractors else _none_left(classes)}"
     declare(writer, _sources(trees), **draw.facts(by_source))
     yield from draw.notes

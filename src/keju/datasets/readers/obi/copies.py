@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.time_limit import check_time
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_bytes, sha256_file
 
 _SMALL = 1 << 16
@@ -98,7 +98,8 @@ class Copies:
             pairs = (" = ".join(sorted(each.name for each in copies)[:3]) for copies in found)
             what = "used in no class" if self._rule == "drop" else "used in the first class only"
             yield (
-                f"{len(found)} images exist byte by byte in several classes and are {what} "
+                f"{number_of(len(found), 'image exists', 'images exist')} byte by byte in "
+                f"several classes, {what} "
                 f"(duplicates={self._rule}): {listed(pairs, 3)}"
             )
 

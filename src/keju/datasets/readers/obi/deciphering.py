@@ -30,7 +30,7 @@ from keju.datasets.readers.obi.sources import (
 from keju.datasets.readers.obi.tree import as_released
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 
 LAYOUT = """\
@@ -157,7 +157,8 @@ def _counts(found: Found, chosen: Sequence[Character]) -> Iterator[str]:
     yield from unlike_print(found, len(chosen) - len(unknown))
     if unknown:
         yield (
-            f"{name}: {len(unknown)} characters without a description are undeciphered (asked, "
+            f"{name}: {number_of(len(unknown), 'character is', 'characters are')} without a "
+            "description and undeciphered (asked, "
             f"not scored): {listed(unknown)}"
         )
     if bare:
@@ -167,4 +168,7 @@ def _counts(found: Found, chosen: Sequence[Character]) -> Iterator[str]:
             "of: keju data scaffold obi-deciphering SRC --out FOLDER"
         )
     if loose := [one.place for one in chosen if not one.metadata.get("subset")]:
-        yield f"{name}: {len(loose)} characters are of no subset: {listed(loose)}"
+        yield (
+            f"{name}: {number_of(len(loose), 'character is', 'characters are')} of no subset: "
+            f"{listed(loose)}"
+        )

@@ -12,7 +12,7 @@ from keju.datasets.readers.obi.sources import Found, drawn
 from keju.datasets.readers.obi.tree import Tree
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 from keju.items import ImageRef
 
 _NEEDS = "A class needs its references and queries, each an image of its own"
@@ -143,13 +143,15 @@ class Draw:
         small = sorted(label for label in wanted if len(classes[label]) < needed)
         if len(small) == len(wanted):
             raise DataError(
-                f"none of its {len(small)} classes has {needed} images",
+                f"none of its {number_of(len(small), 'class', 'classes')} has "
+                f"{number_of(needed, 'image')}",
                 file=tree.found.folder,
                 mend=_NEEDS,
             )
         if small:
             self.notes.append(
-                f"{source.name}: skipped {len(small)} classes of fewer than {needed} "
+                f"{source.name}: skipped {number_of(len(small), 'class', 'classes')} of "
+                f"fewer than {needed} "
                 f"images: {listed(small)}"
             )
         return frozenset(wanted.difference(small))
@@ -177,13 +179,15 @@ class Draw:
                 )
         if not taken:
             raise DataError(
-                f"none of its {len(pool.eligible)} classes has {pool.needed} different images",
+                f"none of its {number_of(len(pool.eligible), 'class', 'classes')} has "
+                f"{number_of(pool.needed, 'different image')}",
                 file=pool.found.folder,
                 mend=_NEEDS,
             )
         if len(taken) < count:
             raise DataError(
-                f"{len(taken)} classes have {pool.needed} different images; wanted are {count}",
+                f"{number_of(len(taken), 'class has', 'classes have')} "
+                f"{number_of(pool.needed, 'different image')}; wanted are {count}",
                 file=pool.found.folder,
                 mend=f"Ask for at most {len(taken)} of this source with --option classes=N; "
                 "with mixed=yes, N is divided among all sources",
@@ -218,7 +222,8 @@ class Draw:
                 chosen.append(self.crop(pool, label, crop).ref)
         if len(chosen) < count:
             raise DataError(
-                f"{len(chosen)} images of other classes; wanted are {count} distractors",
+                f"{number_of(len(chosen), 'image')} of other classes; wanted are {count} "
+                "distractors",
                 file=pool.found.folder,
                 mend=f"Ask for less: --option distractors={len(chosen)}, or less classes"
                 if chosen

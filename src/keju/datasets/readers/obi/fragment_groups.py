@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from keju.datasets.readers.base import listed
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 
 _WHOLE = frozenset(
     {"whole", "full", "complete", "original", "origin", "map", "rejoined", "整", "完整", "原图",
@@ -69,7 +69,8 @@ def bones_by(rule: str, names: Iterable[str], folder: Path) -> dict[str, set[str
     by_name = rule == "name" or (not rule and len({folder_of(name) for name in every}) == 1)
     if by_name and (strange := [name for name in every if not bone_in(name)]):
         raise DataError(
-            f"{len(strange)} fragments are not named after a bone: {listed(strange)}",
+            f"{number_of(len(strange), 'fragment is', 'fragments are')} not named after a "
+            f"bone: {listed(strange)}",
             file=folder,
             mend="Name them as bone001_1.png, or put each bone's into a folder of its own",
         )

@@ -16,7 +16,7 @@ from keju.datasets.readers.obi.fragment_pairs import (
     read_pairs,
 )
 from keju.datasets.readers.records import Place
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 
 Adjacency = dict[str, set[str]]
 """Of each fragment, by its path under the source, those that adjoin it."""
@@ -64,7 +64,7 @@ def joins_in(
     read = ", ".join(path.relative_to(folder).as_posix() for path in files[:5])
     notes = [f"pairs read from {read}"] if files[0].stem.casefold() != "adjacency" else []
     if apart:
-        notes.append(f"skipped {apart} pairs that are declared not to adjoin")
+        notes.append(f"skipped {number_of(apart, 'pair')} declared not to adjoin")
     return joins, notes
 
 

@@ -14,7 +14,7 @@ from keju.datasets.readers.import_log import ImportLog, import_log
 from keju.datasets.readers.obi.item_list import names_in
 from keju.datasets.readers.records import FIELD_OPTION, Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
-from keju.errors import DataError, shortened
+from keju.errors import DataError, number_of, shortened
 
 FIELDS = {
     "fragment": Field(
@@ -141,7 +141,7 @@ def _lines(file: Path) -> Iterator[Pair]:
             continue
         if len(words) not in {2, 3, 2 + _FLAGS}:
             raise DataError(
-                f"expected two names; found {len(words)} words",
+                f"expected two names; found {number_of(len(words), 'word')}",
                 file=file,
                 item=place.item,
                 mend="Write two names a line, with a tab between them if they have spaces",

@@ -15,7 +15,7 @@ from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.json_records import json_in
 from keju.datasets.readers.records import Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import SUFFIXES, read_table
-from keju.errors import DataError, UsageError, shortened
+from keju.errors import DataError, UsageError, number_of, shortened
 
 ITEMS_OPTION = (
     "a list of the images to import, instead of a draw: one name a line, a JSON list of names, or "
@@ -68,7 +68,7 @@ def read_item_list(file: Path) -> list[Listed]:
     for line in found:
         if len(line.names) not in {1, 2} or not all(line.names):
             raise DataError(
-                f"{len(line.names)} names",
+                f"{number_of(len(line.names), 'name')}",
                 file=file,
                 item=line.place.item,
                 mend="Write one name, or two",

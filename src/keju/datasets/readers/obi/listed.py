@@ -10,7 +10,7 @@ from keju.datasets.readers.obi.copies import Copies
 from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, image_of
 from keju.datasets.readers.obi.item_list import ListedImage, listed_images
 from keju.datasets.readers.obi.tree import Tree
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.items import ImageRef
 
 _REFERENCE = frozenset({"reference", "label", "gallery", "relevant", "support"})
@@ -110,7 +110,8 @@ def listed_gallery(
             incomplete.append(label)
     if incomplete:
         draw.notes.append(
-            f"{pool.found.source.name}: skipped {len(incomplete)} listed classes without a "
+            f"{pool.found.source.name}: skipped "
+            f"{number_of(len(incomplete), 'listed class', 'listed classes')} without a "
             f"reference and a query: {listed(incomplete)}"
         )
     if not classes:

@@ -29,7 +29,7 @@ from keju.datasets.readers.obi.sources import (
     unlike_print,
 )
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
 
 LAYOUT = """\
@@ -113,7 +113,7 @@ def _read_source(
     parts = _parted(found, every, annotations, options)
     if parts.skipped:
         yield (
-            f"skipped {len(parts.skipped)} images without boxes: "
+            f"skipped {number_of(len(parts.skipped), 'image')} without boxes: "
             f"{listed(_names(found, parts.skipped))}"
         )
     chosen = _sampled(found, parts.boxed, options)
@@ -166,7 +166,7 @@ def _parted(found: Found, every: list[Path], annotations: Annotations, options: 
             for name, path in zip(_names(found, bare), bare, strict=True)
         )
         raise DataError(
-            f"{len(bare)} images without boxes: {listed(names)}",
+            f"{number_of(len(bare), 'image')} without boxes: {listed(names)}",
             file=found.folder,
             mend=f"Draw them; or say that they have no characters: --option "
             f"without-boxes=negative, or a folder {_NEGATIVES}; or skip them: "
@@ -197,18 +197,23 @@ class _Fit:
     def notes(self, source: str) -> Iterator[str]:
         """One line for each kind of change."""
         lines = {
-            "clipped": "boxes left their image by a pixel or less and were clipped",
-            "skipped": "boxes without area or outside their image were skipped",
-            "twice": "boxes are listed twice and are counted once",
-            "turned": "images are turned by EXIF, and their annotation gives no size: their boxes "
-            "are read as drawn on the upright image",
+            "clipped": ("box", "boxes", "clipped that left the image by a pixel or less"),
+            "skipped": ("box", "boxes", "skipped without area or outside the image"),
+            "twice": ("box", "boxes", "listed twice and counted once"),
+            "turned": (
+                "image",
+                "images",
+                "turned by EXIF, whose annotation gives no size: boxes "
+                "are read as drawn on the upright image",
+            ),
         }
-        for kind, line in lines.items():
-            if self._counts[kind]:
-                yield f"{source}: {self._counts[kind]} {line}"
+        for kind, (one, many, line) in lines.items():
+            if count := self._counts[kind]:
+                yield f"{source}: {number_of(count, one, many)} {line}"
         if self._emptied:
             yield (
-                f"{source}: dropped {len(self._emptied)} images whose boxes were all skipped: "
+                f"{source}: dropped {number_of(len(self._emptied), 'image')} whose boxes "
+                "were all skipped: "
                 f"{listed(self._emptied)}"
             )
 
@@ -232,10 +237,14 @@ class _What:
             total = len(self._described)
             yield f"{self._name or NAME}: {empty} of {total} rows have no description"
         if ours and not self._otherwise:
-            yield f"{self._name}: {len(ours)} images are not asked What: nothing describes them"
+            yield (
+                f"{self._name}: {number_of(len(ours), 'image is', 'images are')} not asked "
+                "What: nothing describes them"
+            )
         elif ours and self._name:
             yield (
-                f"{self._name}: What is held to keju's own description for {len(ours)} images, "
+                f"{self._name}: What is held to keju's own description for "
+                f"{number_of(len(ours), 'image')}, "
                 "since the paper prints none; give yours with --option description=TEXT"
             )
 

@@ -10,7 +10,7 @@ from keju.datasets.readers.boxes.recognising import Recognised, recognise
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obi.sources import Found, source_called, sources_in
 from keju.datasets.readers.pages.xml_roots import xml_roots
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 
 _TASK = "recognition"
 _NEGATIVES = "negatives"
@@ -36,14 +36,14 @@ def detect_recognition(listing: Listing) -> Detection | None:
     name = source_called(listing.src.resolve().name)
     named = bool(name and name.task == _TASK)
     if not recognised.forms:
-        what = f"{len(listing.images)} images of {listing.src.name}, without boxes"
+        what = f"{number_of(len(listing.images), 'image')} of {listing.src.name}, without boxes"
         missing = f"the boxes, as {', '.join(NAMES.values())}"
         return Detection(_NAMED_FIT, what, missing=missing) if named else None
     counts = [
         f"{len(paths)} file{'s'[: len(paths) > 1]} of {NAMES[form]}"
         for form, paths in recognised.forms.items()
     ]
-    what = f"{len(listing.images)} images with boxes: {' and '.join(counts)}"
+    what = f"{number_of(len(listing.images), 'image')} with boxes: {' and '.join(counts)}"
     fit = max(_FIT.get(form, _USUAL_FIT) for form in recognised.forms)
     options = {} if named or set(recognised.forms) != {"yinqiwenyuan"} else {"source": _AYNU}
     try:

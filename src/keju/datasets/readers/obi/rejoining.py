@@ -23,7 +23,7 @@ from keju.datasets.readers.obi.sources import (
     unlike_print,
 )
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import ImageRef, Item
 
 LAYOUT = """\
@@ -103,11 +103,14 @@ def _read_source(
     _add(found, writer, fragments, joins, galleries)
     if skipped := [name for name in images if name not in fragments]:
         yield (
-            f"{found.source.name}: skipped {len(skipped)} images of whole bones: {listed(skipped)}"
+            f"{found.source.name}: skipped {number_of(len(skipped), 'image')} of whole "
+            f"bones: {listed(skipped)}"
         )
     if alone:
         yield (
-            f"{found.source.name}: {len(alone)} fragments adjoin none, so they are only "
+            f"{found.source.name}: "
+            f"{number_of(len(alone), 'fragment adjoins', 'fragments adjoin')} none, so "
+            "they are only "
             f"candidates: {listed(alone)}"
         )
     yield from unlike_print(found, len(fragments), "fragments")

@@ -9,7 +9,7 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obi.fragment_groups import bones_by, whole_images
 from keju.datasets.readers.obi.fragment_joins import joins_in
 from keju.datasets.readers.obi.sources import source_called
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 
 _TASK = "rejoining"
 _MOST_IMAGES = 5_000
@@ -31,7 +31,7 @@ def detect_rejoining(listing: Listing) -> Detection | None:
     found = _with_pairs(listing, images, fragments) if _is_small(listing) else None
     if found or source is None:
         return found
-    what = f"{len(fragments)} fragments"
+    what = f"{number_of(len(fragments), 'fragment')}"
     if _are_grouped(fragments, listing.root):
         options = {"adjacency": "all"}
         return Detection(0.9, f"{what}, taken to adjoin within each bone", options)
@@ -41,14 +41,14 @@ def detect_rejoining(listing: Listing) -> Detection | None:
 def _with_pairs(
     listing: Listing, images: dict[str, Path], fragments: dict[str, Path]
 ) -> Detection | None:
-    what = f"{len(fragments)} fragments"
+    what = f"{number_of(len(fragments), 'fragment')}"
     try:
         joins, _ = joins_in(listing.root, images, fragments, NO_OPTIONS)
     except DataError as error:
         named = any(path.stem.casefold() == "adjacency" for path in listing.files)
         return Detection(0.9, what, missing=f"a correction ({error})") if named else None
     pairs = sum(map(len, joins.values())) // 2
-    return Detection(0.95, f"{what} and {pairs} pairs that adjoin")
+    return Detection(0.95, f"{what} and {number_of(pairs, 'pair')} that adjoin")
 
 
 def _is_small(listing: Listing) -> bool:

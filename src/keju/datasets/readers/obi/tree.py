@@ -13,7 +13,7 @@ from keju.datasets.readers.listing import is_litter
 from keju.datasets.readers.obi.class_names import TABLES, ClassNames, read_names
 from keju.datasets.readers.obi.releases import UNDECIPHERED, Release, release_of, shown_by
 from keju.datasets.readers.obi.sources import Found, source_called
-from keju.errors import DataError
+from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
 
 _SUFFIXES = tuple(f".{suffix}" for suffix in EXTENSIONS)
@@ -191,7 +191,9 @@ def _without_beside(images: list[str], release: Release) -> tuple[list[str], lis
             kept.append(name)
     if not kept:
         return images, []
-    return kept, [f"skipped {count:,} images in {name}" for name, count in sorted(counts.items())]
+    return kept, [
+        f"skipped {number_of(count, 'image')} in {name}" for name, count in sorted(counts.items())
+    ]
 
 
 def _root_of(release: Release, images: list[str]) -> str:

@@ -22,7 +22,7 @@ from keju.datasets.readers.pages.page_lines import Around, FoundLine, in_stated_
 from keju.datasets.readers.pages.xml_roots import detect_pages
 from keju.datasets.readers.xml_parsing import children, first, join_words, name_of, number, points
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.items import LineKind, Point
 
 _TAGS = ("LayoutTag", "StructureTag", "RoleTag", "OtherTag")
@@ -74,7 +74,9 @@ def read_alto(
     layout = first(root, "Layout")
     pages = list(children(layout, "Page")) if layout is not None else []
     if len(pages) != 1:
-        raise DataError(f"{len(pages)} pages in it", file=path, mend="Keep one page a file")
+        raise DataError(
+            f"{number_of(len(pages), 'page')} in it", file=path, mend="Keep one page a file"
+        )
     context = _Context(path, _tags(root), kinds, _scale(root, path, dpi))
     found = [
         line for space in pages[0] for line in _lines(context, space, Around((), _place(space)))

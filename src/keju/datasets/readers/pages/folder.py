@@ -271,7 +271,7 @@ def _without_texts(listing: Listing) -> Detection | None:
     """Recognise PDF files or page-sized images without texts; smaller images may be anything."""
     pdfs = listing.ending("pdf")
     if not pdfs and _page_sized(listing):
-        what = f"{len(listing.images)} images as large as pages, without texts"
+        what = f"{number_of(len(listing.images), 'image')} as large as pages, without texts"
         return Detection(0.5, what, {"texts": "no"})
     if not pdfs or listing.ending("txt") or listing.images:
         return None

@@ -33,7 +33,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
 from keju.datasets.store import DatasetWriter
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind, Record
 
@@ -346,7 +346,7 @@ class _Pictures:
         found = _named(names, self._under)
         if len(found) > 1:
             raise DataError(
-                f"{len(found)} images are called {found[0].name}",
+                f"{number_of(len(found), 'image is', 'images are')} called {found[0].name}",
                 file=self._images,
                 mend="Give a folder laid out as the pages are",
             )

@@ -165,7 +165,7 @@ class Texts:
         if there != [True] * scan.pages + [False]:
             raise DataError(
                 f"the texts of {scan.file.name} are counted from 0, but not one for each of its "
-                f"{scan.pages} pages",
+                f"{number_of(scan.pages, 'page')}",
                 file=zero,
                 mend="Number the texts like the pages, from 1 on",
             )
