@@ -272,7 +272,7 @@ def test_introductions_need_notes_and_go_to_the_task_that_is_named(
     assert (item.id, item.task, item.answer) == (
         "p1-introduction-1", "T35", "這是元代的青花梅瓶。"
     )  # fmt: skip
-    assert any("introduction: they have no notes" in note
+    assert any("introduction: no notes" in note
                for note in made.record.notes)  # fmt: skip
     with pytest.raises(UsageError, match="introduction: no task 'T1'"):
         done(source, tmp_path / "o2", settings(chat, "introduction", task="T1"))

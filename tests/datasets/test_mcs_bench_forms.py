@@ -307,7 +307,7 @@ def test_an_import_stops_after_a_thousand_missing_images(read) -> None:
         read({"data.json": records})
     items, done = read({"data.json": [*records, RECORD]}, skip_missing="yes")
     assert len(items) == 1
-    assert done.notes[0].startswith("skipped 1500 items without image: 0, 1")
+    assert done.notes[0].startswith("skipped 1,500 items without image: 0, 1")
 
 
 @pytest.mark.parametrize(
