@@ -76,7 +76,7 @@ def test_a_folder_of_lmms_eval(tmp_path: Path, beside: int):
         "q1": ("answered", "<think>是誰</think>司馬遷"),
         "q2": ("failed", ""),
     }
-    assert "1 files with responses: dummy/20261122_164236_samples_kejudummy.jsonl" in shown
+    assert "1 file with responses: dummy/20261122_164236_samples_kejudummy.jsonl" in shown
     assert "20261122_164236_results.json (an aggregate or state, not responses)" in shown
 
 
@@ -191,7 +191,7 @@ def test_a_table_with_an_id_and_a_response(tmp_path: Path, form: str, name: str,
         ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0\x1b[31m" * 90, "old form of Excel"),
         ("a.parquet", b"PAR1broken", "not readable as parquet"),
         ("a.tsv", b'index\tprediction\n1\t"a\rb\n', "not readable as a table"),
-        ("a.tsv", b"index\tprediction\n1\ta\rb\n", "row 3: 1 cells, but there are 2 columns"),
+        ("a.tsv", b"index\tprediction\n1\ta\rb\n", "row 3: 1 cell, but there should be 2 columns"),
     ],
 )
 def test_another_table_is_an_error_that_names_the_forms(
