@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keju.benchmarks import task
 from keju.items import AnswerForm, Protocol
-from keju.scoring import Binding, binding_of, pooling
+from keju.scoring import Binding, binding_of, counting, pooling
 
 NOTHING = "–"
 
@@ -33,6 +33,11 @@ def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> 
 def metric_pooling(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """How a task's value of a metric is made of its items' values."""
     return pooling(protocol, _form(name, query), metric)
+
+
+def metric_definition(name: str, query: str, protocol: Protocol, metric: str) -> str:
+    """What a metric of a task is, in one sentence."""
+    return counting(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def _binding(name: str, query: str, protocol: Protocol, metric: str) -> Binding | None:

@@ -27,6 +27,7 @@ from keju.reporting.engine_times import (
     time_table,
 )
 from keju.reporting.gather import Gathered, Voice
+from keju.reporting.glossary import Glossary, glossary
 from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
@@ -42,7 +43,6 @@ from keju.reporting.strata import Json, strata
 from keju.reporting.swapped import SwapLine, swap_table, swapped_of
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.running.prices import Prices
-from keju.text import LAYERS
 
 _PAPERS = papers()
 
@@ -101,7 +101,7 @@ class View(NamedTuple):
     reasoning: list[ReasoningTable]
     metrics: list[MetricRow]
     errors: list[ErrorRow]
-    layers: Sequence[str]
+    glossary: Glossary
     hard: list[HardItem]
     spreads: list[Spread]
     strata: list[Json]
@@ -169,7 +169,7 @@ def build_view(
         reasoning=list(reasoning_tables(gathered)),
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results, wrong_pages(gathered))),
-        layers=LAYERS,
+        glossary=glossary(results),
         hard=hard,
         spreads=spreads,
         strata=strata(gathered),

@@ -1,0 +1,96 @@
+"""The glossary of a report: its words, and the definitions of the metrics that it shows."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from keju.benchmarks import task
+from keju.items import Protocol
+from keju.reporting.labels import metric_definition, metric_pooling, task_name
+from keju.reporting.leaderboard import Results
+from keju.scoring import PROTOCOLS
+
+_Place = tuple[Protocol, str, str]
+
+
+class Sense(NamedTuple):
+    """What a metric is in some tasks under one protocol.
+
+    `pooling` is how a task's value is made of its items' values; `tasks` are the tasks' names.
+    """
+
+    protocol: Protocol
+    definition: str
+    pooling: str
+    tasks: tuple[str, ...]
+
+
+class Glossary(NamedTuple):
+    """What a report defines; `metrics` are exactly those that its runs have values of."""
+
+    terms: Mapping[str, str]
+    layers: Mapping[str, str]
+    metrics: Mapping[str, tuple[Sense, ...]]
+    places: Mapping[_Place, str]
+
+    def of(self, protocol: Protocol, label: str, metric: str) -> str:
+        """The definition of a metric, or of ``Acc ↓``, in a task; empty where it has none."""
+        return self.places.get((protocol, label, metric.removesuffix(" ↓")), "")
+
+    def printed(self, benchmark: str, metric: str) -> str:
+        """The definition of a metric in the tables of a paper, under ``official``."""
+        name = metric.removesuffix(" ↓")
+        found = [
+            definition
+            for (protocol, label, its), definition in self.places.items()
+            if (protocol, its) == ("official", name)
+            and task(label.partition("/")[0]).benchmark == benchmark
+        ]
+        return found[0] if len(set(found)) == 1 else ""
+
+    def head(self, head: str) -> str:
+        """The definition of a column's head: a protocol, or ``protocol: metric``."""
+        protocol, _, metric = head.partition(": ")
+        found = [
+            sense.definition for sense in self.metrics.get(metric, ()) if sense.protocol == protocol
+        ]
+        return found[0] if len(found) == 1 else self.terms[protocol]
+
+
+def glossary(results: Results) -> Glossary:
+    """The report's words, and each metric of these results with all that it means in them."""
+    senses: dict[str, dict[tuple[Protocol, str, str], list[str]]] = {}
+    places: dict[_Place, str] = {}
+    for (_, protocol), result in sorted(
+        results.items(), key=lambda each: -PROTOCOLS.index(each[0][1])
+    ):
+        for each in result.tasks:
+            label = task_name(each.task, each.query)
+            for metric in (found.metric for found in each.metrics):
+                where = (each.task, each.query, protocol, metric)
+                definition = metric_definition(*where)
+                sense = (protocol, definition, metric_pooling(*where))
+                named = senses.setdefault(metric, {}).setdefault(sense, [])
+                if label not in named:
+                    named.append(label)
+                places[protocol, label, metric] = definition
+    words = _words()
+    return Glossary(
+        words["terms"],
+        words["layers"],
+        {
+            metric: tuple(Sense(*sense, tuple(labels)) for sense, labels in found.items())
+            for metric, found in sorted(senses.items(), key=lambda pair: pair[0].casefold())
+        },
+        places,
+    )
+
+
+@cache
+def _words() -> dict[str, dict[str, str]]:
+    text = files("keju.reporting").joinpath("assets", "glossary.toml").read_text("utf-8")
+    return tomllib.loads(text)
