@@ -108,6 +108,14 @@ class Line(Record, frozen=True, kw_only=True):
     source_kind: str = ""
     confidence: float | None = None
 
+    @property
+    def box(self) -> Box | None:
+        """The box around the outline; None where the line has none."""
+        if not self.polygon:
+            return None
+        xs, ys = zip(*self.polygon, strict=True)
+        return Box(x0=min(xs), y0=min(ys), x1=max(xs), y1=max(ys))
+
 
 class ImageRef(Record, frozen=True, kw_only=True):
     """An image of a dataset: its path inside the dataset, and what must be found there."""

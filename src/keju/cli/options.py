@@ -16,12 +16,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other progr
 
 
 def dataset_path(given: Path) -> Path:
-    """``mini`` is the bundled set, unless a folder of that name is here."""
-    if str(given) == "mini" and not given.exists():
-        from keju.datasets import mini
+    """The folder of a dataset, or of the bundled one by its name."""
+    from keju.datasets import mini
 
-        return mini.path()
-    return given
+    return mini.dataset_path(given)
 
 
 DatasetPath = Annotated[

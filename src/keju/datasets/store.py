@@ -12,9 +12,11 @@ dataset.json is written last: a folder without it is not a dataset.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+
+import polars as pl
 
 from keju.datasets.manifest import (
     FORMAT,
@@ -31,6 +33,7 @@ from keju.datasets.packed import Packed
 from keju.datasets.table import (
     ItemTable,
     copy_items,
+    items_frame,
     iter_items,
     read_ids,
     read_items,
@@ -134,6 +137,24 @@ class Dataset:
                 mend="Import the dataset again",
             )
         return items
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items())
+
+    def __len__(self) -> int:
+        return self.manifest.items
+
+    def __repr__(self) -> str:
+        version = self.manifest.version
+        return f"Dataset({str(self.path)!r}, {self.manifest.name} {version}, {len(self)} items)"
+
+    def to_frame(self) -> pl.DataFrame:
+        """The items as a polars table, one row an item, with the columns of items.parquet.
+
+        Raises:
+            DataError: as `items`.
+        """
+        return items_frame(self.items())
 
     def item(self, name: str) -> Item:
         """One item, without reading the others; its hash is not checked.

@@ -90,15 +90,24 @@ def write_items(path: Path, items: list[Item], *, rows: int | None = None) -> No
         DataError: an item holds something that cannot be stored, as `as_stored` says.
     """
     try:
-        frame = pl.concat(
-            pl.DataFrame([_row(as_stored(item)) for item in few], schema=SCHEMA, orient="row")
-            for few in _few_at_a_time(items)
-        )
+        frame = items_frame(items)
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"items that cannot be stored: {error}", file=path) from None
     buffer = io.BytesIO()
     frame.write_parquet(buffer, compression="zstd", statistics=False, row_group_size=rows)
     write_atomic(path, buffer.getvalue())
+
+
+def items_frame(items: list[Item]) -> pl.DataFrame:
+    """Items as a table with the columns of `SCHEMA`, one row an item, in their order.
+
+    Raises:
+        DataError: an item cannot be stored, as `as_stored` says.
+    """
+    return pl.concat(
+        pl.DataFrame([_row(as_stored(item)) for item in few], schema=SCHEMA, orient="row")
+        for few in _few_at_a_time(items)
+    )
 
 
 def copy_items(source: Path, target: Path, ids: Iterable[str]) -> None:

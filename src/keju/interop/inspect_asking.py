@@ -48,7 +48,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
     """
     if setting in OWN_READING:
         raise UsageError(f"{setting} asks twice, which a task of Inspect cannot do: use keju run")
-    opened = Dataset.open(_path(dataset))
+    opened = Dataset.open(mini.dataset_path(Path(dataset)))
     chosen = _tasks(benchmark, opened, names)
     selection = Selection(tasks=chosen, settings=(setting,), scripts=(script,))
     (way,) = selection.ways
@@ -69,12 +69,6 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
         version=opened.manifest.version,
         metadata={"dataset_hash": opened.manifest.hash, "setting": setting, "script": script},
     )
-
-
-def _path(dataset: str) -> Path:
-    """``mini`` is the bundled set, unless a folder of that name is here."""
-    here = Path(dataset)
-    return mini.path() if dataset == "mini" and not here.exists() else here
 
 
 def _tasks(benchmark: str, opened: Dataset, names: Names) -> tuple[str, ...]:

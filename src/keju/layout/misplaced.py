@@ -123,10 +123,8 @@ def misplaced(places: Sequence[int | None], weights: Sequence[float]) -> list[bo
 
 def bounds_of(line: Line) -> Bounds | None:
     """The box around a line's outline; None where it has none."""
-    if not line.polygon:
-        return None
-    xs, ys = zip(*line.polygon, strict=True)
-    return min(xs), min(ys), max(xs), max(ys)
+    box = line.box
+    return None if box is None else (box.x0, box.y0, box.x1, box.y1)
 
 
 def _under(box: Bounds, known: Sequence[Bounds | None]) -> int | None:

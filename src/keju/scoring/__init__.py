@@ -36,12 +36,19 @@ from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.protocols import Binding, binding_of, signature
 from keju.scoring.rules import Rule, counting, pooling
-from keju.scoring.run import ModelScores, score_file, score_models, score_responses, score_run
+from keju.scoring.run import (
+    ModelScores,
+    score_answers,
+    score_file,
+    score_models,
+    score_responses,
+    score_run,
+)
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
 from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json
-from keju.scoring.table import read_fingerprint, read_scores, write_scores
+from keju.scoring.table import read_fingerprint, read_scores, scores_frame, write_scores
 from keju.scoring.variants import VariantResult, variant_results
 from keju.scoring.verdicts import VERDICTS, Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no, first_yes_no
@@ -101,10 +108,12 @@ __all__ = [
     "read_fingerprint",
     "read_scores",
     "score_answer",
+    "score_answers",
     "score_file",
     "score_models",
     "score_responses",
     "score_run",
+    "scores_frame",
     "signature",
     "stored_reasoned_scores",
     "stored_scores",

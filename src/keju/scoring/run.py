@@ -132,6 +132,17 @@ def score_responses(
     return score_file(path, protocols, encoders).scores
 
 
+def score_answers(
+    pairs: Iterable[tuple[Item, Response]], protocols: Sequence[Protocol] = PROTOCOLS
+) -> list[Score]:
+    """All metrics of items with their responses, in memory (see `score_cases`).
+
+    Raises:
+        DataError: an item's task or query is not in the catalogue.
+    """
+    return score_cases((_case(item, response, Flaw()) for item, response in pairs), protocols)
+
+
 def score_file(
     path: Path,
     protocols: Sequence[Protocol] = PROTOCOLS,

@@ -49,6 +49,15 @@ def write_scores(
     path: Path, scores: Sequence[Score], fingerprint: Fingerprint | None = None
 ) -> None:
     """Write scores as parquet, atomically, with the fingerprint of what they were computed from."""
+    buffer = io.BytesIO()
+    about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
+    frame = scores_frame(scores)
+    frame.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
+    write_atomic(path, buffer.getvalue())
+
+
+def scores_frame(scores: Sequence[Score]) -> pl.DataFrame:
+    """Scores as a table with the columns of `SCHEMA`, one row a score, in their order."""
     columns: dict[str, list[object]] = {
         name: [getattr(score, name) for score in scores] for name in _COLUMNS if name != "stats"
     }
@@ -56,11 +65,7 @@ def write_scores(
         [{"name": name, "value": float(value)} for name, value in score.stats.items()]
         for score in scores
     ]
-    frame = pl.DataFrame(columns, schema_overrides=SCHEMA).select(list(SCHEMA))
-    buffer = io.BytesIO()
-    about = {_FINGERPRINT: msgspec.json.encode(fingerprint).decode()} if fingerprint else {}
-    frame.write_parquet(buffer, compression="zstd", statistics=False, metadata=about)
-    write_atomic(path, buffer.getvalue())
+    return pl.DataFrame(columns, schema_overrides=SCHEMA).select(list(SCHEMA))
 
 
 def read_fingerprint(path: Path) -> Fingerprint | None:

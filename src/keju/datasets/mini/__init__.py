@@ -12,3 +12,8 @@ from pathlib import Path
 def path() -> Path:
     """The folder of the bundled dataset, for `keju.datasets.store.Dataset.open`."""
     return Path(__file__).parent / "data"
+
+
+def dataset_path(given: Path) -> Path:
+    """The folder of a dataset: ``mini`` is the bundled set, unless a folder has that name."""
+    return path() if str(given) == "mini" and not given.exists() else given

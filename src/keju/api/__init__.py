@@ -1,0 +1,31 @@
+"""The public functions of keju in Python: error rates, extraction, datasets, pages and scores.
+
+`docs/api.md` names what is public. Paths are `str` or `os.PathLike`. A value of the wrong type is
+a `TypeError`, a value that cannot be used a `ValueError`, and a file that is not what it must be a
+`keju.errors.KejuError`.
+"""
+
+from keju.api.data import load, read_alto, read_hocr, read_page_xml, reading_order
+from keju.api.scores import Results, score
+from keju.api.texts import cer, extract
+from keju.datasets import Dataset
+from keju.datasets.pages import Page
+from keju.items import Item, Line
+from keju.scoring import Extracted
+
+__all__ = [
+    "Dataset",
+    "Extracted",
+    "Item",
+    "Line",
+    "Page",
+    "Results",
+    "cer",
+    "extract",
+    "load",
+    "read_alto",
+    "read_hocr",
+    "read_page_xml",
+    "reading_order",
+    "score",
+]

@@ -1,0 +1,300 @@
+"""The public Python interface: its names, types and refusals."""
+
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import keju
+from keju.errors import DataError, KejuError, UsageError
+
+SIGNATURES = {
+    "cer": "(reference: 'str | Iterable[str]', hypothesis: 'str | Iterable[str]', *, "
+    "normalize: 'Layer | None' = 'script') -> 'float'",
+    "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
+    "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
+    "load": "(dataset: 'AnyPath') -> 'Dataset'",
+    "read_alto": "(path: 'AnyPath', *, dpi: 'float | None' = None) -> 'Page'",
+    "read_hocr": "(path: 'AnyPath') -> 'Page'",
+    "read_page_xml": "(path: 'AnyPath') -> 'Page'",
+    "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
+    "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
+    "protocol: 'ProtocolChoice' = 'both', model: 'str' = '') -> 'Results'",
+}
+TYPES = {
+    "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},
+    "Extracted": {"answer", "rule", "source"},
+    "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
+    "Line": {"id", "text", "polygon", "box", "kind"},
+    "Page": {"lines", "width", "height", "image_name"},
+    "Results": {"scores", "to_frame", "tasks", "overall"},
+}
+COLUMNS = [
+    "model", "setting", "script", "wording", "protocol", "task", "query", "metric", "main",
+    "value", "without_failures", "item_mean", "items", "scored", "signature",
+]  # fmt: skip
+
+
+def items_of(task: str) -> list[keju.Item]:
+    return [item for item in keju.load("mini") if item.task == task]
+
+
+def column(text: str, x: float) -> keju.Line:
+    return keju.Line(id=text, text=text, polygon=((x, 0), (x + 20, 0), (x + 20, 300), (x, 300)))
+
+
+def test_public_names_and_signatures_are_these():
+    assert set(keju.__all__) == {"__version__", *SIGNATURES, *TYPES}
+    assert dir(keju) == sorted(keju.__all__)
+    found = {name: str(inspect.signature(getattr(keju, name))) for name in SIGNATURES}
+    assert found == SIGNATURES
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_public_types_have_these_members(name):
+    # Attributes that a constructor sets are not in dir() of its class.
+    made = {"Dataset": {"manifest", "path"}, "Results": {"scores"}}.get(name, set())
+    assert TYPES[name] <= {*dir(getattr(keju, name)), *made}
+
+
+def test_importing_keju_imports_no_library_and_no_function():
+    code = (
+        "import sys, keju; print([name for name in sys.modules if name.startswith('keju.')]); "
+        "print({'polars', 'numpy', 'msgspec', 'lxml'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    assert done == ["['keju.telemetry']", "set()"]
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'wer'"):
+        keju.wer  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("normalize", "value"),
+    [
+        (None, 1.5),
+        ("exact", 1),
+        ("nfc", 0.75),
+        ("compatibility", 0.5),
+        ("variants", 0.25),
+        ("script", 0),
+    ],
+)
+def test_cer_prepares_both_texts_by_the_layer_that_is_named(normalize, value):
+    reference, hypothesis = "\uf900\u2f00旣學", "\u8c48\u4e00既学。 "
+    assert keju.cer(reference, hypothesis, normalize=normalize) == value
+
+
+def test_cer_normalises_script_by_default():
+    assert keju.cer("學", "学") == 0
+
+
+def test_cer_of_lists_is_the_strict_value_of_the_task():
+    items = items_of("T1")
+    texts = [item.answer[1:] + "人" for item in items]
+    tasks = keju.score(list(zip(items, texts, strict=True)), protocol="strict").tasks
+    (scored,) = tasks.filter(tasks["metric"] == "CER")["value"]
+    assert keju.cer([item.answer for item in items], texts) == pytest.approx(scored, abs=1e-15)
+    assert 0 < scored < 0.5
+
+
+@pytest.mark.parametrize(
+    ("reference", "hypothesis", "error"),
+    [
+        ("子", None, TypeError),
+        (None, "子", TypeError),
+        (b"a", b"a", TypeError),
+        (1, 1, TypeError),
+        ("子", ["子"], TypeError),
+        (["子"], "子", TypeError),
+        (["子", None], ["子", "曰"], TypeError),
+        (["子", float("nan")], ["子", "曰"], TypeError),
+        ({"子": 1}, {"子": 1}, TypeError),
+        ({"子"}, {"子"}, TypeError),
+        (["子"], ["子", "曰"], ValueError),
+        ([], [], ValueError),
+        ("", "子", ValueError),
+        ("。", "子", ValueError),
+        (["子", "。"], ["子", "曰"], ValueError),
+    ],
+)
+def test_cer_refuses_what_has_no_error_rate(reference, hypothesis, error):
+    with pytest.raises(error):
+        keju.cer(reference, hypothesis)
+
+
+def test_cer_refuses_an_unknown_layer():
+    with pytest.raises(ValueError, match="NFKC"):
+        keju.cer("子", "子", normalize="NFKC")
+
+
+def test_extract_takes_options_from_the_item_or_from_the_call():
+    item = next(each for each in items_of("T7") if each.options)
+    text = f"這段文字出自{item.options[1]}。"
+    assert keju.extract("T7", text, item=item).answer == "B"
+    assert keju.extract("T7", text, options=item.options).answer == "B"
+    assert keju.extract("T7", text).answer is None
+
+
+def test_extract_reports_rule_and_place():
+    found = keju.extract("recognition", "Yes, it is.", query="Yes-or-No")
+    assert found.answer == "Yes"
+    assert "Yes" in found.source
+    assert found.rule
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error"),
+    [
+        (("T7", None), {}, TypeError),
+        ((7, "B"), {}, TypeError),
+        (("T7", "B"), {"options": "甲乙"}, TypeError),
+        (("T7", "B"), {"item": {"id": "1"}}, TypeError),
+        (("T99", "B"), {}, UsageError),
+        (("recognition", "B"), {}, DataError),
+    ],
+)
+def test_extract_refuses_wrong_arguments(arguments, options, error):
+    with pytest.raises(error):
+        keju.extract(*arguments, **options)
+
+
+def test_extract_refuses_the_item_of_another_task_and_two_sources_of_options():
+    (item, *_) = items_of("T1")
+    with pytest.raises(ValueError, match="T7"):
+        keju.extract("T7", "B", item=item)
+    with pytest.raises(ValueError, match="options"):
+        keju.extract("T1", "B", item=item, options=["甲"])
+
+
+def test_a_dataset_is_iterated_counted_and_tabulated(tmp_path):
+    dataset = keju.load("mini")
+    assert list(dataset) == dataset.items()
+    assert len(dataset) == len(dataset.items()) == dataset.to_frame().height
+    assert dataset.to_frame()["id"].to_list() == [item.id for item in dataset]
+    assert keju.load(str(dataset.path)).manifest == keju.load(dataset.path).manifest
+
+
+@pytest.mark.parametrize("read", ["load", "read_page_xml", "read_alto", "read_hocr", "score"])
+def test_paths_are_checked(read, tmp_path):
+    for path in (tmp_path / "none", str(tmp_path / "none"), "s3://bucket/none"):
+        with pytest.raises(KejuError):
+            getattr(keju, read)(path)
+    for wrong in (b"none", None, 3):
+        with pytest.raises(TypeError):
+            getattr(keju, read)(wrong)
+
+
+def test_alto_and_hocr_are_read_as_pages(tmp_path):
+    alto, hocr = tmp_path / "p.xml", tmp_path / "p.hocr"
+    alto.write_text(
+        '<alto xmlns="http://www.loc.gov/standards/alto/ns-v4#"><Layout><Page WIDTH="100" '
+        'HEIGHT="320"><PrintSpace><TextBlock><TextLine HPOS="20" VPOS="0" WIDTH="20" HEIGHT="300">'
+        '<String CONTENT="左"/></TextLine></TextBlock></PrintSpace></Page></Layout></alto>',
+        "utf-8",
+    )
+    hocr.write_text(
+        '<html><body><div class="ocr_page" title="bbox 0 0 100 320">'
+        '<span class="ocr_line" title="bbox 20 0 40 300">左</span></div></body></html>',
+        "utf-8",
+    )
+    for page in (keju.read_alto(alto), keju.read_hocr(str(hocr))):
+        (line,) = page.lines
+        assert line.text == "左"
+        assert (line.box.x0, line.box.y0, line.box.x1, line.box.y1) == (20, 0, 40, 300)
+        assert (page.width, page.height) == (100, 320)
+
+
+def test_a_line_without_outline_has_no_box():
+    assert keju.Line(id="1", text="左").box is None
+
+
+def test_reading_order_of_lines_is_by_their_outlines():
+    lines = [column("左", 20), column("右", 100), column("中", 60)]
+    assert [line.text for line in keju.reading_order(lines)] == ["右", "中", "左"]
+    assert keju.reading_order(lines[:1]) == lines[:1]
+    assert keju.reading_order([]) == []
+
+
+def test_reading_order_keeps_the_order_that_a_page_states():
+    page = keju.Page(
+        file="p.xml", image_name="", width=200, height=320,
+        lines=(column("左", 20), column("右", 100)), explicit_order=True,
+    )  # fmt: skip
+    assert [line.text for line in keju.reading_order(page)] == ["左", "右"]
+
+
+def test_reading_order_refuses_what_it_cannot_order():
+    with pytest.raises(ValueError, match="outline"):
+        keju.reading_order([keju.Line(id="1"), keju.Line(id="2")])
+    for wrong in (["左"], "左", None):
+        with pytest.raises(TypeError):
+            keju.reading_order(wrong)
+
+
+def test_answers_in_memory_are_scored_as_items_of_a_run():
+    items = items_of("T1")
+    results = keju.score([(item, item.answer) for item in items], protocol="strict", model="me")
+    assert results.tasks.columns == COLUMNS
+    rows = {row["metric"]: row for row in results.tasks.iter_rows(named=True)}
+    assert (rows["CharAcc"]["value"], rows["CharAcc"]["main"], rows["CER"]["main"]) == (
+        1.0, True, False,
+    )  # fmt: skip
+    assert {row["model"] for row in rows.values()} == {"me"}
+    assert results.to_frame().height == len(results.scores) == len(items) * len(rows)
+    (overall,) = results.overall.iter_rows(named=True)
+    assert (overall["benchmark"], overall["value"]) == ("MCS-Bench", 1.0)
+    assert "Seal" in " ".join(overall["missing"])
+
+
+def test_an_empty_answer_is_scored_and_not_skipped():
+    (item, *_) = items_of("T1")
+    (row, *_) = keju.score([(item, "")], protocol="strict").tasks.iter_rows(named=True)
+    assert (row["value"], row["scored"]) == (0.0, 1)
+
+
+def test_a_response_file_and_a_path_as_text_are_scored(tmp_path):
+    file = tmp_path / "responses.json"
+    file.write_text(
+        '[{"ID": 1, "Task_ID": 7, "Answer_Simplified": "B", "Response": "答案是B"},'
+        ' {"ID": 2, "Task_ID": 7, "Answer_Simplified": "B", "Response": "答案是C"}]',
+        "utf-8",
+    )
+    tasks = keju.score(str(file), protocol="strict").tasks
+    assert tasks.filter(tasks["main"])["value"].to_list() == [0.5]
+    assert set(tasks["model"]) == {"responses"}
+
+
+@pytest.mark.parametrize("wrong", [{"a": "b"}, ["a"], [("a", "b")], [()], None, 3])
+def test_score_refuses_what_is_neither_a_path_nor_pairs(wrong):
+    with pytest.raises(TypeError):
+        keju.score(wrong)
+
+
+def test_score_refuses_pairs_that_would_give_a_wrong_number():
+    (item, *_) = items_of("T1")
+    pair = next(each for each in keju.load("mini") if each.relevant)
+    for wrong, named in (
+        ([(item, "a"), (item, "b")], item.id),
+        ([], "empty"),
+        ([(pair, "Yes")], pair.task),
+    ):
+        with pytest.raises(ValueError, match=named):
+            keju.score(wrong)
+    with pytest.raises(TypeError):
+        keju.score([(item, None)])
+
+
+def test_score_refuses_an_unknown_protocol_and_a_name_for_the_models_of_a_run():
+    with pytest.raises(ValueError, match="loose"):
+        keju.score("run", protocol="loose")
+    with pytest.raises(ValueError, match="model"):
+        keju.score(Path("run"), model="me")
