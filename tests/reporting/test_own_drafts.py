@@ -64,7 +64,7 @@ def test_the_leaderboard_says_it_of_the_drafter_alone(graded, tmp_path):
     path, drafter, other = graded
     write_report([path], tmp_path / "report.html")
     lines = [each for each in said(tmp_path / "report.html") if "drafted by" in each]
-    assert lines == [f"{drafter}: {OWN} (accepted or mended by a person), which favours it."], (
+    assert lines == [f"{drafter}: {OWN} (accepted or corrected by a person), which favours it."], (
         "of the other not a word"
     )
     write_report([path], tmp_path / "zh.html", language="zh")
@@ -79,7 +79,7 @@ def test_keju_score_says_it(graded):
     done = keju("score", path)
     shown = " ".join((done.stdout + done.stderr).split())
     assert shown.count("drafted by this model itself") == 1
-    assert f"{OWN} (accepted or mended by a person)" in shown
+    assert f"{OWN} (accepted or corrected by a person)" in shown
 
 
 @pytest.mark.parametrize("graded", ["unaccepted"], indirect=True)

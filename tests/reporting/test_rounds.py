@@ -57,7 +57,7 @@ def test_a_table_names_rounds(tmp_path):
         if row.protocol == "strict"
     }
     assert "3 × 2 rounds" in notes["T7"]
-    assert notes["page_level_ocr"] == ["none of 2 whole"]
+    assert notes["page_level_ocr"] == ["none of 2 complete"]
 
 
 def test_answers_are_in_the_order_of_rounds_whatever_came_first(tmp_path):
@@ -98,6 +98,6 @@ def test_only_what_was_drawn_is_called_synthetic(tmp_path):
     drawn, scanned = make(tmp_path / "a", synthetic=True, name="drawn"), make(tmp_path / "b")
     view = build_view(gather([drawn, scanned], picture_bytes=0), title="t")
     first, second = view.synthetic
-    assert first.startswith("drawn: these pages were drawn by keju itself.")
+    assert first.startswith("drawn: these pages were drawn by keju.")
     assert second == "Not synthetic: d."
     assert build_view(gather([scanned], picture_bytes=0), title="t").synthetic == []

@@ -16,9 +16,15 @@ from keju.reporting.leaderboard import ROLES
 from keju.reporting.swapped import CHAINS, HEADS
 from keju.reporting.view import _KINDS
 from keju.reporting.words import Words
+from keju.text import in_script
 
 ASSETS = files("keju.reporting") / "assets"
 ZH = Words("zh")
+SYNONYMS = ("規程", "標準文本", "標準答案", "服務器", "釋文", "平均數", "對數校正", "用戶", "內存")
+"""Words that the table once had beside 協議, 正確文本, 伺服器, 轉錄, 均值, Holm 校正, 使用者 …"""
+ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
+EXEMPT = re.compile(r"keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+|\w+\|\S*( \w+\|\S*)?")
+"""Commands, options and signatures, which are the same in every language."""
 
 
 def said(name: str, pattern: str) -> set[str]:
@@ -50,6 +56,47 @@ def test_a_translation_keeps_the_blanks():
 def test_numbers_stand_where_they_stood(english, chinese):
     assert ZH(english) == chinese
     assert Words()(english) == english
+
+
+def test_a_list_of_reasons_is_translated_part_by_part():
+    reasons = "1 task: CER is an error, which no mean of scores can take in; 4 tasks: no responses"
+    assert ZH(reasons) == "1 項任務：CER 是錯誤率，不能計入分數的均值；4 項任務：沒有回答"
+    assert ZH("9 groups; CharAcc|strict") == "9 組；CharAcc|strict"
+    assert ZH("no responses; something else") == "no responses; something else"
+
+
+def test_a_task_has_one_name_in_the_script_of_a_chinese_page():
+    assert ZH.task_title("T2") == "文白翻譯"
+    assert Words().task_title("T2") == "文白翻译 Classical Chinese to Modern Chinese"
+    assert ZH.task_title("recognition/What") == "甲骨識別"
+
+
+def test_the_table_is_traditional_and_has_one_word_for_each_concept():
+    other = {text: in_script(text, "traditional") for text in ZH.table.values()}
+    assert [text for text, traditional in other.items() if text != traditional] == []
+    assert [text for text in other if any(word in text for word in SYNONYMS)] == []
+
+
+@pytest.mark.parametrize("published", [False, True])
+def test_a_chinese_page_has_one_script_and_no_english_sentence(scored_run, tmp_path, published):
+    write_report([scored_run], tmp_path / "report.html", language="zh", published=published)
+    tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
+    found = list(own_texts(tree))
+    assert len(found) > 200
+    assert [text for text in found if in_script(text, "traditional") != text] == []
+    assert [text for text in found if ENGLISH.search(EXEMPT.sub("", text))] == []
+
+
+def own_texts(tree):
+    """What a reader sees or hovers over, without what comes from models, data and papers."""
+    for data in tree.xpath("//script|//style|//*[@class='mono']|//td[@class='name']|//h1"):
+        data.text = ""
+        for child in list(data):
+            data.remove(child)
+    for element in tree.iter():
+        texts = (element.text, *(child.tail for child in element))
+        shown = (*texts, *map(element.get, ("title", "aria-label", "placeholder")))
+        yield from (text.strip() for text in shown if text and text.strip())
 
 
 def test_the_notes_on_what_a_table_leaves_out_are_in_the_table():

@@ -46,10 +46,10 @@ class Browser:
 
     Args:
         gathered: what the report shows.
-        named: writes a task's Chinese name as the page shows it.
+        named: the names of a task as the page shows them.
     """
 
-    def __init__(self, gathered: Gathered, named: Callable[[str], str] = str) -> None:
+    def __init__(self, gathered: Gathered, named: Callable[[str], str]) -> None:
         self._gathered = gathered
         self._named = named
         self._models = {name: place for place, name in enumerate(gathered.models)}
@@ -192,7 +192,7 @@ def _kind(name: str, query: str, named: Callable[[str], str]) -> Json:
     asked = next(each for each in known.queries if each.name == query)
     return {
         "task": name,
-        "name": f"{named(known.name_zh)} {known.name_en}" + (f" · {query}" if query else ""),
+        "name": named(name) + (f" · {query}" if query else ""),
         "metrics": [
             [protocol, metric, place == 0]
             for protocol in PROTOCOLS

@@ -37,7 +37,6 @@ class GradeRow(NamedTuple):
     """One task and judge: a cell for each model of the report, its grade from 0 to 10."""
 
     task: str
-    name: str
     judge: str
     metric: str
     cells: list[Cell]
@@ -121,10 +120,7 @@ def _rows(gathered: Gathered, run: Run, grades: Sequence[TaskGrade]) -> Iterator
             cell = _cell(found[who], strict.get(who)) if who in found else Cell()
             mark = placed.get(who)
             cells.append(cell._replace(best=mark == "best", second=mark == "second"))
-        known = task(name)
-        yield GradeRow(
-            task_name(name, query), f"{known.name_zh} {known.name_en}", judge, metric, cells
-        )
+        yield GradeRow(task_name(name, query), judge, metric, cells)
 
 
 def _name(gathered: Gathered, run: Run, grade: TaskGrade) -> str:

@@ -197,7 +197,7 @@ def _mean_cell(result: BenchmarkResult | None, bounds: tuple[float, float] | Non
     notes = [_range(bounds)] if bounds else []
     if missing:
         notes.append(f"{parts - len(missing)} of {parts} tasks")
-    reasons = "; ".join(f"{count} tasks: {why}" for why, count in Counter(missing).items())
+    reasons = "; ".join(_so_many(count, why) for why, count in Counter(missing).items())
     return Cell(percent(result.overall.value), note="\n".join(notes), title=reasons)
 
 
@@ -213,7 +213,7 @@ def _domain_cell(
     reasons = [(n, why) for n, why in found.missing.items() if why != NO_RESPONSES]
     silent = len(found.missing) - len(reasons)
     named = [f"{name}: {reason}" for name, reason in reasons]
-    why = "; ".join([*named, *([f"{silent} tasks: {NO_RESPONSES}"] if silent else [])])
+    why = "; ".join([*named, *([_so_many(silent, NO_RESPONSES)] if silent else [])])
     return Cell(percent(found.value), note="\n".join(notes), title=why)
 
 
@@ -292,3 +292,8 @@ def chance(item: Item) -> float:
     if form == "letter":
         return 1 / len(options_of(item)) if options_of(item) else 0.0
     return 0.5 if form == "yes-no" else 0.0
+
+
+def _so_many(tasks_without: int, why: str) -> str:
+    """How many tasks have no value, and why."""
+    return f"{tasks_without} {'task' if tasks_without == 1 else 'tasks'}: {why}"

@@ -32,7 +32,7 @@ def _line(run: Run, by_task: Mapping[str, Sequence[Item]]) -> str:
     if run.manifest.synthetic:
         return (
             f"{data} was drawn by keju: it is not the benchmark's own data, and a difference "
-            "from a printed row says nothing about a model."
+            "from a printed row is not evidence about a model."
         )
     declared = [each for each in tasks() if each.id in by_task]
     counts = {each.id: each.counted(by_task[each.id]) for each in declared}

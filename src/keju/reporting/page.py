@@ -96,7 +96,7 @@ def write_report(
         _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)
     check_same_as(same_as, gathered)
-    browser = Browser(gathered, words.chinese)
+    browser = Browser(gathered, words.task_title)
     view = build_view(
         gathered,
         title=title or _title(gathered),

@@ -58,7 +58,7 @@ _EXAMPLES = 30
 
 
 class Suspect(NamedTuple):
-    """One answer: the run that it should not know, and where that stands."""
+    """One answer: the run that it should not know, and where it occurs."""
 
     sign: Sign
     model: str

@@ -159,7 +159,9 @@ def _main_cell(main: MetricResult, interval: Interval | None, rounds: int) -> Ce
         reason = "; ".join(main.unscored)
         return Cell("unscored", note=reason, title=reason)
     if main.without_failures is None:
-        return Cell(percent(main.value), note=f"none of {main.scored} whole", title=main.signature)
+        return Cell(
+            percent(main.value), note=f"none of {main.scored} complete", title=main.signature
+        )
     notes = [f"{percent(interval.low)} to {percent(interval.high)}"] if interval else []
     notes.append(counted_items(main.scored, rounds))
     if main.without_failures != main.value:
@@ -183,6 +185,6 @@ def metric_rows(results: Results) -> Iterator[MetricRow]:
                     metric=metric_label(each.task, each.query, protocol, metric.metric),
                     value=percent(metric.value),
                     pooling=metric_pooling(each.task, each.query, protocol, metric.metric),
-                    items=f"{metric.scored} of {metric.items}",
+                    items=f"{metric.scored} / {metric.items}",
                     signature=metric.signature or unscored,
                 )

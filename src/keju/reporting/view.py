@@ -56,7 +56,7 @@ _KINDS = {
     "ocr+llm": "an engine reads, a model answers",
     "replay": "answers made elsewhere",
     RESULTS: "OCR engine; its results were read from files",
-    "baseline": "baseline: the floor under a score",
+    "baseline": "baseline: the floor of a score",
     "blind": "baseline: a model that is not shown the images",
     "shuffled": "baseline: a model that is shown other images",
     "human": "person",
@@ -111,7 +111,7 @@ class View(NamedTuple):
     surest: list[Surest]
     recitation: Recitation
     downstream: list[Downstream]
-    task_names: list[dict[str, str]]
+    task_ids: list[str]
     times: TimeTable | None
     pictures_note: str
 
@@ -179,7 +179,7 @@ def build_view(
         surest=surest(gathered),
         recitation=recitation(gathered, {place for each in swapped for place in each.places}),
         downstream=downstream(gathered),
-        task_names=_task_names(gathered),
+        task_ids=_task_ids(gathered),
         times=time_table(gathered, collection, prices),
         pictures_note=(
             f"{left_out} pictures are not in this report: the dataset is not where it was, or they "
@@ -251,8 +251,8 @@ def _synthetic(gathered: Gathered) -> list[str]:
     if not drawn:
         return []
     lines = [
-        f"{', '.join(drawn)}: these pages were drawn by keju itself. Scores on them say that the "
-        "way works from end to end, not how good a model is."
+        f"{', '.join(drawn)}: these pages were drawn by keju. Use their scores to check "
+        "that the pipeline works, not to compare models."
     ]
     if others:
         lines.append(f"Not synthetic: {', '.join(others)}.")
@@ -302,10 +302,6 @@ def _missing_lines(gathered: Gathered, results: Results) -> Iterator[str]:
     yield from lines
 
 
-def _task_names(gathered: Gathered) -> list[dict[str, str]]:
+def _task_ids(gathered: Gathered) -> list[str]:
     asked = {item.task for item in (each.item for each in gathered.asked.values())}
-    return [
-        {"id": each.id, "name": f"{each.name_zh} {each.name_en}"}
-        for each in tasks()
-        if each.id in asked
-    ]
+    return [each.id for each in tasks() if each.id in asked]

@@ -13,12 +13,14 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Literal, get_args
 
+from keju.benchmarks import task
 from keju.errors import UsageError
 from keju.text import in_script
 
 Language = Literal["en", "zh"]
 
 _BLANK = "{}"
+_NEXT = "; "
 
 
 class Words:
@@ -46,9 +48,18 @@ class Words:
         """A task's Chinese name in the page's script: traditional on a Chinese page."""
         return in_script(name, "traditional") if self.language == "zh" else name
 
+    def task_title(self, label: str) -> str:
+        """The names of a task, given as ``T1`` or ``recognition/What``: one on a Chinese page."""
+        known = task(label.partition("/")[0])
+        chinese = self.chinese(known.name_zh)
+        return chinese if self.language == "zh" else f"{chinese} {known.name_en}"
+
     def _line(self, line: str) -> str:
         if not self.table or line in self.table:
             return self.table.get(line, line)
+        parts = line.split(_NEXT)
+        if len(parts) > 1 and all(self._line(part) != part for part in parts):
+            return "；".join(map(self._line, parts))
         for pattern, said in self._patterns:
             if found := pattern.fullmatch(line):
                 return _filled(said, line, found)

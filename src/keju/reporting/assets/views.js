@@ -59,7 +59,7 @@
     const task = pick("stratum-task").value;
     const found = data.strata.find((table) => table.kind === kind && table.task === task);
     const write = task ? percent : signed;
-    pick("stratum-note").textContent = more(found.rows.length, found.of, "strata") +
+    pick("stratum-note").textContent = more(found.rows.length, found.of, "rows") +
       (found.rows.length < found.of ? say(": the hardest and the easiest") : "");
     draw(pick("stratum-table"), [[named(kind), false], [say("items"), true], [say("mean"), true], ...models],
       found.rows.map(([name, items, mean, low, high, values]) => [name, items,

@@ -63,7 +63,7 @@ def options(source: OfRun) -> Iterator[Drawn]:
             title=f"{table['task']}: which options are missed",
             caption="Error rate where the option is true, by option text, most frequent first: a "
             "dot a model, the line their mean. At the left, how many items have it as their "
-            "answer: rates of few items say little.",
+            "answer: rates of few items are unreliable.",
             rows=rows,
             draw=_options_chart,
         )
@@ -172,7 +172,7 @@ def _classes(rows: Sequence[Row], note: str) -> Figure:
         kind="classes",
         of=slug(str(rows[0]["query"])),
         title=f"OBI-Bench {rows[0]['query']}: ever more classes",
-        caption=f"Acc@1 in percent; guessing one of N earns 100/N (dotted).\n{note}",
+        caption=f"Acc@1 in percent; guessing one of N scores 100/N (dotted).\n{note}",
         rows=_with_places(rows),
         draw=_classes_chart,
     )

@@ -42,7 +42,7 @@ def costs(source: OfRun) -> Iterator[Drawn]:
             yield Figure(
                 kind="costs",
                 of=of,
-                title=f"{board.title}: what quality takes",
+                title=f"{board.title}: cost and quality",
                 caption=f"Overall mean (strict, percent) against {what} per 1,000 items, readings "
                 "before an answer included. The line joins the models that no other beats in both; "
                 "hollow marks are baselines.",

@@ -50,7 +50,7 @@ _BOX = 26
 _SCALED = (
     "Numbers in percent, as in the tables; ↓ where less is better. Colours run from the worst to "
     "the best of these models in each column alone (min-max per task), so that they rank models "
-    "within a task and say nothing across tasks."
+    "within a task and cannot be compared across tasks."
 )
 _BOXES = (
     "Boxes hold the middle half of the models, the line is the median, whiskers reach the furthest "
@@ -230,7 +230,10 @@ def _columns_axis(rows: Sequence[Row], words: Words) -> alt.Axis:
 
 def _column_name(row: Row, words: Words) -> str:
     """MCS-Bench's tasks by number and name, AncientDoc's by name, OBI-Bench's as they are asked."""
-    column, name = str(row["column"]), str(row["name_zh" if words.language == "zh" else "name_en"])
+    column, name = (
+        str(row["column"]),
+        words.chinese(str(row["name_zh" if words.language == "zh" else "name_en"])),
+    )
     if row["query"] or not name:
         return column
     return f"{column} {name}" if column.startswith("T") else column.replace(str(row["task"]), name)
@@ -317,7 +320,7 @@ def _boxes(benchmark: str, of: str, rows: list[Row], note: str) -> Drawn:
     return Figure(
         kind="boxes",
         of=f"{slug(benchmark)}-{of}",
-        title=f"{benchmark_title(benchmark)}: how far models lie apart, by {of[:-1]}",
+        title=f"{benchmark_title(benchmark)}: differences between models, by {of[:-1]}",
         caption=f"{_BOXES}\n{note}",
         rows=rows,
         draw=_boxes_chart,
