@@ -93,7 +93,7 @@ class ProblemsError(DataError):
 
     def __init__(self, lines: Iterable[str], *, file: Path | str) -> None:
         self.lines = tuple(str(KejuError(line)) for line in lines)
-        super().__init__("; ".join(self.lines), file=file, mend=" ")
+        super().__init__("; ".join(self.lines), file=file)
         self.args = ("\n".join(self.lines),)
 
 

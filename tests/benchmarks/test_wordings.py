@@ -120,7 +120,7 @@ def test_both_wordings_are_asked_in_one_run_and_shown_apart(
     assert keju("score", out).returncode == 0
     done = keju("report", out, "-o", tmp_path / "r.html", "--csv", tables)
     assert done.returncode == 0, done.stderr
-    with (tables / "items.csv").open(newline="") as file:
+    with (tables / "items.csv").open(newline="", encoding="utf-8-sig") as file:
         rows = list(csv.DictReader(file))
     shown = {(row["model"], row["wording"]) for row in rows}
     assert len(shown) == 2

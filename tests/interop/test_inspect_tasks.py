@@ -121,6 +121,7 @@ def test_own_pages_are_scored_under_strict_alone(
     import inspect_ai
 
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
+    chat.plan()
     own_page(tmp_path / "set")
     (log,) = inspect_ai.eval(
         "keju/pages", model=MODEL, model_base_url=chat.url, display="none",

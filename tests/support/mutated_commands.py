@@ -38,7 +38,7 @@ from mutation import MEMORY, SECONDS, mutate
 from keju.errors import printable
 
 LONGEST = 2000
-_SEVERAL = ("build recipe", "data validate", "data detect", "build review import")
+_SEVERAL = ("build recipe", "data validate", "data import", "data detect", "build review import")
 """Commands that list every fault of their input, one a line."""
 
 _WORKERS, _CHUNK = 2, 300

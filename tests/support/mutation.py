@@ -42,7 +42,7 @@ from keju.datasets.examine import examine
 from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
-from keju.errors import DataError, KejuError, UsageError, printable
+from keju.errors import DataError, KejuError, ProblemsError, UsageError, printable
 from keju.reporting.detected import as_data, lines
 
 SECONDS = 20
@@ -210,11 +210,16 @@ def _outcome(source: Source, src: Path, out: Path) -> tuple[str, str, str]:
 
 
 def _wrong(error: KejuError) -> str:
-    """What is wrong with a refusal; empty for one printable line with a file and a hint."""
+    """What is wrong with a refusal; empty for one printable line with a file and a hint.
+
+    Several problems of one folder are one line each.
+    """
     text = str(error)
-    if text != printable(text) or len(text) > LONGEST:  # Private-use characters are text.
-        return f"not one printable line of at most {LONGEST:,} characters: {text[:300]!a}"
-    if isinstance(error, DataError) and not (error.file and error.mend):
+    several = isinstance(error, ProblemsError)
+    for line in error.lines if isinstance(error, ProblemsError) else (text,):
+        if line != printable(line) or len(line) > LONGEST:  # Private-use characters are text.
+            return f"not one printable line of at most {LONGEST:,} characters: {line[:300]!a}"
+    if isinstance(error, DataError) and not several and not (error.file and error.mend):
         return f"without file or hint: {text}"
     if not isinstance(error, DataError | UsageError):
         return f"{type(error).__name__}: {text}"
