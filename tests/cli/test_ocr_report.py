@@ -79,6 +79,38 @@ def test_invented_text_on_a_blank_page_is_printed(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "imported as blank: 1 page: book 1/p1" in done.stderr
     assert done.stdout.count("invented text on 1 of 1 blank page, ") == 2
+    # The blank page has no character that could be wrong.
+    assert done.stdout.count(", 1 page,") + done.stdout.count(", 1 page\n") == 2
+    assert "the pages are from 1 book (folder), and at least 6" in done.stdout
+
+
+def test_more_text_than_the_pages_have_is_not_a_share_of_their_characters(tmp_path):
+    make_scans(tmp_path / "scans", 2)
+    long = replayed(tmp_path / "long.jsonl", 2, lambda text: text * 20)
+    same = replayed(tmp_path / "same.jsonl", 2, lambda text: text * 20)
+    engines = ("--model", long, "--model", same)
+    done = keju("ocr-report", "scans", "-o", "r.html", *engines, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "of the characters wrong" not in done.stdout
+    assert done.stdout.count("CER 1900.0 %, above 100") == 2
+    assert "No two engines differ" in done.stdout
+
+
+def test_results_that_changed_can_be_added_under_another_name(tmp_path):
+    scans = make_scans(tmp_path / "scans", 2)
+    for text in scans.rglob("*.txt"):
+        place = tmp_path / "theirs" / text.relative_to(scans)
+        place.parent.mkdir(parents=True)
+        place.write_text("天地", "utf-8")
+    args = ("ocr-report", "scans", "-o", "r.html", "--model")
+    assert keju(*args, "replay:X=theirs", cwd=tmp_path).returncode == 0
+    (tmp_path / "theirs" / "book 0" / "p1.txt").write_text(TEXTS[0], "utf-8")
+    changed = keju(*args, "replay:X=theirs", cwd=tmp_path)
+    assert changed.returncode == 2
+    assert "replay:NAME2=FOLDER" in changed.stderr
+    added = keju(*args, "replay:X2=theirs", cwd=tmp_path)
+    assert added.returncode == 0, added.stderr
+    assert [line[:3] for line in added.stdout.splitlines()[-4:-2]] == ["X: ", "X2:"]
 
 
 def test_the_same_command_resumes_and_changed_scans_are_noticed(tmp_path):
@@ -118,6 +150,10 @@ def test_scans_without_texts_are_read_and_have_no_error(tmp_path):
     [
         (["-o", "out.pdf"], "out.html"),
         (["-o", "scans/r.html"], "inside the scans"),
+        (["-o", "scans"], "something else than a report"),
+        (["-o", "."], "something else than a report"),
+        (["-o", ".."], "something else than a report"),
+        (["-o", "/"], "something else than a report"),
         (["--machine-price", "1/h"], "--pages"),
         (["--model", "nothing"], "nothing"),
         (["--option", "texts"], "texts=VALUE"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from pathlib import Path
 
@@ -40,6 +41,19 @@ def test_the_same_scans_are_imported_once(scans, tmp_path):
     again = take_scans(scans, work, Origin())
     assert (again.dataset, again.notes, again.changed) == (first.dataset, (), ())
     assert (first.dataset / "dataset.json").stat().st_mtime_ns == made
+
+
+def test_the_way_a_path_is_written_and_times_of_change_make_no_change(scans, tmp_path, monkeypatch):
+    work = tmp_path / "work"
+    first = take_scans(scans, work, Origin())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(scans)
+    for path in (Path(scans.name), Path("link")):
+        again = take_scans(path, work, Origin())
+        assert (again.dataset, again.notes, again.changed) == (first.dataset, (), ())
+    os.utime(scans / "book0" / "p1.txt", (1, 1))
+    touched = take_scans(scans, work, Origin())
+    assert (touched.dataset, touched.changed) == (first.dataset, ())
 
 
 def test_changed_scans_are_named_and_get_a_dataset_and_a_run_of_their_own(scans, tmp_path):

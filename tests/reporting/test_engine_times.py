@@ -106,7 +106,8 @@ def test_prices_of_a_machine(text, price, currency):
 
 
 @pytest.mark.parametrize(
-    ("pages", "text"), [(None, "1/h"), (0, ""), (-1, ""), (10, "cheap"), (10, "-1/h"), (10, "1/d")]
+    ("pages", "text"),
+    [(None, "1/h"), (0, ""), (-1, ""), (10, "cheap"), (10, "-1/h"), (10, "1/d"), (10, "EUR1USD/h")],
 )
 def test_collections_that_make_no_sense_are_refused(pages, text):
     with pytest.raises(UsageError):

@@ -13,7 +13,7 @@ from keju.cli.import_progress import import_display
 from keju.cli.making import option_pair
 from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, dataset_path
 from keju.datasets.manifest import UNKNOWN
-from keju.errors import PrerequisiteError
+from keju.errors import PrerequisiteError, UsageError
 
 if TYPE_CHECKING:
     from keju.datasets.scan_import import TakenScans
@@ -100,7 +100,7 @@ def ocr_report(
     check_report_place(page)
     costs = Costs(collection=collection_of(pages, machine_price))
     models = model or list(_installed())
-    work = work or page.with_name(f"{page.stem}-work")
+    work = work or _work_beside(page)
     origin = Origin(
         licence=licence, source=source, options=dict(option_pair(each) for each in option or ())
     )
@@ -143,6 +143,14 @@ def refuse_scans(dataset: Path, models: list[str]) -> None:
         )
         note(ocr_report_command(dataset, tuple(models)))
         raise typer.Exit(WRONG_USE)
+
+
+def _work_beside(page: Path) -> Path:
+    """The work folder of a report: beside it, and named after it."""
+    place = page.resolve() if page.name in ("", "..") else page
+    if not place.name:
+        raise UsageError(f"{page}: no work folder can be beside it. Choose one with --work")
+    return place.with_name(f"{place.stem}-work")
 
 
 def _installed() -> list[str]:

@@ -37,7 +37,7 @@ class TakenScans(NamedTuple):
     """A dataset of scans.
 
     `notes` are the import's, none where nothing was imported. `changed` names the files that differ
-    from those of the import before.
+    from those of the import before, if so does the dataset.
     """
 
     dataset: Path
@@ -46,7 +46,11 @@ class TakenScans(NamedTuple):
 
 
 class _State(Record, frozen=True, kw_only=True):
-    """What was imported: the scans, size and time of change of each file, and the dataset made."""
+    """What was imported: the scans, size and time of change of each file, and the dataset made.
+
+    Names of files are relative to the folder that has them, so that it does not matter how a user
+    writes its path.
+    """
 
     scans: str
     files: dict[str, tuple[int, int]]
@@ -112,7 +116,8 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         work / _STATE,
         _State(scans=str(scans.resolve()), files=files, origin=origin, dataset=made.name),
     )
-    return TakenScans(made, done.notes, _changed(state.files, files) if state else ())
+    other = state is not None and state.dataset != made.name
+    return TakenScans(made, done.notes, _changed(state.files, files) if state and other else ())
 
 
 def run_folder(work: Path, dataset: Path, limit: int | None) -> Path:
@@ -148,6 +153,7 @@ def _checked(scans: Path, work: Path) -> _State | None:
 
 def _files(scans: Path) -> dict[str, tuple[int, int]]:
     """Size and time of change (ns) of each file of the scans, and of the texts beside a file."""
+    folder = scans if scans.is_dir() else scans.parent
     if scans.is_dir():
         paths = [scans / file for file in Listing(scans).files]
     else:
@@ -155,7 +161,10 @@ def _files(scans: Path) -> dict[str, tuple[int, int]]:
         inner = scans.with_suffix("")
         paths += sorted(inner.rglob("*")) if inner.is_dir() else []
     stats = {path: path.stat() for path in paths if path.is_file()}
-    return {str(path): (each.st_size, each.st_mtime_ns) for path, each in stats.items()}
+    return {
+        path.relative_to(folder).as_posix(): (each.st_size, each.st_mtime_ns)
+        for path, each in stats.items()
+    }
 
 
 def _changed(before: _Files, now: _Files) -> tuple[str, ...]:

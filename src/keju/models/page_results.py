@@ -206,7 +206,8 @@ def _notes(
     name: str, pages: Sequence[NamedPage], matches: Matches, forms: Mapping[str, int]
 ) -> Iterator[str]:
     counted = ", ".join(f"{count:,} {form}" for form, count in sorted(forms.items()))
-    yield f"{name}: results for {len(matches.of):,} of {_count(pages, 'page')} ({counted} files)"
+    files = "file" if sum(forms.values()) == 1 else "files"
+    yield f"{name}: results for {len(matches.of):,} of {_count(pages, 'page')} ({counted} {files})"
     if missing := [page.item for page in pages if page not in matches.of]:
         few = listed(dict.fromkeys(missing))
         asked = "a failure where it is asked" if len(missing) == 1 else "failures where asked"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from keju.errors import number_of
+from keju.items import Item
 from keju.reporting.engine_times import TimeTable
-from keju.reporting.gather import Gathered
-from keju.reporting.labels import NOTHING, percent
+from keju.reporting.gather import Gathered, ItemKey
+from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.page import Report
+from keju.reporting.reading_errors import ErrorRow
 from keju.reporting.resampling import Resampled
 from keju.statistics import groups_needed
 
@@ -23,12 +26,9 @@ def conclusion_lines(report: Report) -> Iterator[str]:
     voices = report.gathered.voices
     errors = [row for row in view.errors if voices[row.model].role != "baseline"]
     for row in errors:
-        voice = voices[row.model]
-        answered = voice.statuses["answered"]
-        of = "" if answered == voice.items else f" of {voice.items:,}"
         yield (
-            f"{row.model}: {row.cer} % of the characters wrong (recognition {row.recognition}, "
-            f"layout {row.layout}), {answered:,}{of} pages{_time(view.times, row.model)}"
+            f"{row.model}: {_wrong(row)} (recognition {row.recognition}, layout {row.layout}), "
+            f"{_pages(report.gathered, row)}{_time(view.times, row.model)}"
         )
     if not errors:
         yield (
@@ -41,6 +41,35 @@ def conclusion_lines(report: Report) -> Iterator[str]:
             yield from _reliable(board.sure["strict"], report.gathered)
     if view.times and any(row.cpu != NOTHING and row.why for row in view.times.rows):
         yield "For a time, run it again with another --work while no other program works"
+
+
+def _wrong(row: ErrorRow) -> str:
+    """The CER in words; above 100 % it is not a share of the reference's characters."""
+    if row.cer == NOTHING or float(row.cer) <= 100:
+        return f"{row.cer} % of the characters wrong"
+    return f"CER {row.cer} %, above 100 since some pages were read with more text than they have"
+
+
+def _pages(gathered: Gathered, row: ErrorRow) -> str:
+    """The pages with a reference that a row's model was asked for, and how many it answered."""
+    statuses: dict[ItemKey, bool] = {}
+    for key, asked in gathered.asked.items():
+        name = task_name(asked.item.task, asked.item.query)
+        if name != row.task or not _has_text(asked.item):
+            continue
+        for answer in asked.answers:
+            if answer.model == row.model:
+                done = answer.response.status == "answered"
+                statuses[key] = statuses.get(key, True) and done
+    answered = sum(statuses.values())
+    if answered == len(statuses):
+        return number_of(answered, "page")
+    return f"{answered:,} of {number_of(len(statuses), 'page')}"
+
+
+def _has_text(item: Item) -> bool:
+    """Whether an item has a reference, so that its answers are in the CER."""
+    return bool((item.answer or item.answer_simplified or item.transcription or "").strip())
 
 
 def _time(times: TimeTable | None, model: str) -> str:
@@ -61,20 +90,26 @@ def _time(times: TimeTable | None, model: str) -> str:
 def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[str]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
-        yield "No two engines can be compared by their overall values"
+        yield (
+            "No two engines differ in their overall values"
+            if sure.gaps
+            else "No two engines can be compared by their overall values"
+        )
         return
     groups = len(
         {
             score.group or score.item
             for scores in gathered.mains["strict"].values()
             for score in scores
+            if score.value is not None
         }
     )
     needed = groups_needed(len(sure.gaps) // 2)
     if groups < needed:
         yield (
-            f"No difference between engines is reliable yet: the pages are from {groups} books "
-            f"(folders), and at least {needed} are needed, {needed - groups} more"
+            f"No difference between engines is reliable yet: the pages are from "
+            f"{number_of(groups, 'book (folder)', 'books (folders)')}, and at least {needed} are "
+            f"needed, {needed - groups} more"
         )
         return
     told = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]

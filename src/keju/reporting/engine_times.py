@@ -92,7 +92,7 @@ def collection_of(pages: int | None, machine_price: str) -> Collection | None:
         UsageError: the number or the price makes no sense, or a price is given without pages.
     """
     found = _PRICE.fullmatch(machine_price.strip()) if machine_price else None
-    if machine_price and not found:
+    if machine_price and (not found or (found[1] and found[3])):
         raise UsageError(
             f"--machine-price {machine_price!r} is not a price for an hour. Write it as 0.20/h or "
             "0.20EUR/h"

@@ -92,8 +92,6 @@ def write_report(
     check_report_place(out)
     words = Words(language)
     single = out.suffix.lower() in _HTML
-    if not single:
-        _take_folder(out)
     gathered = gather(runs, picture_bytes=picture_bytes)
     check_same_as(same_as, gathered)
     browser = Browser(gathered, words.task_title)
@@ -116,10 +114,11 @@ def write_report(
 
 
 def check_report_place(out: Path) -> None:
-    """Refuse a place for a report that is neither an HTML file nor a folder.
+    """Refuse a place for a report that is neither an HTML file nor a folder for it.
 
     Raises:
-        UsageError: the name ends like a file of another kind, or the path is an address.
+        UsageError: the name ends like a file of another kind, the path is an address, the folder
+            has other content, or a folder has the name of the HTML file.
     """
     check_local(out)
     if out.suffix and out.suffix.lower() not in _HTML and not out.is_dir():
@@ -127,6 +126,10 @@ def check_report_place(out: Path) -> None:
             f"{out}: a report is an HTML file or a folder. Choose -o {out.with_suffix('.html')}; "
             "a browser prints it as PDF, and --csv DIR writes tables"
         )
+    if out.suffix.lower() not in _HTML:
+        _check_folder(out)
+    elif out.is_dir():
+        raise UsageError(f"{out}: a folder, not an HTML file. Choose another -o")
 
 
 def _figures(
@@ -190,7 +193,7 @@ def render(
     return (piece.encode() for piece in stream)
 
 
-def _take_folder(out: Path) -> None:
+def _check_folder(out: Path) -> None:
     """Refuse a folder that is not a report's, so that nothing of somebody else's is overwritten."""
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder; a report in one file ends in .html")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from keju.errors import UsageError
+from keju.models import RESULTS
 from keju.running.box_conventions import changed_conventions
 from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
@@ -32,6 +35,11 @@ def _has_answer(store: ResponseStore, name: str) -> bool:
         or any(reading.status != "failed" for reading in folder.readings(name))
         or any(folder.batches_dir(name).glob("*.json"))
     )
+
+
+def _other_results(now: Mapping[str, str], earlier: Mapping[str, str]) -> bool:
+    """Whether a model is files with results, which changed."""
+    return now.get("kind") == RESULTS and now != earlier
 
 
 def drop_failures(store: ResponseStore, models: frozenset[str]) -> None:
@@ -79,6 +87,11 @@ def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> Non
         reason = ""
         if any(now.models[name] != earlier.models[name] for name in shared):
             reason = ": the run has answers of the model as it was, and one identity for each model"
+        if any(_other_results(now.models[name], earlier.models[name]) for name in shared):
+            reason += (
+                "; or give files that changed another name, as in replay:NAME2=FOLDER, so that "
+                "other models are not asked again"
+            )
         raise UsageError(
             f"{folder.path} was started with different settings: {'; '.join(differing)}. Use the "
             f"same settings, or another --out{reason}"
