@@ -64,10 +64,12 @@ _ROW_NUMBER = re.compile(
     r"^[ \t]*\|[ \t]*\d{1,4}[ \t]*\|(?=[^|\n]{0,60}(?:\|[^|\n]{1,20}){4}\|[ \t]*$)", re.MULTILINE
 )
 _HEADED = re.compile(r"^[ \t]*\|[^|\n]{0,60}(?:\|[^|\n]{1,60}){5}\|[ \t]*$", re.MULTILINE)
-_SIZE = {name: rf"\b{name}\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})[,;\s]{{1,4}}" for name in "xy"}
+_IS = r"\s{0,2}(?:[:=：为]|是|of|is)?\s{0,2}"
+_THEN = r"(?:\s?px)?(?:[,;，、；\s]|and\b){1,5}"
+_SIZE = {name: rf"\b{name}\s{{0,2}}[:=：]\s{{0,2}}({_NUMBER}){_THEN}" for name in "xy"}
 _CORNER_AND_SIZE = re.compile(
-    _SIZE["x"] + _SIZE["y"] + rf"(?:width|w)\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})[,;\s]{{1,4}}"
-    rf"(?:height|h)\s{{0,2}}[:=]\s{{0,2}}({_NUMBER})",
+    _SIZE["x"] + _SIZE["y"] + rf"(?:with\s)?(?:width|w|宽度?){_IS}({_NUMBER}){_THEN}"
+    rf"(?:height|h|高度?){_IS}({_NUMBER})",
     re.IGNORECASE,
 )
 _POINT_AND_SIZE = re.compile(
@@ -129,11 +131,22 @@ def extract_any_boxes(text: str, axes: Axes) -> BoxList:
     plain = _sized(_numbered(_UNITS.sub("", narrowed(body_of(text)))))
     plain = _QUOTED_NUMBER.sub(r"\1", plain)
     if axes in {"xyxy", "yxyx"}:
-        plain = _CORNERS.sub(r"[\1, \2, \3, \4]", plain)
+        plain = _once(_CORNERS.sub(r"[\1, \2, \3, \4]", plain))
     again = extract_boxes(plain, axes)
     if again.rows is None:
         again = extract_boxes(_ROWS.sub("\n", plain), axes)
     return again
+
+
+def _once(body: str) -> str:
+    """A body in which a box that a line repeats in other words (i.e. top-left …) is left out."""
+    lines = body.split("\n")
+    for place, line in enumerate(lines):
+        found = list(_BRACKETED.finditer(line))
+        for first, second in zip(reversed(found[:-1]), reversed(found[1:]), strict=True):
+            if first.groups() == second.groups():
+                lines[place] = lines[place][: second.start()] + lines[place][second.end() :]
+    return "\n".join(lines)
 
 
 def _numbered(body: str) -> str:

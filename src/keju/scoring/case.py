@@ -35,6 +35,7 @@ from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.short import entity_set
 from keju.scoring.stated import extract_count, extract_final_probability
+from keju.scoring.unanswered import reason_for_none
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
 from keju.text import (
@@ -188,7 +189,7 @@ class Case:
     @cached_property
     def transcription(self) -> Extracted:
         """The transcription in the response."""
-        return transcription_of(self.text)
+        return self._unanswered or transcription_of(self.text)
 
     @cached_property
     def pairs(self) -> dict[Layer, Pair]:
@@ -217,8 +218,22 @@ class Case:
         return options_of(self.item)
 
     @cached_property
-    def taken(self) -> Extracted:  # noqa: PLR0911
+    def _unanswered(self) -> Extracted | None:
+        """That the response gives no answer, where that shows before a value is sought."""
+        if self.form == "text" and self.item.task in _TRANSLATIONS:
+            return None
+        question = self.item.question or self.query.template
+        reason = reason_for_none(self.text, self.form, question, self.options)
+        return Extracted(None, reason, self.text) if reason else None
+
+    @cached_property
+    def taken(self) -> Extracted:
         """The answer as `strict` takes it, by the form that was asked for."""
+        return self._unanswered or self._sought
+
+    @property
+    def _sought(self) -> Extracted:  # noqa: PLR0911
+        """The value that the extractor of the form finds."""
         match self.form:
             case "letter":
                 return extract_letter(
@@ -264,6 +279,8 @@ class Case:
     @cached_property
     def box_list(self) -> BoxList:
         """The boxes in the response, in the convention that was asked for."""
+        if self._unanswered:
+            return BoxList(None, self._unanswered)
         return extract_any_boxes(self.text, self.box_convention.axes)
 
     @cached_property

@@ -30,9 +30,11 @@ _LABELLED = re.compile(r"[#\s*>-]*(?P<label>[^:：、，,\n]{1,24})[:：](?P<res
 _HEADER = re.compile(
     r"序号|编号|实体|名称|类型|类别|命名实体|entity|name|type|label|#|no\.?", re.IGNORECASE
 )
+_PROSE = re.compile(r"的|了(?![然解])|这")
 _QUOTED = re.compile(r"[“「『][^“”「」『』]{0,2000}[”」』]")
 _SENTENCE_END = re.compile(r"(?<=[。！？!?])(?=.)")
 _EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”「」"
+_KIND_EDGE = _EDGE + "0123456789一二三四五六七八九十()（）[]【】"
 _LONGEST_NAME, _LONGEST_LABEL = 24, 6
 _LONGEST = 100_000
 
@@ -53,7 +55,8 @@ def extract_entities(text: str) -> Extracted:
         names, rule = _split(listed.answer), "JSON list"
     else:
         names, rule = list(_names(_listing(body))), "list"
-    if not names:
+    kinds = (wording("entities", "kind").fullmatch(folded(each)) for each in names)
+    if not names or all(kinds):
         return Extracted(None, "no names are listed", body)
     return Extracted("、".join(dict.fromkeys(names)), rule, body)
 
@@ -82,6 +85,7 @@ def _names(listing: str) -> Iterator[str]:
     if wording("entities", "none", "{}").fullmatch(folded(listing).strip(_EDGE)):
         return
     begun = False
+    explained = _are_explained(listing)
     for line in listing.splitlines():
         if begun and _opens_notes(line):
             return
@@ -91,10 +95,43 @@ def _names(listing: str) -> Iterator[str]:
         item = _ITEM.fullmatch(line)
         if line.strip().startswith("|"):
             yield from _clean(_cell(line))
+        elif item and explained and (named := _explained(item["item"])):
+            yield from _clean(named)
         elif item and "、" not in line and not _LABELLED.fullmatch(line):
             yield from _clean(_AFTER_ITEM.split(_GLOSS.sub("", item["item"]), maxsplit=1)[0])
         else:
             yield from _of_line(line)
+
+
+def _explained(item: str) -> str:
+    """The name before the colon of an item that explains it; nothing before a known kind."""
+    found = _LABELLED.fullmatch(item)
+    if not found or not found["rest"].strip(_EDGE):
+        return ""
+    label = _GLOSS.sub("", found["label"])
+    kind = wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(folded(label).strip(_EDGE))
+    return "" if kind or len(label) > _LONGEST_NAME else label
+
+
+def _are_explained(listing: str) -> bool:
+    """Whether most items are a name, a colon and an explanation (- 韩信：淮阴人，汉初名将).
+
+    Under headings of kinds, any item that is no list; else those explained in more words.
+    """
+    lines = listing.splitlines()
+    items = [found["item"] for each in lines if (found := _ITEM.fullmatch(each))]
+    headed = any(
+        wording("entities", "kind", "{}(?:类|类别|实体)?").fullmatch(folded(each).strip(_KIND_EDGE))
+        for each in lines
+        if not _ITEM.fullmatch(each)
+    )
+    named = [
+        each for each in items
+        if (name := _explained(each)) and "、" not in each
+        and (headed or len(each) > 2 * len(name) + 2)
+    ]  # fmt: skip
+    labelled = sum(_LABELLED.fullmatch(each) is not None for each in items)
+    return bool(named) and 2 * len(named) > labelled
 
 
 def _opens_notes(line: str) -> bool:
@@ -135,6 +172,8 @@ def _is_said(sentence: str) -> bool:
     if wording("discourse", "refusal").search(flat) and (is_modern(flat) or _is_latin(flat)):
         return True
     if is_remark(sentence, "transcription"):
+        return True
+    if "、" not in flat and "," in flat and _PROSE.search(flat):
         return True
     return _is_latin(flat) and len(flat.split()) > 12 and flat.count(",") < 3
 

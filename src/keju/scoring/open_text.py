@@ -6,22 +6,23 @@ import re
 
 from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.objects import json_passage
+from keju.scoring.unanswered import only_declines
 from keju.scoring.wordings import folded, wording
 
 _SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)]*|\.(?=\s|$)|\n|$)")
 _ANSWER_LABEL = re.compile(
     r"\A[#*\s]*(?:答案?|回答|answer|response)[*\s]*[:：][*\s]*", re.IGNORECASE
 )
+_AGREES = re.compile(r"(?:好的|当然(?:可以)?|没问题|sure|certainly|of course|okay)[,!。]\s*")
 _LONGEST_OPENING = 120
 _LONGEST = 200_000
-_LONGEST_REFUSAL = 800
 _MOST_OFFERS = 8
 
 
 def open_text_of(text: str) -> Extracted:
     """The whole answer, without a preamble that repeats the request and offers of further help.
 
-    A response that declines to answer is none.
+    A response that only declines to answer is none.
     """
     body = spoken(text)
     if not body.strip():
@@ -33,7 +34,7 @@ def open_text_of(text: str) -> Extracted:
     if found:
         return found
     core = _without_plan(unfenced(body).strip())
-    if _declines(core):
+    if only_declines(core):
         return Extracted(None, "declines", core)
     kept = _without_offers(_without_opening(core)).strip()
     return Extracted(kept or core, rule if kept == core else "text of the answer")
@@ -70,12 +71,10 @@ def _without_opening(core: str) -> str:
         elif agreed or planned:
             core = rest.strip()
         else:
-            opening = wording(
-                "discourse",
-                "acknowledgement",
-                "(?:好的|当然|没问题|sure|certainly|of course|okay)[,!。]\\s*",
-            ).match(folded(core[:20]))
-            return core[opening.end() :] if opening else core
+            opening = _AGREES.match(folded(core[:20]))
+            if not opening:
+                return core
+            core = core[opening.end() :]
 
 
 def _without_plan(core: str) -> str:
@@ -107,27 +106,3 @@ def _without_offers(core: str) -> str:
 def _is_offer(sentence: str) -> bool:
     flat = _bare(sentence)
     return bool(wording("discourse", "offer").match(flat)) and len(flat) < 300
-
-
-def _declines(core: str) -> bool:
-    """Whether all that a text says is that it cannot answer."""
-    if len(core) > _LONGEST_REFUSAL:
-        return False
-    sentences = [flat for each in _sentences(core) if (flat := _bare(each))]
-    refused = [bool(wording("discourse", "refusal").search(each)) for each in sentences]
-    if not any(refused[:2]):
-        return False
-    for place, each in enumerate(sentences):
-        if wording("discourse", "although").search(each) and not _is_request(each):
-            return False
-        if not refused[place] and not _is_request(each) and not _is_offer(each):
-            if wording("discourse", "refusal_context").search(each) or place <= refused.index(True):
-                continue
-            return False
-    return True
-
-
-def _is_request(flat: str) -> bool:
-    return bool(
-        wording("discourse", "request").search(flat) or wording("discourse", "offer").match(flat)
-    )

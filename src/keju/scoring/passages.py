@@ -10,7 +10,8 @@ from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.blocks import Piece, pieces_of
 from keju.scoring.named_characters import named_character
 from keju.scoring.objects import json_passage
-from keju.scoring.remarks import PassageForm, is_modern, is_mostly_latin, is_remark
+from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
+from keju.scoring.unanswered import is_prose
 from keju.scoring.wordings import folded, wording
 from keju.text import counted, han_only, is_han
 
@@ -103,7 +104,8 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
         return Extracted(kept, "text of the answer", inside)
     if not any(each.kind in {"remark", "aside"} for each in pieces):
         return whole
-    quoted = _quoted(pieces, form)
+    spoken_of = [each._replace(kind="remark") if each.kind == "plain" else each for each in pieces]
+    quoted = _quoted(spoken_of, form)
     if quoted is None and not _only_speaks_of_it(inside):
         return whole
     return Extracted(quoted, "quotation" if quoted else "no text is given", inside)
@@ -142,7 +144,7 @@ def _untagged(body: str) -> str:
 def _chosen(pieces: Sequence[Piece], form: PassageForm) -> list[Piece]:
     """The pieces that are the answer, by what their labels say."""
     usable = [each for each in pieces if each.kind not in {"remark", "aside"}]
-    if form != "translation" and len(usable) < len(pieces) and _is_prose(usable):
+    if form != "translation" and len(usable) < len(pieces) and is_prose(usable, pieces):
         return []
     if form == "translation":
         usable = [
@@ -166,13 +168,6 @@ def _of_one_version(found: list[Piece], pieces: Sequence[Piece], form: PassageFo
         return _translated(found, pieces)
     found = _without_note(_without_latin(found))
     return _punctuated(found) if form == "punctuated" else found
-
-
-def _is_prose(usable: Sequence[Piece]) -> bool:
-    """Whether what is left without remarks, under no label, is of one kind with them."""
-    if any(each.kind != "plain" or each.fenced for each in usable):
-        return False
-    return is_modern("".join(each.text for each in usable))
 
 
 def _only_speaks_of_it(inside: str) -> bool:

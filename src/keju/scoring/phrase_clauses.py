@@ -31,7 +31,7 @@ _STOPS = frozenset("。！？!?；;\n")
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
-_STATED, _BOLD_WEIGHT, _SHORT = 12, 30, 12
+_STATED, _BOLD_WEIGHT, _SHORT, _EXISTENTIAL = 12, 30, 12, 30
 
 
 class Clause(NamedTuple):
@@ -113,7 +113,7 @@ def clauses_of(core: str, question: str) -> Iterator[Clause]:
             continue
         final = len(sentences) > 1 and number == len(sentences) - 1
         alone = final and (sentence.strip(OUTSIDE) == last or bool(BOLD.search(sentence)))
-        yield from state.read(sentence, number, alone=alone)
+        yield from state.read(sentence, number, alone=alone, longer=len(sentences) > 2)
 
 
 class _State:
@@ -124,7 +124,9 @@ class _State:
         self._corrected = -9
         self._concluded = self._labelled = self._restated = False
 
-    def read(self, sentence: str, number: int, *, alone: bool) -> Iterator[Clause]:
+    def read(
+        self, sentence: str, number: int, *, alone: bool, longer: bool = False
+    ) -> Iterator[Clause]:
         """The clauses of one sentence."""
         denied, carried = False, 0
         flat = folded(sentence)
@@ -134,7 +136,7 @@ class _State:
             return
         parts = list(_parts(sentence))
         left = False
-        if number == 0 and self._describes(flat, len(parts)):
+        if number == 0 and self._describes(flat, len(parts), longer=longer):
             yield Clause(sentence, DESCRIBES, number)
             return
         for part in parts:
@@ -217,8 +219,14 @@ class _State:
         counted = wording("short", "asks_for_number").search(folded(self._question))
         return not counted and bool(wording("short", "counts_parts").match(plain))
 
-    def _describes(self, flat: str, parts: int) -> bool:
+    def _describes(self, flat: str, parts: int, *, longer: bool) -> bool:
         """Whether a sentence describes the image, and its clauses answer no question."""
+        presents = longer and (
+            wording("short", "presents").match(flat.lstrip())
+            or wording("short", "describes").match(flat.lstrip())
+        )
+        if presents and not wording("short", "asks_of_the_work").search(folded(self._question)):
+            return True
         describes = wording("short", "describes").match(flat.lstrip())
         asked = wording("short", "asks_to_describe").search(folded(self._question))
         listing = wording("short", "lists").search(flat)
@@ -236,6 +244,11 @@ class _State:
         bold = bool(BOLD.search(part))
         if not found and not slot and not bold:
             return 0
+        placed = wording("short", "located")
+        if not (slot or bold or wording("short", "asks_for_place").search(asked)) and all(
+            placed.search(each[0]) for each in found
+        ):
+            return 0
         links = [each[0].strip() for each in found]
         weight = (
             30 * shared // max(1, min(8, len(grams))) + 12 + 8 * (number == 0) + _BOLD_WEIGHT * bold
@@ -250,6 +263,12 @@ class _State:
         weight += 40 * self._is_year(plain)
         weight += 25 * has_own_link(masked, self._question)
         weight += self._of_what_is_asked(plain, found)
+        if (
+            "person" in asked_phrase(self._question).kinds
+            and links[:1]
+            and links[0].startswith("there")
+        ):
+            weight -= _EXISTENTIAL
         if not wording("short", "asks_for_place").search(asked):
             weight -= 20 * bool(wording("short", "located").match(plain))
         return weight - 15 * bool(wording("short", "like").search(masked))
@@ -280,6 +299,28 @@ class _State:
         if number == 0 and alone and not wording("short", "pronoun").match(plain):
             return 2 * CERTAIN
         return 22 if alone or number == 0 else 0
+
+
+def repeats(clause: str, question: str, *, least: int) -> bool:
+    """Whether a clause repeats at least so many words of the question."""
+    return len(_grams(folded(question)) & _grams(folded(clause))) >= least
+
+
+def speaks_of(clause: str, question: str) -> bool:
+    """Whether a clause has words of the question, a value it asks for, or no subject of its own."""
+    flat = folded(GLOSS.sub("", clause)).strip(OUTSIDE)
+    asked = folded(question)
+    lexicon = asked_phrase(question).lexicon
+    return bool(
+        _grams(asked) & _grams(flat)
+        or (lexicon and re.search(lexicon, flat))
+        or has_own_link(flat, question)
+        or wording("short", "pronoun", r"{}.{0,6}?(?:[是为叫]|\b(?:is|was|are|were)\b)").match(flat)
+        or wording("short", "link").match(flat)
+        or (wording("short", "holding").search(asked) and wording("short", "holding").search(flat))
+        or BOLD.search(clause)
+        or without_quoted(folded(clause)) != folded(clause)
+    )
 
 
 def _is_explained(parts: list[str]) -> bool:

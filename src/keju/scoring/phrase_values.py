@@ -23,6 +23,10 @@ GLOSS = re.compile(r"\s*[（(\[][^（()）\[\]]{0,200}[）)\]]")
 LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
 _LONGEST_READING = 400
+_LONGEST_NAME = 3
+_LOCATED = re.compile(
+    r"(?:位于|挂在|放在|[在于])?(?P<thing>[\u4e00-\u9fff]{1,12}?)(?:之)?(?:上|中|里|内|下|旁|边|前|后)(?:面|方|边|头)?"
+)
 _LIGHT = " \t\r\n\u3000*_`#。.，,、:：;；!！—–-"
 _QUOTED = re.compile(
     r"[“「『《\"‘](?P<inside>[^“”「」『』《》\"‘’]{1,80})[”」』》\"’]"
@@ -62,7 +66,9 @@ def _linked_value(clause: str, question: str) -> str:
     if wording("short", "but").search(flat):
         after = wording("short", "but").search(flat)
         links = [each for each in links if after and each.end() > after.end()] or links
-    for link in reversed(links):
+    for place, link in reversed(list(enumerate(links))):
+        if _is_in_name(said, links, place):
+            continue
         rest = said[link.end() :]
         if is_new(rest, question):
             return rest
@@ -72,6 +78,14 @@ def _linked_value(clause: str, question: str) -> str:
         return before
     rests = (said[link.end() :] for link in reversed(links))
     return next((rest for rest in rests if trimmed_phrase(rest, question).strip(EDGE)), said)
+
+
+def _is_in_name(said: str, links: list[re.Match[str]], place: int) -> bool:
+    """Whether a link is the first character of a short name right after a label (答案：乃服)."""
+    link = links[place]
+    labelled = place > 0 and links[place - 1][0] in ":：" and links[place - 1].end() == link.start()
+    short = len(said[link.start() :].strip(EDGE)) <= _LONGEST_NAME
+    return labelled and short and len(link[0]) == 1 and link[0] not in "是为:"
 
 
 def is_new(phrase: str, question: str) -> bool:
@@ -215,6 +229,11 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, asked_phrase(question).noun)]
     found += [trimmed_phrase(chosen, ""), chosen, core.strip(EDGE)]
+    found += [
+        place["thing"] for each in (trimmed, chosen)
+        if len(each) <= LONGEST_PHRASE and (place := _LOCATED.fullmatch(each))
+        and len(place["thing"]) > 1
+    ]  # fmt: skip
     bare = (_bared(each) for each in found)
     readings = list(
         dict.fromkeys(each for each in bare if each.strip(EDGE) and len(each) <= _LONGEST_READING)

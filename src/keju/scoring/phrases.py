@@ -18,7 +18,9 @@ from keju.scoring.phrase_clauses import (
     PHRASE,
     Clause,
     clauses_of,
+    repeats,
     sentences_of,
+    speaks_of,
 )
 from keju.scoring.phrase_values import (
     EDGE,
@@ -31,7 +33,9 @@ from keju.scoring.phrase_values import (
     readings_of,
     value_of,
 )
+from keju.scoring.remarks import is_mostly_latin
 from keju.scoring.wordings import folded, wording
+from keju.text import is_han
 
 LONGEST = 50_000
 """Of longer responses only the end is read."""
@@ -45,6 +49,7 @@ _ANSWER_HEADING = re.compile(
 )
 _REPEATED = re.compile(r"(?P<unit>\S{2,12}?)(?P=unit){3,}")
 _GLOSSES = re.compile(r"[（(][^（()）]{1,40}[）)]\s?[（(][^（()）]{1,40}[）)]")
+_MOST_SENTENCES, _MOST_CLAUSES = 2, 3
 _LEAST, _LONG, _LONGEST_BARE = 20, 80, 12
 _ENDS = "。.！!？?）)”」』》*`]】\"'"
 
@@ -98,18 +103,25 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     best = _best(
         [
             each
-            for each in clauses
-            if each.weight < 0 or is_new(value_of(each.text, question), question)
+            for each in _in_one_language(clauses, question)
+            if each.weight < 0
+            or (
+                _may_answer(each, clauses, question)
+                and is_new(value_of(each.text, question), question)
+            )
         ]
     )
     if best and best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS:
         best = None
-    if (best is None or best.weight < CERTAIN + 5) and _only_describes(core):
+    if best and best.weight < CERTAIN and not _is_about(best, clauses, question):
+        return Extracted(None, "nothing about what is asked", body)
+    if not _is_certain(best, clauses, question) and _only_describes(core):
         return Extracted(None, "only describes", body)
     if best is None:
         if core.rstrip(" *").endswith((":", "：")):
             return Extracted(None, "no phrase is given", body)
-        declined = any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
+        several = len({each.sentence for each in clauses}) > 1 and len(clauses) > _MOST_CLAUSES
+        declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
         if declined or wording("discourse", "refusal").search(folded(core)):
             return Extracted(None, "no phrase is given", body)
         said = value_of(core, question) if len(clauses) == 1 else core
@@ -117,6 +129,51 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
     rule = "answer phrase" if best.weight >= PHRASE else "sentence"
     value = value_of(best.text, question)
     return readings_of(value + gloss_of(best.text, value), question, rule, best.text)
+
+
+def _in_one_language(clauses: list[Clause], question: str) -> list[Clause]:
+    """The clauses in the language of the question, where each is said in two languages."""
+    latin = [each for each in clauses if not any(map(is_han, each.text))]
+    han = [each for each in clauses if each.text.strip(OUTSIDE) and not is_mostly_latin(each.text)]
+    own, other = (han, latin) if any(map(is_han, question)) else (latin, han)
+    if len(own) + len(other) < len(clauses) or not own or not other:
+        return clauses
+    if len({each.sentence for each in own}) != len({each.sentence for each in other}):
+        return clauses
+    strongest, strong = (max(each.weight for each in part) for part in (other, own))
+    comparable = strong >= _LEAST and strong // CONCLUDED >= strongest // CONCLUDED
+    return own if comparable else clauses
+
+
+def _may_answer(clause: Clause, clauses: list[Clause], question: str) -> bool:
+    """Whether a clause of three sentences or more concludes, or speaks of what is asked."""
+    if clause.weight >= CONCLUDED or not question or clauses[-1].sentence < _MOST_SENTENCES:
+        return True
+    return _is_about(clause, clauses, question)
+
+
+def _is_certain(best: Clause | None, clauses: list[Clause], question: str) -> bool:
+    """Whether a clause answers also after a description: it, or the last, says what is asked."""
+    if best is None or best.weight >= CERTAIN + 5:
+        return best is not None
+    last = best.sentence == clauses[-1].sentence
+    return best.sentence > 0 and repeats(best.text, question, least=1 if last else 2)
+
+
+def _is_about(best: Clause, clauses: list[Clause], question: str) -> bool:
+    """Whether a clause of a longer text speaks about what is asked.
+
+    It does where the text has hardly more than it, where it shares words with the question or has a
+    value of the asked category, and where it has no subject of its own. A text that later declines
+    has not answered with a clause that only shares words.
+    """
+    if len({each.sentence for each in clauses}) < 2 or not question:
+        return True
+    if any(each.weight == LEFT_OPEN and each.sentence > best.sentence for each in clauses):
+        return False
+    before = [each for each in clauses if each.sentence < best.sentence]
+    announced = bool(before) and before[-1].text.rstrip().endswith((":", "：", "→"))
+    return announced or speaks_of(best.text, question)
 
 
 def _lists_several(clauses: list[Clause], question: str) -> bool:

@@ -28,6 +28,7 @@ _VERB_ALONE = re.compile(
 _SCRIPT = re.compile(r"\b(?P<which>[a-z]+)(?: style)? (?P<kind>script|dynasty|style|paper|silk)\b")
 _LACKING = re.compile(r"[无未非没]([\u4e00-\u9fff])")
 _SHORT_PREDICATE = 5
+_BUT = re.compile(r",\s*(?:但是?|不过|然而)|\b(?:but|however),?\s")
 _LONGEST = 4_000
 _SENTENCES = 40
 _COMMON = frozenset(
@@ -71,6 +72,8 @@ def stated_yes_no(body: str, question: str = "") -> Extracted | None:
         decided = wording("yes_no", "concluded").search(flat)
         if wording("yes_no", "criteria").search(flat) and not decided:
             continue
+        if wording("short", "describes").match(flat) and not _asks_of_the_image(question):
+            continue
         said = _of_sentence(flat, folded(question))
         if said is None:
             continue
@@ -82,10 +85,20 @@ def stated_yes_no(body: str, question: str = "") -> Extracted | None:
     return last or first
 
 
+def _asks_of_the_image(question: str) -> bool:
+    """Whether a description of the image can answer: what it shows, or whether it has it."""
+    asked = folded(question)
+    return bool(
+        wording("yes_no", "exists").search(asked)
+        or wording("short", "asks_to_describe").search(asked)
+    )
+
+
 def _of_sentence(flat: str, asked: str) -> str | None:
     """Yes, No, an empty text for a doubt, or None where a sentence says nothing of it."""
-    if wording("yes_no", "doubt").search(flat):
-        return ""
+    if doubt := wording("yes_no", "doubt").search(flat):
+        but = _BUT.search(flat, doubt.end())
+        return _of_sentence(flat[but.end() :].strip(_EDGE), asked) if but else ""
     core = flat
     for name in ("decides", "correction"):
         file = "yes_no" if name == "decides" else "discourse"
@@ -135,6 +148,10 @@ def _of_clause(clause: str, asked: str) -> str:
         return "No" if denied else "Yes"
     if _is_another_kind(clause, asked):
         return "No"
+    if wording("yes_no", "asks_alike").search(asked) and not wording("yes_no", "asks_alike").search(
+        clause
+    ):
+        return _verb_alone(clause, asked)
     if _about(clause, asked):
         return "No" if denied or _has_contrary(clause, asked) else "Yes"
     return _verb_alone(clause, asked)

@@ -118,7 +118,7 @@ def extract_yes_no(text: str, question: str = "") -> Extracted:  # noqa: PLR0911
             return Extracted(said.pop(), name, found[0][0])
         if said:
             return Extracted(None, "both yes and no", " … ".join(match[0] for match in found))
-    return stated_yes_no(body, question) or _of_statement(core)
+    return stated_yes_no(body, question) or _of_statement(core, question)
 
 
 def _concluded(body: str, question: str) -> Extracted | None:
@@ -155,7 +155,7 @@ def _after_correction(body: str) -> str:
     return body[-_LONGEST_TAIL:][later[-1].end() :] if later else ""
 
 
-def _of_statement(core: str) -> Extracted:
+def _of_statement(core: str, question: str) -> Extracted:
     """Yes or No from what the first sentence states (没有甲骨文, they can be rejoined)."""
     after = _AFTER_PHRASE.split(core)[-1]
     sentence = _SENTENCE.split(after.strip(_EDGE))[0].strip(_EDGE)
@@ -166,7 +166,9 @@ def _of_statement(core: str) -> Extracted:
         return Extracted(alone, "first word", sentence)
     if _DENYING.search(sentence):
         return Extracted("No", "statement", sentence)
-    if _AFFIRMING.search(sentence):
+    likeness = wording("yes_no", "asks_alike")
+    compares = likeness.search(folded(question)) and not likeness.search(folded(sentence))
+    if not compares and _AFFIRMING.search(sentence):
         return Extracted("Yes", "statement", sentence)
     return Extracted(None, "neither yes nor no")
 

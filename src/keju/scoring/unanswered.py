@@ -1,0 +1,221 @@
+"""Whether a response gives no answer: it declines, breaks off, or finds that all options fit.
+
+Decided for every form before a value is sought. What a response has committed itself to (an answer
+label, a box, JSON, a conclusion) is never given up for what follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from keju.items import AnswerForm
+from keju.scoring.answers import json_value, spoken, unfenced
+from keju.scoring.blocks import Piece
+from keju.scoring.remarks import is_modern, is_mostly_latin
+from keju.scoring.wordings import folded, wording
+from keju.text import han_only, is_han
+
+_SENTENCE = re.compile(r"[^。！？!?\n]*?(?:[。！？!?]+[”’」』）)\"]*|(?<![0-9])\.(?=\s|$)|\n|$)")
+_NUMBERED = re.compile(r"\s*(?:[-*•·]|[(（]?[0-9]{1,2}[.．、)）]|[一二三四五六七八九十]、)\s*")
+_EDGE = " \t\r\n*_>#-—\"“”'()（）"
+_ENDS = "。！？!?.…)）]】}」』”\"'*`|"
+_ONE_VALUE = frozenset({"short", "yes-no", "number", "probability"})
+_DECLINED = _ONE_VALUE | {"transcription", "entities"}
+_STOPS = "。；;.！!"
+_LONGEST_OPENING, _LONGEST_LEAD = 16, 40
+_LONGEST = 6_000
+_LONGEST_REFUSAL = 2_500
+_LEAST_TEXT = 6
+_DESCRIPTION = 60
+_LEAST_CUT = 20
+
+
+def reason_for_none(
+    text: str, form: AnswerForm, question: str = "", options: Sequence[str] = ()
+) -> str:
+    """Why a response gives no answer; an empty text where it may give one.
+
+    Args:
+        text: the response.
+        form: the form of the answer.
+        question: the question.
+        options: the texts of the options, where there are any.
+    """
+    body = spoken(text)
+    core = unfenced(body).strip()
+    if not core or len(core) > _LONGEST or "\\boxed" in core or json_value(body) is not None:
+        return ""
+    if form == "letter":
+        return "all options are said to fit" if _all_fit(folded(core), options) else ""
+    sentences = sentences_of(core)
+    if form in _ONE_VALUE and _breaks_off(core, sentences, question):
+        return "breaks off before the answer"
+    if form in _DECLINED and sentences and _declines(core, sentences, form):
+        return "declines"
+    return ""
+
+
+def sentences_of(text: str) -> list[str]:
+    """The sentences and lines of a text, folded, without what is empty."""
+    found = (folded(each[0]).strip(_EDGE) for each in _SENTENCE.finditer(text))
+    return [each for each in found if each]
+
+
+def only_declines(core: str, *, finished: bool = False) -> bool:
+    """Whether all that a text says is that it cannot answer, with reasons, advice and offers.
+
+    Args:
+        core: the response.
+        finished: whether the items of a list are reasons only where they end as sentences; a list
+            of names or lines of a page does not.
+    """
+    if len(core) > _LONGEST_REFUSAL:
+        return False
+    raw = [each[0] for each in _SENTENCE.finditer(core) if each[0].strip(_EDGE)]
+    flat = [folded(each).strip(_EDGE) for each in raw]
+    refused = [bool(wording("discourse", "refusal").search(each)) for each in flat]
+    if not any(refused[:2]) or (finished and not _begins_with_refusal(flat[0])):
+        return False
+    if not any(map(_is_refusal, flat)):
+        return False
+    for place, each in enumerate(flat):
+        if wording("discourse", "although").search(each) and not is_request(each):
+            return False
+        if (
+            refused[place]
+            or is_request(each)
+            or wording("discourse", "refusal_context").search(each)
+        ):
+            continue
+        begins = place < refused.index(True) and len(each) <= _LONGEST_OPENING
+        if not begins and not _is_reason(raw[place], finished=finished):
+            return False
+    return True
+
+
+def _is_refusal(flat: str) -> bool:
+    """Whether a sentence refuses in more words than an apology (抱歉让您久等了 does not)."""
+    apology = wording("unanswered", "regrets").match(flat)
+    rest = flat[apology.end() :] if apology else flat
+    return bool(
+        wording("discourse", "refusal").search(rest) or wording("unanswered", "cannot").search(rest)
+    )
+
+
+def _begins_with_refusal(flat: str) -> bool:
+    lead = flat.partition("(")[0][:_LONGEST_LEAD]
+    return wording("discourse", "refusal").search(lead) is not None
+
+
+def is_prose(usable: Sequence[Piece], pieces: Sequence[Piece]) -> bool:
+    """Whether what is left without remarks, under no label, is of one kind with them."""
+    if any(each.kind != "plain" or each.fenced for each in usable):
+        return False
+    if is_modern("".join(each.text for each in usable)):
+        return True
+    said = [each for each in pieces if each.kind == "remark"]
+    places = {each.paragraph for each in said}
+    if not all(each.paragraph in places for each in usable):
+        return False
+    if all(_all_modern(each.text) for each in usable):
+        return True
+    first = folded(said[0].text)
+    leads = first.rstrip().endswith(":") or wording("unanswered", "leads_to_text").search(first)
+    alone = len({each.paragraph for each in pieces}) == 1 and said[0] is pieces[0]
+    finished = usable[-1].text.rstrip().endswith(("。", "."))
+    return (
+        alone
+        and finished
+        and not leads
+        and wording("passages", "describes").search(first[:_DESCRIPTION]) is not None
+    )
+
+
+def _all_modern(text: str) -> bool:
+    """Whether every sentence of a text has a word of modern prose, and ends as one."""
+    sentences = [each for each in re.split(r"(?<=[。！？!?])|(?<=\.)\s", text) if each.strip()]
+    return bool(sentences) and all(
+        (wording("passages", "modern").search(folded(each)) and each.strip()[-1] in "。！？!?")
+        or (is_mostly_latin(each) and each.rstrip().endswith("."))
+        for each in sentences
+    )
+
+
+def is_request(flat: str) -> bool:
+    """Whether a folded sentence asks the user for something, or offers help."""
+    return bool(
+        wording("discourse", "request").search(flat) or wording("discourse", "offer").match(flat)
+    )
+
+
+def _is_reason(sentence: str, *, finished: bool) -> bool:
+    """Whether a sentence is an item of a list, which after a refusal gives reasons or advice."""
+    core = sentence.strip(" \t\r\n*")
+    listed = _NUMBERED.match(sentence) is not None and (not finished or core[-1:] in _STOPS)
+    return listed or core.endswith((":", "："))
+
+
+def _declines(core: str, sentences: Sequence[str], form: AnswerForm) -> bool:
+    """Whether a response begins with a refusal, and no answer follows."""
+    if any(wording("discourse", "although").search(each) for each in sentences):
+        return False
+    if form in _ONE_VALUE:
+        return _regrets(sentences[0]) and not wording("short", "answer").search(folded(core))
+    if only_declines(core, finished=True):
+        return True
+    refused = wording("discourse", "refusal").search(sentences[0])
+    return form == "transcription" and bool(refused) and len(han_only(core)) < _LEAST_TEXT
+
+
+def _regrets(flat: str) -> bool:
+    """Whether a sentence begins with an apology and says what cannot be done."""
+    found = wording("unanswered", "regrets").match(flat)
+    return bool(found and wording("unanswered", "cannot").search(flat, found.end()))
+
+
+def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:
+    """Whether a response ends within its reasoning, with no value committed to before."""
+    if core[-1] in _ENDS or not sentences:
+        return False
+    asked, first, last = folded(question), sentences[0], sentences[-1]
+    if len(sentences) == 1 and _only_introduces(last, asked):
+        return True
+    if len(core) < _LEAST_CUT or wording("short", "answer").search(folded(core)):
+        return False
+    clauses = re.split("[,;]", first) if len(sentences) == 1 else sentences
+    concludes = [bool(wording("discourse", "conclusion").match(each)) for each in clauses[1:]]
+    if any(concludes):
+        open_end = wording("unanswered", "open_end", "{}$").search(last)
+        return open_end is not None and not any(concludes[:-1])
+    if wording("unanswered", "reasons").match(first):
+        return True
+    depicts = len(sentences) > 1 and wording("unanswered", "depicts").match(first)
+    return bool(depicts) and not _shared(first, asked)
+
+
+def _only_introduces(flat: str, asked: str) -> bool:
+    """Whether a lone clause ends with the words that should introduce the answer."""
+    found = wording("unanswered", "open_end", "{}$").search(flat)
+    before = flat[: found.start()] if found else ""
+    return len(flat) >= _LEAST_TEXT and "," not in before and _shared(before, asked)
+
+
+def _shared(flat: str, asked: str) -> bool:
+    """Whether a clause repeats words of the question."""
+    if any(map(is_han, flat)):
+        pairs = {flat[at : at + 2] for at in range(len(flat) - 1)}
+        return sum(pair in asked for pair in pairs) >= 2
+    words = set(re.findall(r"[a-z]{3,}", flat)) - {"the", "this", "and"}
+    return len(words & set(re.findall(r"[a-z]{3,}", asked))) >= 2
+
+
+def _all_fit(flat: str, options: Sequence[str]) -> bool:
+    """Whether all options are said to fit, none of which says so itself, and none is preferred."""
+    if any(wording("unanswered", "all_of_them").search(folded(each)) for each in options):
+        return False
+    found = list(wording("unanswered", "all_fit").finditer(flat))
+    if not found:
+        return False
+    rest = flat[found[-1].end() :]
+    return not wording("unanswered", "prefers").search(rest)
