@@ -13,9 +13,21 @@ from keju.benchmarks import prompt_of
 from keju.files import sha256_bytes
 
 ROOT = Path(__file__).parents[2]
-LEAST = {"answers_second.jsonl": 0.99, "answers_third.jsonl": 0.99, "answers_fourth.jsonl": 0.99}
-FROZEN = "93597e521202fb9ded1f1244400f08b636c9e62816e1f8aff16c985a4dcdcb3c"
-"""SHA-256 of the last bank, which was opened after it was first measured (agreement 0.955)."""
+LEAST = dict.fromkeys(
+    (
+        "answers_second.jsonl",
+        "answers_third.jsonl",
+        "answers_fourth.jsonl",
+        "answers_fifth.jsonl",
+        "answers_sixth.jsonl",
+    ),
+    0.99,
+)
+FROZEN = ""
+"""SHA-256 of the bank that nobody who works on the extractor has read."""
+without_frozen = pytest.mark.skipif(
+    not (BANKS / "answers_frozen.jsonl").exists(), reason="no frozen bank is stored"
+)
 FAMILIES = {family.name: family for family in families()}
 FAMILY_OF = {
     "letter": "multiple choice", "number": "How many", "yes-no": "Yes-or-No, with negatives",
@@ -45,11 +57,12 @@ def test_the_other_banks_agree_where_they_did(name):
     assert sum(map(agrees, rows)) / len(rows) >= LEAST[name]
 
 
+@without_frozen
 def test_the_frozen_bank_is_unchanged():
     assert sha256_bytes((BANKS / "answers_frozen.jsonl").read_bytes()) == FROZEN
-    assert len(bank("answers_frozen.jsonl")) == 448
 
 
+@without_frozen
 def test_the_frozen_answers_agree_in_99_of_100_and_null_earns_nothing():
     rows = bank("answers_frozen.jsonl")
     assert [row["id"] for row in rows if row["expected"] is None and not agrees(row)] == []
