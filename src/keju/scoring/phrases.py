@@ -8,6 +8,7 @@ of the question. Of that clause the words that repeat the question are taken off
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.objects import json_phrase
@@ -100,20 +101,14 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
         return Extracted(None, "several phrases", body)
     if len(clauses) == 1 and clauses[0].weight >= 0 and is_plain(clauses[0].text, question):
         return readings_of(clauses[0].text, question, "whole answer", body)
-    best = _best(
-        [
-            each
-            for each in _in_one_language(clauses, question)
-            if each.weight < 0
-            or (
-                _may_answer(each, clauses, question)
-                and is_new(value_of(each.text, question), question)
-            )
-        ]
-    )
+    spoken_in = _in_one_language(clauses, question)
+    about = [
+        each for each in _about(spoken_in, question) if each.weight < 0 or _is_new(each, question)
+    ]
+    best = _best(about)
     if best and best.weight < CERTAIN and len(core) > _LONG and core[-1:] not in _ENDS:
         best = None
-    if best and best.weight < CERTAIN and not _is_about(best, clauses, question):
+    if best is None and any(each.weight >= _LEAST for each in clauses):
         return Extracted(None, "nothing about what is asked", body)
     if not _is_certain(best, clauses, question) and _only_describes(core):
         return Extracted(None, "only describes", body)
@@ -145,11 +140,8 @@ def _in_one_language(clauses: list[Clause], question: str) -> list[Clause]:
     return own if comparable else clauses
 
 
-def _may_answer(clause: Clause, clauses: list[Clause], question: str) -> bool:
-    """Whether a clause of three sentences or more concludes, or speaks of what is asked."""
-    if clause.weight >= CONCLUDED or not question or clauses[-1].sentence < _MOST_SENTENCES:
-        return True
-    return _is_about(clause, clauses, question)
+def _is_new(clause: Clause, question: str) -> bool:
+    return is_new(value_of(clause.text, question), question)
 
 
 def _is_certain(best: Clause | None, clauses: list[Clause], question: str) -> bool:
@@ -160,20 +152,26 @@ def _is_certain(best: Clause | None, clauses: list[Clause], question: str) -> bo
     return best.sentence > 0 and repeats(best.text, question, least=1 if last else 2)
 
 
-def _is_about(best: Clause, clauses: list[Clause], question: str) -> bool:
-    """Whether a clause of a longer text speaks about what is asked.
+def _about(clauses: list[Clause], question: str) -> Iterator[Clause]:
+    """The clauses without those of a longer text that do not speak of what is asked.
 
-    It does where the text has hardly more than it, where it shares words with the question or has a
-    value of the asked category, and where it has no subject of its own. A text that later declines
-    has not answered with a clause that only shares words.
+    A clause speaks of it where it concludes, where it shares words with the question or has a value
+    of the asked category, and where it has no subject of its own. A text that later declines has
+    not answered with a clause before. Clauses that state much are kept in a text of two sentences.
     """
-    if len({each.sentence for each in clauses}) < 2 or not question:
-        return True
-    if any(each.weight == LEFT_OPEN and each.sentence > best.sentence for each in clauses):
-        return False
-    before = [each for each in clauses if each.sentence < best.sentence]
-    announced = bool(before) and before[-1].text.rstrip().endswith((":", "：", "→"))
-    return announced or speaks_of(best.text, question)
+    if not question or not clauses or clauses[0].sentence == clauses[-1].sentence:
+        yield from clauses
+        return
+    sure = CERTAIN if clauses[-1].sentence < _MOST_SENTENCES else CONCLUDED
+    left_open = max((each.sentence for each in clauses if each.weight == LEFT_OPEN), default=-1)
+    before, announced = clauses[0], False
+    for each in clauses:
+        if before.sentence < each.sentence:
+            announced = before.text.rstrip().endswith((":", "：", "→"))
+        before = each
+        speaks = each.weight < _LEAST or each.weight >= sure
+        if speaks or (left_open <= each.sentence and (announced or speaks_of(each.text, question))):
+            yield each
 
 
 def _lists_several(clauses: list[Clause], question: str) -> bool:
