@@ -64,8 +64,11 @@ def test_scans_become_a_report_with_conclusions(tmp_path):
     assert exact.startswith("replay:exact.jsonl: 0.0 % of the characters wrong (recognition 0.0,")
     assert "(recognition 0.0, layout" in turned
     assert "layout 0.0" not in turned
+    assert "most characters are right, their order is wrong" in turned
+    assert "order is wrong" not in exact
     assert "7 pages" in turned
     assert reliable.startswith("Reliable (p ≤ .05 over 7 books): replay:exact.jsonl better than")
+    assert "points of the strict score" in reliable
     assert "out.html" in paths
     assert "out-work" in paths
     assert (tmp_path / "out.html").read_text("utf-8").lstrip().startswith("<!doctype html>")

@@ -14,7 +14,10 @@ from keju.reporting.reading_errors import ErrorRow
 from keju.reporting.resampling import Resampled
 from keju.statistics import groups_needed
 
-_MOST_PAIRS = 4
+_MOST_PAIRS = 6
+_POINTS = "(points of the strict score, a mean over pages; the errors are over all characters)"
+_MOSTLY_READ = 20.0
+"""Recognition error, in percent, up to which the characters of an engine are mostly right."""
 
 
 def conclusion_lines(report: Report) -> Iterator[str]:
@@ -27,7 +30,8 @@ def conclusion_lines(report: Report) -> Iterator[str]:
     errors = [row for row in view.errors if voices[row.model].role != "baseline"]
     for row in errors:
         yield (
-            f"{row.model}: {_wrong(row)} (recognition {row.recognition}, layout {row.layout}), "
+            f"{row.model}: {_wrong(row)} "
+            f"(recognition {row.recognition}, layout {row.layout}{_order(row)}), "
             f"{_pages(report.gathered, row)}{_time(view.times, row.model)}"
         )
     if not errors:
@@ -48,6 +52,16 @@ def _wrong(row: ErrorRow) -> str:
     if row.cer == NOTHING or float(row.cer) <= 100:
         return f"{row.cer} % of the characters wrong"
     return f"CER {row.cer} %, above 100 since some pages were read with more text than they have"
+
+
+def _order(row: ErrorRow) -> str:
+    """That an engine reads the characters and loses their order, where it is so."""
+    if NOTHING in (row.recognition, row.layout):
+        return ""
+    recognition, layout = float(row.recognition), float(row.layout)
+    if recognition > _MOSTLY_READ or layout <= max(recognition, _MOSTLY_READ):
+        return ""
+    return ": most characters are right, their order is wrong"
 
 
 def _pages(gathered: Gathered, row: ErrorRow) -> str:
@@ -115,9 +129,9 @@ def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[str]:
     told = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
     open_ = [_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant]
     if told:
-        yield f"Reliable (p ≤ .05 over {groups} books): {_listed(told)}"
+        yield f"Reliable (p ≤ .05 over {groups} books): {_listed(told)} {_POINTS}"
     if open_:
-        yield f"Not reliable with {groups} books: {_listed(open_)}"
+        yield f"Not reliable with {groups} books: {_listed(open_)} {_POINTS}"
 
 
 def _pair(pair: tuple[str, str], difference: float) -> str:
