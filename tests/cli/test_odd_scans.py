@@ -37,12 +37,12 @@ def _images_alone() -> None:
 
 def _book() -> None:
     pdf("scans/book.pdf", 2)
-    text("scans/book.txt", f"{TEXT}\f{TEXT}")
+    text("scans/book.txt", f"{TEXT}\f{TEXT[::-1]}")
 
 
 def _tiff_with_texts() -> None:
     tiff("scans/p1.tif", 2)
-    text("scans/p1.txt", f"{TEXT}\f{TEXT}")
+    text("scans/p1.txt", f"{TEXT}\f{TEXT[::-1]}")
 
 
 def _one_book() -> None:

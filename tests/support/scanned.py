@@ -41,10 +41,10 @@ def text(path: str, content: str = TEXT, encoding: str = "utf-8") -> None:
 
 
 def pages(folder: str, *names: str) -> None:
-    """A folder of images with their texts."""
-    for name in names or ("p1", "p2"):
+    """A folder of images, each with a text of its own."""
+    for number, name in enumerate(names or ("p1", "p2")):
         scan(f"{folder}/{name}.jpg")
-        text(f"{folder}/{name}.txt")
+        text(f"{folder}/{name}.txt", TEXT[number:] + TEXT[:number])
 
 
 def pdf(path: str, count: int = 1) -> None:

@@ -118,7 +118,7 @@ def import_dataset(
         other = _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
             raise ProblemsError([*error.lines, f"{src}: {other}"], file=src) from None
-        if error.file and error.mend and not other:
+        if isinstance(error, ProblemsError) or (error.file and error.mend and not other):
             raise
         raise DataError(
             error.problem,
