@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,8 +26,6 @@ from keju.ink import Parts, parts_of
 from keju.items import ImageRef, Item
 from keju.text import counted
 
-SHARED = Path(os.environ.get("KEJU_SHARED", "../shared"))
-REAL = SHARED / "data/real-pages"
 RTF = r"{\rtf1\ansi\ansicpg1252 \f0\fs24 \u23376?\u26354?}"
 TEXT = "學而時習之不亦說乎有朋自遠方來不亦樂乎人不知而不慍"
 
@@ -156,10 +153,14 @@ def test_no_bundled_image_has_a_text_of_the_wrong_length(share: float) -> None:
     assert found == []
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="the shared material is not here")
-def test_real_pages_are_sound_and_an_eighth_or_thirty_times_their_text_is_not() -> None:
-    for name, text in json.loads((REAL / "gt.json").read_text("utf-8")).items():
-        parts = parts_of(open_image((REAL / f"{name}.jpg").read_bytes(), name=name))
+def test_real_pages_are_sound_and_an_eighth_or_thirty_times_their_text_is_not(
+    shared: Path,
+) -> None:
+    real = shared / "data/real-pages"
+    texts = json.loads((real / "gt.json").read_text("utf-8"))
+    assert texts
+    for name, text in texts.items():
+        parts = parts_of(open_image((real / f"{name}.jpg").read_bytes(), name=name))
         assert extent_fault(len(text), parts) is None
         assert "too short" in extent_fault(len(text) // 8, parts)[0]
         assert "too long" in extent_fault(len(text) * 30, parts)[0]

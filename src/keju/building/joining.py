@@ -100,9 +100,9 @@ def _shared_groups(parts: Sequence[Part]) -> list[str]:
     both = sorted(group for group, names in whose.items() if len(names) > 1)
     if not both:
         return []
-    stand = number_of(len(both), "group stands", "groups stand")
+    groups = number_of(len(both), "group is", "groups are")
     more = " …" if len(both) > 1 else ""
-    return [f"{stand} in several sources and count as one each: {both[0]}{more}"]
+    return [f"{groups} in several sources and count as one each: {both[0]}{more}"]
 
 
 def _licences(sources: Sequence[str], given: str) -> Iterator[str]:
