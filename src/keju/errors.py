@@ -89,11 +89,12 @@ class ProblemsError(DataError):
     Args:
         lines: the problems.
         file: the source.
+        mend: the hints of all problems, which the lines contain already.
     """
 
-    def __init__(self, lines: Iterable[str], *, file: Path | str) -> None:
+    def __init__(self, lines: Iterable[str], *, file: Path | str, mend: str | None = None) -> None:
         self.lines = tuple(str(KejuError(line)) for line in lines)
-        super().__init__("; ".join(self.lines), file=file)
+        super().__init__("; ".join(self.lines), file=file, mend=mend)
         self.args = ("\n".join(self.lines),)
 
 

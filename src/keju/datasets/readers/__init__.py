@@ -117,7 +117,8 @@ def import_dataset(
     except DataError as error:
         other = _other_format(src, reader)
         if isinstance(error, ProblemsError) and other:
-            raise ProblemsError([*error.lines, f"{src}: {other}"], file=src) from None
+            lines = [*error.lines, f"{src}: {other}"]
+            raise ProblemsError(lines, file=src, mend=other) from None
         if isinstance(error, ProblemsError) or (error.file and error.mend and not other):
             raise
         raise DataError(

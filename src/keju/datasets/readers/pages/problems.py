@@ -72,7 +72,12 @@ class Problems:
             if len(self._lines) == 1:
                 lacks = [". ".join(lacks)]
             lines = (*lacks, *faults, *self._notes)
-            raise ProblemsError((f"{self._src}: {line}" for line in lines), file=self._src)
+            hints = [*self._hints, *(each.mend for each in errors if each.mend)]
+            raise ProblemsError(
+                (f"{self._src}: {line}" for line in lines),
+                file=self._src,
+                mend=". ".join(dict.fromkeys(hints)) or None,
+            )
 
     def _line(self, noun: str, errors: list[DataError]) -> str:
         files = listed(map(self._said, errors))
