@@ -20,8 +20,8 @@ from keju.text import in_script
 
 ASSETS = files("keju.reporting") / "assets"
 ZH = Words("zh")
-SYNONYMS = ("規程", "標準文本", "標準答案", "服務器", "釋文", "平均數", "對數校正", "用戶", "內存")
-"""Words that the table once had beside 協議, 正確文本, 伺服器, 轉錄, 均值, Holm 校正, 使用者 …"""
+SYNONYMS = ("规程", "标准文本", "标准答案", "服务器", "释文", "平均数", "对数校正", "用户", "内存")
+"""Words that the table once had beside 协议, 正确文本, 伺服器, 转录, 均值, Holm 校正, 使用者 …"""
 ENGLISH = re.compile(r"[A-Za-z]{2,} [a-z]{2,}")
 EXEMPT = re.compile(r"keju [a-z-]+( [a-z]+)?( RUN)?|--[\w-]+[ =]\S+|\w+\|\S*( \w+\|\S*)?")
 """Commands, options and signatures, which are the same in every language."""
@@ -47,9 +47,9 @@ def test_a_translation_keeps_the_blanks():
 @pytest.mark.parametrize(
     ("english", "chinese"),
     [
-        ("12.0 to 13.5\n22 of 45 tasks", "12.0 至 13.5\n22／45 項任務"),
-        ("this run, 18 of 45 tasks", "本次運行，18／45 項任務"),
-        ("-1.0 to +2.0\nnot sure", "-1.0 至 +2.0\n未可斷定"),
+        ("12.0 to 13.5\n22 of 45 tasks", "12.0 至 13.5\n22／45 项任务"),
+        ("this run, 18 of 45 tasks", "本次运行，18／45 项任务"),
+        ("-1.0 to +2.0\nnot sure", "-1.0 至 +2.0\n未可断定"),
         ("something else", "something else"),
     ],
 )
@@ -60,20 +60,20 @@ def test_numbers_stand_where_they_stood(english, chinese):
 
 def test_a_list_of_reasons_is_translated_part_by_part():
     reasons = "1 task: CER is an error, which no mean of scores can take in; 4 tasks: no responses"
-    assert ZH(reasons) == "1 項任務：CER 是錯誤率，不能計入分數的均值；4 項任務：沒有回答"
-    assert ZH("9 groups; CharAcc|strict") == "9 組；CharAcc|strict"
+    assert ZH(reasons) == "1 项任务：CER 是错误率，不能计入分数的均值；4 项任务：没有回答"
+    assert ZH("9 groups; CharAcc|strict") == "9 组；CharAcc|strict"
     assert ZH("no responses; something else") == "no responses; something else"
 
 
-def test_a_task_has_one_name_in_the_script_of_a_chinese_page():
-    assert ZH.task_title("T2") == "文白翻譯"
+def test_a_task_has_one_name_on_a_chinese_page():
+    assert ZH.task_title("T2") == "文白翻译"
     assert Words().task_title("T2") == "文白翻译 Classical Chinese to Modern Chinese"
-    assert ZH.task_title("recognition/What") == "甲骨識別"
+    assert ZH.task_title("recognition/What") == "甲骨识别"
 
 
-def test_the_table_is_traditional_and_has_one_word_for_each_concept():
-    other = {text: in_script(text, "traditional") for text in ZH.table.values()}
-    assert [text for text, traditional in other.items() if text != traditional] == []
+def test_the_table_is_simplified_and_has_one_word_for_each_concept():
+    other = {text: in_script(text, "simplified") for text in ZH.table.values()}
+    assert [text for text, simplified in other.items() if text != simplified] == []
     assert [text for text in other if any(word in text for word in SYNONYMS)] == []
 
 
@@ -83,7 +83,7 @@ def test_a_chinese_page_has_one_script_and_no_english_sentence(scored_run, tmp_p
     tree = html.fromstring((tmp_path / "report.html").read_text("utf-8"))
     found = list(own_texts(tree))
     assert len(found) > 200
-    assert [text for text in found if in_script(text, "traditional") != text] == []
+    assert [text for text in found if in_script(text, "simplified") != text] == []
     assert [text for text in found if ENGLISH.search(EXEMPT.sub("", text))] == []
 
 

@@ -64,7 +64,7 @@ def test_a_page_of_another_person_stores_nothing_and_leads_to_the_same_card(
         Accept_Language="zh",
     )  # fmt: skip
     assert (scripted.status, json.loads(scripted.text)["link"]) == (409, right)
-    assert json.loads(scripted.text)["error"].startswith("此頁是給 Anna 看的")
+    assert json.loads(scripted.text)["error"].startswith("此页是给 Anna 看的")
     assert served.hall.acts.count() == 1, "Bo's own, not taken back"
     taken = served.ask("POST", f"/{desk}/{number}", person="Anna", form=form | ANSWERS[desk])
     assert taken.status == 303

@@ -15,7 +15,6 @@ from typing import Literal, get_args
 
 from keju.benchmarks import task
 from keju.errors import UsageError
-from keju.text import in_script
 
 Language = Literal["en", "zh"]
 
@@ -44,15 +43,10 @@ class Words:
             self._known[text] = "\n".join(map(self._line, text.split("\n")))
         return self._known[text]
 
-    def chinese(self, name: str) -> str:
-        """A task's Chinese name in the page's script: traditional on a Chinese page."""
-        return in_script(name, "traditional") if self.language == "zh" else name
-
     def task_title(self, label: str) -> str:
         """The names of a task, given as ``T1`` or ``recognition/What``: one on a Chinese page."""
         known = task(label.partition("/")[0])
-        chinese = self.chinese(known.name_zh)
-        return chinese if self.language == "zh" else f"{chinese} {known.name_en}"
+        return known.name_zh if self.language == "zh" else f"{known.name_zh} {known.name_en}"
 
     def _line(self, line: str) -> str:
         if not self.table or line in self.table:

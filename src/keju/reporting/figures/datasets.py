@@ -97,8 +97,8 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
     scale = alt.Scale(domain=[0, most * 1.02])
     key = "name_zh" if words.language == "zh" else "name_en"
     shown = [
-        {**row, "name": words.chinese(f"{row['task']} {row[key]}"
-         if str(row["task"]).startswith("T") else str(row[key]))}
+        {**row, "name": f"{row['task']} {row[key]}"
+         if str(row["task"]).startswith("T") else str(row[key])}
         for row in rows
     ]  # fmt: skip
     domains = distinct(shown, "domain")

@@ -230,10 +230,8 @@ def _columns_axis(rows: Sequence[Row], words: Words) -> alt.Axis:
 
 def _column_name(row: Row, words: Words) -> str:
     """MCS-Bench's tasks by number and name, AncientDoc's by name, OBI-Bench's as they are asked."""
-    column, name = (
-        str(row["column"]),
-        words.chinese(str(row["name_zh" if words.language == "zh" else "name_en"])),
-    )
+    column = str(row["column"])
+    name = str(row["name_zh" if words.language == "zh" else "name_en"])
     if row["query"] or not name:
         return column
     return f"{column} {name}" if column.startswith("T") else column.replace(str(row["task"]), name)
