@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import keju
+from keju import api
 from keju.errors import DataError, KejuError, UsageError
 
 SIGNATURES = {
@@ -50,6 +51,7 @@ def column(text: str, x: float) -> keju.Line:
 def test_public_names_and_signatures_are_these():
     assert set(keju.__all__) == {"__version__", *SIGNATURES, *TYPES}
     assert dir(keju) == sorted(keju.__all__)
+    assert keju.__all__ == ["__version__", *api.__all__]
     found = {name: str(inspect.signature(getattr(keju, name))) for name in SIGNATURES}
     assert found == SIGNATURES
 

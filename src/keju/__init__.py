@@ -1,62 +1,34 @@
 """keju (科舉): build, run, score and audit multimodal benchmarks of Chinese classical studies.
 
-The public functions and types of `keju.api` are attributes of this package, imported on first use.
+The public functions and types are those of `keju.api`. They are attributes of this package too,
+imported on first use.
 """
 
 from typing import TYPE_CHECKING
 
 from keju import telemetry
 
-if TYPE_CHECKING:
-    from keju.api import (
-        Dataset,
-        Extracted,
-        Item,
-        Line,
-        Page,
-        Results,
-        cer,
-        extract,
-        load,
-        read_alto,
-        read_hocr,
-        read_page_xml,
-        reading_order,
-        score,
-    )
-
 __version__ = "0.1.0"
-
-__all__ = [
-    "Dataset",
-    "Extracted",
-    "Item",
-    "Line",
-    "Page",
-    "Results",
-    "__version__",
-    "cer",
-    "extract",
-    "load",
-    "read_alto",
-    "read_hocr",
-    "read_page_xml",
-    "reading_order",
-    "score",
-]
 
 # Before any module of keju imports a library that would contact its vendor.
 telemetry.disable()
 
+if TYPE_CHECKING:
+    from keju.api import *  # noqa: F403 - `keju.api` is the only list of the names
+else:
 
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'keju' has no attribute {name!r}")
-    from importlib import import_module  # noqa: PLC0415 - costs as much as all of `import keju`
+    def __getattr__(name: str) -> object:
+        if name == "__all__":
+            return __dir__()
+        if name.startswith("_") or name not in _api().__all__:
+            raise AttributeError(f"module 'keju' has no attribute {name!r}")
+        value = globals()[name] = getattr(_api(), name)
+        return value
 
-    value = globals()[name] = getattr(import_module("keju.api"), name)
-    return value
+    def __dir__() -> list[str]:
+        return ["__version__", *_api().__all__]
 
+    def _api() -> object:
+        from importlib import import_module  # noqa: PLC0415 - costs as much as `import keju`
 
-def __dir__() -> list[str]:
-    return __all__
+        return import_module("keju.api")
