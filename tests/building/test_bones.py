@@ -1,4 +1,4 @@
-"""Bones torn, crops composed, galleries drawn: what is asked is what was made."""
+"""Bones torn and crops composed: what is asked is what was made."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ import io
 import numpy as np
 import polars as pl
 import pytest
-from builds import bench_over
+from builds import built, oracle_crops
 from making import make_dataset, page_item
-from msgspec.structs import replace
 from PIL import Image, ImageDraw
 from planted import FRAME, PAPER, book_page, jpeg
 
-from keju.building.bones import composites, galleries, tear
+from keju.building.bones import composites, tear
 from keju.building.bones.masks import is_page, masked
 from keju.datasets import mini
-from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.items import Item
 from keju.synthesis.bones.breaking import BreakPlan, break_picture
 
@@ -39,13 +37,6 @@ def bone(seed: int, *, form: str = "PNG", clear: bool = False) -> bytes:
     out = io.BytesIO()
     whole.save(out, form)
     return out.getvalue()
-
-
-def built(module, given, out, settings=None):
-    bench = bench_over(given, out, module.STEP.name)
-    with bench.writer:
-        module.STEP.run(bench, settings or module.STEP.settings())
-    return Dataset.open(out), bench.notes
 
 
 @pytest.fixture
@@ -96,7 +87,7 @@ def test_every_fragments_pixels_come_from_where_its_affine_says():
 
 def test_fragments_are_asked_against_neighbours_and_others(bones, tmp_path):
     settings = tear.TearSettings(parts=3, gallery=6)
-    made, notes = built(tear, bones, tmp_path / "out", settings)
+    made, notes = built(tear.STEP, bones, tmp_path / "out", settings)
     items = made.items()
     assert not [str(f) for f in validate(made.path) if f.severity == "error"]
     rows = pl.read_parquet(made.path / "tables" / "fragments.parquet")
@@ -119,8 +110,8 @@ def test_fragments_are_asked_against_neighbours_and_others(bones, tmp_path):
 
 def test_tearing_is_the_seeds_and_each_halves_wear_its_own(bones, tmp_path):
     settings = tear.TearSettings(parts=2, gallery=3)
-    one, _ = built(tear, bones, tmp_path / "one", settings)
-    two, _ = built(tear, bones, tmp_path / "two", settings)
+    one, _ = built(tear.STEP, bones, tmp_path / "one", settings)
+    two, _ = built(tear.STEP, bones, tmp_path / "two", settings)
     assert one.manifest.hash == two.manifest.hash
 
 
@@ -131,7 +122,7 @@ def test_pictures_of_nothing_are_listed_and_all_of_them_an_error(tmp_path):
                        source="made by the tests") as writer:  # fmt: skip
         writer.add(page_item("a", images=(writer.add_image(flat.getvalue(), "flat"),)))
     with pytest.raises(DataError, match="no picture of a piece"):
-        built(tear, tmp_path / "given", tmp_path / "out")
+        built(tear.STEP, tmp_path / "given", tmp_path / "out")
 
 
 def test_whole_pages_are_torn_too_and_it_is_said(bones, tmp_path):
@@ -148,11 +139,11 @@ def test_whole_pages_are_torn_too_and_it_is_said(bones, tmp_path):
             writer.add(page_item(name, images=(writer.add_image(jpeg(picture), name),)))
         ref = writer.add_image(bone(0), "bone")
         writer.add(page_item("bone", images=(ref,)))
-    _, notes = built(tear, tmp_path / "pages", tmp_path / "out", tear.TearSettings(gallery=3))
+    _, notes = built(tear.STEP, tmp_path / "pages", tmp_path / "out", tear.TearSettings(gallery=3))
     (said,) = [line for line in notes if "no outline of a bone" in line]
     assert said.startswith("3 of 4 pictures")
     assert said.endswith("framed, dark, frameless")
-    _, notes = built(tear, bones, tmp_path / "of-bones")
+    _, notes = built(tear.STEP, bones, tmp_path / "of-bones")
     assert not [line for line in notes if "no outline" in line]
 
 
@@ -167,22 +158,12 @@ def test_drawn_bones_and_rubbings_are_no_pages():
 
 @pytest.fixture(scope="module")
 def crops(shared, tmp_path_factory):
-    """The first crops of Oracle-MNIST."""
-    folder = tmp_path_factory.mktemp("crops")
-    import_dataset("idx", shared / "data/oracle-mnist", folder / "all", name="m", version="1",
-                   licence="Apache-2.0", source="Oracle-MNIST")  # fmt: skip
-    whole = Dataset.open(folder / "all")
-    with DatasetWriter(folder / "some", name="m", version="1", licence="Apache-2.0",
-                       source="Oracle-MNIST") as writer:  # fmt: skip
-        for item in whole.items()[:120]:
-            ref = writer.add_image(whole.image_bytes(item.images[0]), item.id)
-            writer.add(replace(item, images=(ref,)))
-    return folder / "some"
+    return oracle_crops(shared, tmp_path_factory.mktemp("crops"))
 
 
 def test_an_inscription_of_crops_has_a_box_for_each_where_its_ink_is(crops, tmp_path):
     settings = composites.CompositeSettings(pictures=3, fewest=4, most=8, height=400, wear=0.1)
-    made, notes = built(composites, crops, tmp_path / "out", settings)
+    made, notes = built(composites.STEP, crops, tmp_path / "out", settings)
     assert not [str(f) for f in validate(made.path) if f.severity == "error"]
     items = {item.id: item for item in made.items()}
     assert len(items) == 12
@@ -203,37 +184,10 @@ def test_an_inscription_of_crops_has_a_box_for_each_where_its_ink_is(crops, tmp_
     assert notes[0].startswith("3 inscriptions")
 
 
-def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path):
-    settings = galleries.GallerySettings(
-        task="retrieval", classes=4, references=2, queries=1, distractors=5
-    )
-    made, notes = built(galleries, crops, tmp_path / "out", settings)
-    assert "4 queries of 4 classes against 13 crops, 5 of them distractors" in notes[0]
-    class_of = {item.images[0].sha256: item.answer for item in Dataset.open(crops).items()}
-    for item in made.items():
-        own = class_of[item.images[0].sha256]
-        assert item.group == item.metadata["class"] == own
-        found = [place for place, ref in enumerate(item.images[1:], 1)
-                 if class_of[ref.sha256] == own]  # fmt: skip
-        assert tuple(found) == item.relevant
-        assert len(found) == 2
-        assert item.images[0] not in item.images[1:]
-
-
-@pytest.mark.parametrize(
-    ("settings", "error", "said"),
-    [({"classes": 99}, UsageError, "there are 10"), ({"queries": 500}, DataError, "Lower"),
-     ({"classes": 9, "distractors": 500}, DataError, "distractors are wanted")],
-)  # fmt: skip
-def test_galleries_that_cannot_be_are_refused(crops, tmp_path, settings, error, said):
-    with pytest.raises(error, match=said):
-        built(galleries, crops, tmp_path / "out", galleries.GallerySettings(**settings))
-
-
 def test_no_crops_are_no_classes(tmp_path):
     make_dataset(tmp_path / "given", [page_item("a")])
     with pytest.raises(DataError, match="two or more are needed"):
-        built(composites, tmp_path / "given", tmp_path / "out")
+        built(composites.STEP, tmp_path / "given", tmp_path / "out")
 
 
 def test_a_crop_with_a_rim_in_it_is_not_used():

@@ -6,11 +6,15 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from keju.building.bench import Bench
 from keju.building.engine import Engine
+from keju.building.step import Settings, Step
+from keju.datasets.readers import import_dataset
 from keju.datasets.store import Dataset, DatasetWriter
 
 
@@ -20,6 +24,28 @@ def bench_over(given: Path, out: Path, step: str = "trial", *, seed: int = 0) ->
         out, name="out", version="1", licence="CC0-1.0", source="made by the tests"
     )
     return Bench(step, Dataset.open(given), writer, engine=Engine(), seed=seed)
+
+
+def built(
+    step: Step[Any], given: Path, out: Path, settings: Settings | None = None
+) -> tuple[Dataset, list[str]]:
+    """The dataset that a step makes of a dataset, and the step's notes."""
+    bench = bench_over(given, out, step.name)
+    with bench.writer:
+        step.run(bench, settings or step.settings())
+    return Dataset.open(out), bench.notes
+
+
+def oracle_crops(shared: Path, folder: Path, count: int = 120) -> Path:
+    """A dataset of the first crops of Oracle-MNIST, made in a folder."""
+    about = {"name": "m", "version": "1", "licence": "Apache-2.0", "source": "Oracle-MNIST"}
+    import_dataset("idx", shared / "data/oracle-mnist", folder / "all", **about)
+    whole = Dataset.open(folder / "all")
+    with DatasetWriter(folder / "some", **about) as writer:
+        for item in whole.items()[:count]:
+            ref = writer.add_image(whole.image_bytes(item.images[0]), item.id)
+            writer.add(replace(item, images=(ref,)))
+    return folder / "some"
 
 
 def keju(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -46,7 +46,7 @@ STEPS: Mapping[str, Step[Any]] = _Steps(
         "controls": "controls:STEP",
         "tear": "bones.tear:STEP",
         "composites": "bones.composites:STEP",
-        "galleries": "bones.galleries:STEP",
+        "galleries": "galleries:STEP",
         "review": "reviewing.step:STEP",
         "make-choices": "choices.step:STEP",
         "dedup-images": "dedup.pictures:STEP",

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 from keju.errors import DataError
 from keju.images import open_image
 from keju.items import Request
 from keju.models.base import AskError
-
-Grey = NDArray[np.uint8]
-"""Rows by columns, 0 black to 255 white."""
+from keju.outlines import Grey
 
 
 def picture(data: bytes, name: str) -> Image.Image:
@@ -36,12 +33,6 @@ def grey_image(request: Request, images: Sequence[bytes], index: int) -> Grey:
         AskError: it can't be read (``unreadable-image``).
     """
     return np.asarray(picture(images[index], f"{request.item}, image {index + 1}").convert("L"))
-
-
-def border_level(grey: Grey) -> int:
-    """The median grey of an image's outermost pixels: what lies behind the thing shown."""
-    edges = (grey[0], grey[-1], grey[:, 0], grey[:, -1])
-    return int(np.median(np.concatenate(edges)))
 
 
 def no_page(request: Request, engine: str) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from PIL import Image
 
 from keju.building.bench import Bench
-from keju.building.bones.crops import Classes, Crop, classes_of, sampled
+from keju.building.crops import Classes, Crop, classes_of, sampled
 from keju.building.step import Settings, Step
 from keju.errors import DataError, UsageError, number_of
 from keju.images import open_image

@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw, ImageOps
 
 from keju.errors import DataError
 from keju.images import decoding, open_header, open_image
+from keju.outlines import largest_contour
 from keju.synthesis.noise import Plane, unit
 
 _LEAST, _MOST = 0.02, 0.98
@@ -85,8 +86,6 @@ def _alpha(data: bytes, name: str) -> Image.Image | None:
 
 
 def _standing_out(picture: Image.Image) -> Plane:
-    from keju.models.baselines.edges import largest_contour  # noqa: PLC0415 - heavy: OpenCV
-
     contour = largest_contour(np.asarray(picture.convert("L")))
     mask = Image.new("L", picture.size, 0)
     if contour is not None and len(contour) > _RADIUS_AT_RIM:

@@ -16,11 +16,11 @@ from PIL import Image
 from keju.building.bench import Bench
 from keju.building.bones.masks import is_page, masked
 from keju.building.lots import outside
+from keju.building.ranking_items import ranking_items
 from keju.building.step import Settings, Step
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import ImageRef, Item
-from keju.synthesis.bones.asking import ranking
 from keju.synthesis.bones.breaking import BreakPlan, break_picture
 from keju.synthesis.camera import encode
 
@@ -220,7 +220,7 @@ def _ask(
     gallery = sorted([*mine, *lot])
     if not mine or not lot:
         return
-    for item in ranking(
+    for item in ranking_items(
         f"{own.piece.id}--{own.part}",
         "rejoining",
         (own.ref, [shelf[other].ref for other in gallery]),

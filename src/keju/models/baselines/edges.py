@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from keju.models.base import ModelOptions
 from keju.models.baselines.pairs import PairBaseline
-from keju.models.pictures import Grey, border_level
+from keju.outlines import Grey, largest_contour
 
 POINTS = 224
 """Points along the longer of two outlines."""
@@ -23,8 +22,6 @@ _PAIRS_KEPT = 1 << 17  # every two of OBI-Bench's 483 fragments, in 30 MB
 _EVEN, _SLOPE = 0.85, 0.12
 _WEAR = 0.25  # of the distance between two points: what an edge has lost without being another
 _SMOOTHING = 3.0  # pixels
-_FADED = 0.5  # of Otsu's threshold: an edge in shadow or rubbed faintly is still the bone's
-_CRACK = 0.03  # of the image's shorter side: a crack or cut as narrow does not part a fragment
 _FEWEST, _MOST = 8, 2048  # points of an outline that can be matched, and that are kept
 
 Curve = NDArray[np.complex128]
@@ -91,24 +88,6 @@ def outline(grey: Grey) -> Curve:
     blur = np.exp(-2 * (np.pi * wave * _SMOOTHING) ** 2)
     smooth: Curve = np.fft.ifft(np.fft.fft(points[:, 0] + 1j * points[:, 1]) * blur)
     return smooth if len(smooth) <= _MOST else _even(smooth, length(smooth) / _MOST)
-
-
-def largest_contour(grey: Grey) -> NDArray[np.int32] | None:
-    """The pixels around the largest thing that stands out from the ground, n × (x, y), in order.
-
-    It may reach a little beyond the picture. None where nothing stands out.
-    """
-    apart: Any = np.abs(grey.astype(np.int16) - border_level(grey)).astype(np.uint8)
-    level, _ = cv2.threshold(apart, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
-    mask = np.where(apart > max(1, _FADED * level), 255, 0).astype(np.uint8)
-    side = max(3, round(_CRACK * min(grey.shape)))
-    brush = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (side, side))
-    closed = cv2.morphologyEx(np.pad(mask, side), cv2.MORPH_CLOSE, brush)
-    found, _ = cv2.findContours(closed, cv2.RETR_EXTERNAL, cv2.CHAIN_APPROX_NONE)
-    if not found:
-        return None
-    contour: NDArray[np.int32] = max(found, key=cv2.contourArea)[:, 0, :] - side
-    return contour
 
 
 def evidence(one: Curve, other: Curve) -> float:

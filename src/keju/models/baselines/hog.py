@@ -8,7 +8,7 @@ from PIL import Image
 
 from keju.models.base import ModelOptions
 from keju.models.baselines.pairs import PairBaseline
-from keju.models.pictures import Grey, border_level
+from keju.outlines import Grey, border_level
 
 SIDE, CELL, BINS, BLOCK = 48, 8, 9, 2
 """Pixels of the square that a picture is brought to and of a cell, directions over half a turn,

@@ -9,10 +9,10 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from keju.building.bench import Bench
-from keju.building.bones.crops import Classes, Crop, classes_of, sampled
+from keju.building.crops import Classes, Crop, classes_of, sampled
+from keju.building.ranking_items import ranking_items
 from keju.building.step import Settings, Step
 from keju.errors import DataError, number_of
-from keju.synthesis.bones.asking import ranking
 
 
 class GallerySettings(Settings, frozen=True):
@@ -97,7 +97,7 @@ def _distractors(
 
 
 def _ask(bench: Bench, settings: GallerySettings, query: Crop, gallery: Sequence[Crop]) -> None:
-    for item in ranking(
+    for item in ranking_items(
         query.item.id,
         settings.task,
         (query.ref, [crop.ref for crop in gallery]),

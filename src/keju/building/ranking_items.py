@@ -1,0 +1,47 @@
+"""Items that ask about one image and its candidates: retrieval, classification, rejoining."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import structs
+
+from keju.benchmarks import task
+from keju.items import ImageRef, Item
+
+
+def item_per_query(pattern: Item, queries: Sequence[str] = ()) -> Iterator[Item]:
+    """One item for each query of the pattern's task, or for those named; the query ends its id."""
+    for query in queries or tuple(query.name for query in task(pattern.task).queries):
+        yield structs.replace(pattern, id=f"{pattern.id}-{query.casefold()}", query=query)
+
+
+def ranking_items(
+    name: str,
+    task_id: str,
+    images: tuple[ImageRef, Sequence[ImageRef]],
+    relevant: Sequence[int],
+    group: str,
+    metadata: Mapping[str, str],
+) -> Iterator[Item]:
+    """All queries of a task about one image and its candidates.
+
+    Args:
+        name: what the ids begin with.
+        task_id: a task that ranks candidates.
+        images: the image asked about, and its candidates in order.
+        relevant: the right candidates, counted from 1.
+        group: the unit of independence.
+        metadata: of every item.
+    """
+    query, gallery = images
+    pattern = Item(
+        id=f"{name}-{task_id}",
+        benchmark=task(task_id).benchmark,
+        task=task_id,
+        images=(query, *gallery),
+        relevant=tuple(relevant),
+        group=group,
+        metadata=dict(metadata),
+    )
+    yield from item_per_query(pattern)

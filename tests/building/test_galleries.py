@@ -1,0 +1,49 @@
+"""Galleries of labelled crops: what is asked is what was made."""
+
+from __future__ import annotations
+
+import pytest
+from builds import built, oracle_crops
+from making import make_dataset, page_item
+
+from keju.building import galleries
+from keju.datasets.store import Dataset
+from keju.errors import DataError, UsageError
+
+
+@pytest.fixture(scope="module")
+def crops(shared, tmp_path_factory):
+    return oracle_crops(shared, tmp_path_factory.mktemp("crops"))
+
+
+def test_a_gallery_holds_references_of_every_class_and_strangers(crops, tmp_path):
+    settings = galleries.GallerySettings(
+        task="retrieval", classes=4, references=2, queries=1, distractors=5
+    )
+    made, notes = built(galleries.STEP, crops, tmp_path / "out", settings)
+    assert "4 queries of 4 classes against 13 crops, 5 of them distractors" in notes[0]
+    class_of = {item.images[0].sha256: item.answer for item in Dataset.open(crops).items()}
+    for item in made.items():
+        own = class_of[item.images[0].sha256]
+        assert item.group == item.metadata["class"] == own
+        found = [place for place, ref in enumerate(item.images[1:], 1)
+                 if class_of[ref.sha256] == own]  # fmt: skip
+        assert tuple(found) == item.relevant
+        assert len(found) == 2
+        assert item.images[0] not in item.images[1:]
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "said"),
+    [({"classes": 99}, UsageError, "there are 10"), ({"queries": 500}, DataError, "Lower"),
+     ({"classes": 9, "distractors": 500}, DataError, "distractors are wanted")],
+)  # fmt: skip
+def test_galleries_that_cannot_be_are_refused(crops, tmp_path, settings, error, said):
+    with pytest.raises(error, match=said):
+        built(galleries.STEP, crops, tmp_path / "out", galleries.GallerySettings(**settings))
+
+
+def test_no_crops_are_no_classes(tmp_path):
+    make_dataset(tmp_path / "given", [page_item("a")])
+    with pytest.raises(DataError, match="two or more are needed"):
+        built(galleries.STEP, tmp_path / "given", tmp_path / "out")
