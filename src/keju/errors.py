@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -42,6 +43,20 @@ def number_of(count: int, one: str, many: str = "") -> str:
         many: its plural, where that is not the singular with an s.
     """
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
+
+
+def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
+    """The text of an error about a name that does not exist: the nearest one, and all names.
+
+    Args:
+        name: as the user gave it.
+        known: the names that exist.
+        kind: what a name stands for, e.g. ``step``.
+    """
+    names = [each for each in known if each]
+    near = get_close_matches(name.casefold(), names, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"no {kind} {name!r}.{hint} There are: {', '.join(names) or 'none'}"
 
 
 class KejuError(Exception):

@@ -8,7 +8,7 @@ from shutil import copytree
 import pytest
 from builds import keju
 
-from keju.building.sources import SOURCES, source_form
+from keju.building.sources import source_form, source_names
 from keju.building.sources.keys import keys_of, sources_page
 from keju.building.sources.saved_pages import Sidecar
 from keju.building.steps import STEPS
@@ -22,7 +22,7 @@ def test_every_step_is_in_the_table(name):
     assert f"| `{name}` | {STEPS[name].summary} |" in DOC, "paste this line into docs/building.md"
 
 
-@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize("name", source_names())
 def test_every_form_of_source_can_be_had_and_is_in_the_table(name):
     assert source_form(name, place="here").name == name
     assert f"| `{name}` |" in DOC or name in FORMATS
@@ -34,7 +34,7 @@ def test_the_keys_of_every_source_are_told_in_the_docs():
 
 
 @pytest.mark.parametrize(
-    "settings", [*(source_form(n, place="").settings for n in SOURCES), Sidecar]
+    "settings", [*(source_form(n, place="").settings for n in source_names()), Sidecar]
 )
 def test_every_key_of_a_source_says_what_it_is(settings):
     assert all(key.says and key.takes for key in keys_of(settings))
@@ -42,7 +42,7 @@ def test_every_key_of_a_source_says_what_it_is(settings):
 
 def test_the_command_tells_forms_and_keys():
     listed = keju("build", "sources")
-    assert [line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]] == list(SOURCES)
+    assert [line.partition(":")[0] for line in listed.stdout.splitlines()[:-1]] == source_names()
     rows = keju("build", "sources", "rows").stdout.splitlines()
     assert "  path (path, needed): The file: CSV (" in "\n".join(rows)
     assert any(line.startswith("  images (path): The folder from which") for line in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -10,9 +10,9 @@ from msgspec import Meta, Struct
 
 from keju.building.running import Head
 from keju.building.settings import FaultsError, check_paths, gathering, settings_from
-from keju.building.sources import SOURCES, SourceForm, source_form
+from keju.building.sources import SourceForm, source_form, source_names
 from keju.building.step import Step
-from keju.building.steps import STEPS, step_named
+from keju.building.steps import STEPS
 from keju.errors import UsageError
 from keju.files import read_toml
 
@@ -117,7 +117,7 @@ def _tables(raw: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
 
 def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedSource:
     place = f"{file}: source {number}"
-    form = source_form(_named(table, "form", SOURCES, place), place=place)
+    form = source_form(_named(table, "form", source_names(), place), place=place)
     place = f"{place} ({form.name})"
     rest = {key: value for key, value in table.items() if key != "form"}
     settings = settings_from(rest, form.settings, place=place, base=base)
@@ -132,7 +132,7 @@ def _source(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Pl
 
 def _step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> PlannedStep:
     place = f"{file}: step {number}"
-    step = step_named(_named(table, "do", STEPS, place), place=place)
+    step = STEPS.find(_named(table, "do", STEPS, place), place=place)
     place = f"{place} ({step.name})"
     rest = {key: value for key, value in table.items() if key != "do"}
     settings = settings_from(rest, step.settings, place=place, base=base)
@@ -140,7 +140,7 @@ def _step(file: Path, base: Path, number: int, table: Mapping[str, Any]) -> Plan
     return PlannedStep(number, step, settings)
 
 
-def _named(table: Mapping[str, Any], key: str, known: Mapping[str, object], place: str) -> str:
+def _named(table: Mapping[str, Any], key: str, known: Iterable[str], place: str) -> str:
     name = table.get(key)
     if not isinstance(name, str):
         raise UsageError(f"{place}: it needs {key} = …, one of: {', '.join(sorted(known))}")

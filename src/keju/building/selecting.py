@@ -8,9 +8,8 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from keju.building.bench import Bench
-from keju.building.settings import unlike
 from keju.building.step import Settings, Step
-from keju.errors import UsageError
+from keju.errors import UsageError, unknown_name
 from keju.items import Item
 
 
@@ -57,7 +56,7 @@ STEP = Step("select", "Keep some items, by task or group.", SelectSettings, sele
 def _check(what: str, wanted: tuple[str, ...], known: set[str]) -> None:
     for name in wanted:
         if name not in known:
-            raise UsageError(unlike(name, known, what))
+            raise UsageError(unknown_name(name, sorted(known), what))
 
 
 def _unwanted(item: Item, settings: SelectSettings, kept: Counter[str]) -> str:

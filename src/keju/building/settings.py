@@ -8,13 +8,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import msgspec
 
-from keju.errors import KejuError, UsageError
+from keju.errors import KejuError, UsageError, unknown_name
 from keju.files import sha256_file
 from keju.local_paths import check_local
 
@@ -79,7 +78,9 @@ def settings_from(
     """
     known = {each.name: each for each in msgspec.structs.fields(shape)}
     given = {key.replace("-", "_"): value for key, value in table.items()}
-    faults = [f"{place}: {unlike(key, known, 'key')}" for key in given if key not in known]
+    faults = [
+        f"{place}: {unknown_name(key, sorted(known), 'key')}" for key in given if key not in known
+    ]
     addresses: list[str] = []
 
     def whole(kind: type, value: object) -> object:
@@ -119,7 +120,7 @@ def _in_words(said: str, kind: object) -> str:
     where = at["key"].replace("[...]", "") if at else ""
     if wrong := _ENUM.fullmatch(what):
         name = "key" if at and at["of_keys"] else "value"
-        return f"{where}: {unlike(wrong['name'], map(str, _allowed(kind)), name)}"
+        return f"{where}: {unknown_name(wrong['name'], sorted(map(str, _allowed(kind))), name)}"
     told = _TYPE.sub(lambda found: _worded(found[1]), what)
     return f"{where}: {told[0].lower()}{told[1:]}"
 
@@ -145,14 +146,6 @@ def description(kind: object) -> str:
     """What a setting's annotation says of it, on one line; empty where it says nothing."""
     metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, msgspec.Meta)]
     return " ".join(meta.description for meta in metas if meta.description)
-
-
-def unlike(name: str, known: Iterable[str], what: str) -> str:
-    """That there is no such name, which one may be meant, and which there are."""
-    names = sorted(name for name in known if name)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"no {what} {name!r}.{hint} There are: {', '.join(names) or 'none'}"
 
 
 def paths_in(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:

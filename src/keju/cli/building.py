@@ -31,6 +31,7 @@ from keju.errors import UsageError, number_of
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
     from keju.building.step import Settings, Step
+    from keju.datasets.readers import Reader
 
 EngineOption = Annotated[
     Literal["native", "ray"],
@@ -143,8 +144,10 @@ def sources(
     from keju.datasets.readers import FORMATS
 
     if not form:
-        for name, what in SOURCES.items():
-            say(f"{name}: {what if name in FORMATS else source_form(name, place='').summary}")
+        for source in SOURCES.entries():
+            say(f"{source.name}: {source.described(lambda form: form.summary)}")
+        for each in FORMATS.entries():
+            say(f"{each.name}: {each.described(_format_summary)}")
         say("The keys of one: keju build sources FORM")
         return
     found = source_form(form, place="keju build sources")
@@ -157,6 +160,10 @@ def sources(
         say("keys of NAME.html.toml beside NAME.html:")
         for key in keys_of(Sidecar):
             say(f"  {key.name} ({key.told}): {key.says}")
+
+
+def _format_summary(reader: Reader) -> str:
+    return f"a format of data import: {reader.what}"
 
 
 @build_app.command()

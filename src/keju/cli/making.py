@@ -171,14 +171,18 @@ def formats(
         raise UsageError(f"{form!r} is not a format. Formats: {', '.join({**FORMATS, **WRITTEN})}")
     if not form:
         width = max(map(len, (*FORMATS, *WRITTEN)))
-        for title, known in (("import", FORMATS), ("export", WRITTEN)):
+        read = [(each.name, each.described(lambda reader: reader.what))
+                for each in FORMATS.entries()]  # fmt: skip
+        written = [(each.name, each.what) for each in WRITTEN.values()]
+        for title, known in (("import", read), ("export", written)):
             out.print(f"[b]{title}[/b]")
-            for each in known.values():
-                say(f"  {each.name:{width}}  {each.what}")
+            for name, what in known:
+                say(f"  {name:{width}}  {what}")
         say("Next: keju data formats FORMAT shows the files and options of one format;")
         say("      keju data detect SRC reports the format of a file or folder")
     if reader := FORMATS.get(form):
-        out.print(f"[b]import {reader.name}[/b]  {reader.what}")
+        plugin = FORMATS.plugin(form)
+        out.print(f"[b]import {reader.name}[/b]  {reader.what}{f' [{plugin}]' if plugin else ''}")
         for line in reader.layout.strip().splitlines():
             say(f"    {line}")
         for name, text in reader.every_option.items():

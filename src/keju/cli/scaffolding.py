@@ -44,7 +44,7 @@ def scaffold_(
     from keju.datasets.scaffold import scaffold
 
     if form == "auto":
-        form = best(Listing(src), FORMATS.values()).reader.name
+        form = best(Listing(src), FORMATS.usable()).reader.name
     for done in scaffold(form, src, folder, dict(option_pair(each) for each in option or ())):
         say(f"{number_of(done.rows, 'row')} in {done.file}. Fill in: {', '.join(done.fill)}")
         say(f"Next: {done.command}")

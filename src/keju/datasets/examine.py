@@ -85,7 +85,7 @@ def examine(src: Path, *, mapping: Path | None = None, seconds: float = SECONDS)
         what = f"records described by {mapping}"
         ranked = [Candidate(FORMATS["mapped"], Detection(1, what, options))]
     elif found is None:
-        ranked = candidates(listing, FORMATS.values())
+        ranked = candidates(listing, FORMATS.usable())
     first = None
     if ranked and ranked[0].detection.fit >= LOWEST and not ranked[0].detection.missing:
         reader, detection = ranked[0]
@@ -104,7 +104,7 @@ def _inner(src: Path) -> Iterator[tuple[Path, Candidate]]:
         sound = folder.is_dir() and not folder.is_symlink() and not is_litter(folder.name)
         if not sound or time.monotonic() > end:
             continue
-        ranked = candidates(Listing(folder), FORMATS.values())
+        ranked = candidates(Listing(folder), FORMATS.usable())
         if ranked and ranked[0].detection.fit >= LOWEST:
             yield folder, ranked[0]
 

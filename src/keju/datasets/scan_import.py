@@ -68,7 +68,7 @@ def is_scans(path: Path) -> bool:
     if is_dataset(path) or not path.exists():
         return False
     listing = Listing(path)
-    fitting = [each for each in candidates(listing, FORMATS.values())
+    fitting = [each for each in candidates(listing, FORMATS.usable())
                if each.detection.fit >= LOWEST]  # fmt: skip
     if fitting:
         return fitting[0].reader.name in _PAGES
@@ -189,7 +189,7 @@ def _form(scans: Path, given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     the user did not ask to skip is not skipped.
     """
     listing = Listing(scans)
-    ranked = candidates(listing, FORMATS.values())
+    ranked = candidates(listing, FORMATS.usable())
     if ranked and ranked[0].reader.name == "pages":
         found = {k: v for k, v in ranked[0].detection.options.items() if k != "skip-missing"}
         return "pages", {**found, **given}

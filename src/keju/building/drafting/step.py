@@ -13,9 +13,8 @@ from keju.building.drafting.making import item_of, read_item
 from keju.building.drafting.pages import Page, asked_of, pages_of, question_of, targets_of
 from keju.building.drafting.replies import Values, refused, taken, unfit
 from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
-from keju.building.settings import unlike
 from keju.building.step import Step
-from keju.errors import DataError, UsageError, number_of
+from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Request
 from keju.models import role_of
 from keju.runs import RunFolder
@@ -93,7 +92,9 @@ def _kept(out: Path, settings: DraftSettings) -> Path:
 def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
     kind = templates.kind(name)
     if kind is None:
-        raise UsageError(unlike(name, [OCR, *(each.name for each in templates.kinds)], "kind"))
+        raise UsageError(
+            unknown_name(name, [OCR, *(each.name for each in templates.kinds)], "kind")
+        )
     if role_of(settings.model) not in {"model", "answers"}:
         raise UsageError(f"{settings.model} cannot draft {name}: that takes a language model")
     if not settings.task and settings.benchmark not in kind.tasks:
@@ -101,7 +102,7 @@ def _kind(name: str, templates: Templates, settings: DraftSettings) -> Kind:
             f"{name} makes no items of {settings.benchmark}. Say benchmark: {', '.join(kind.tasks)}"
         )
     if settings.task and settings.task not in kind.makes:
-        raise UsageError(f"{kind.name}: {unlike(settings.task, kind.makes, 'task')}")
+        raise UsageError(f"{kind.name}: {unknown_name(settings.task, kind.makes, 'task')}")
     show = settings.show or kind.shown.get(declared(_tasks(kind, settings)[0]).benchmark)
     return shown_from(kind, show) if show else kind
 

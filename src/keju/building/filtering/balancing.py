@@ -11,10 +11,9 @@ from msgspec import Meta, Struct
 
 from keju.building.bench import Bench
 from keju.building.releasing.splitting import group_of
-from keju.building.settings import unlike
 from keju.building.step import Settings, Step
 from keju.datasets.values import value_label
-from keju.errors import UsageError
+from keju.errors import UsageError, unknown_name
 from keju.items import Item
 
 _FIELDS: dict[str, Callable[[Item], str]] = {
@@ -156,7 +155,7 @@ def _check(items: Sequence[Item], names: Sequence[str]) -> None:
     known = Counter(name for item in items for name in item.metadata)
     for name in names:
         if name not in _FIELDS and name not in known:
-            raise UsageError(unlike(name, {*_FIELDS, *known}, "field"))
+            raise UsageError(unknown_name(name, sorted({*_FIELDS, *known}), "field"))
 
 
 def _value(item: Item, name: str) -> str:

@@ -22,9 +22,8 @@ from keju.building.filtering.pictures import PictureMeasures, Seen, measure_pict
 from keju.building.filtering.report import FILE, Quality, Spread, quality_report, spreads
 from keju.building.filtering.texts import TextMeasures, measure_texts, read_words, said_by
 from keju.building.markdown import cell
-from keju.building.settings import unlike
 from keju.building.step import Step
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError, number_of, unknown_name
 from keju.files import write_atomic
 
 
@@ -64,7 +63,7 @@ def filter_(bench: Bench, settings: FilterSettings) -> None:
     known = {item.task for item in items}
     for name in settings.tasks:
         if name not in known:
-            raise UsageError(unlike(name, known, "task"))
+            raise UsageError(unknown_name(name, sorted(known), "task"))
     found, limits = _measure(bench, settings), limits_of(settings)
     faults: list[Fault] = []
     dropped = 0

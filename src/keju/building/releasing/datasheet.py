@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from keju.building.markdown import cell
 from keju.building.releasing.facts import Known, facts_of
-from keju.building.settings import unlike
-from keju.errors import UsageError, number_of
+from keju.errors import UsageError, number_of, unknown_name
 from keju.files import read_toml
 
 FILE = "DATASHEET.md"
@@ -40,7 +39,7 @@ def read_answers(path: Path) -> dict[str, str]:
     asked = {name for part in _parts() for name in part.ask}
     for name, value in given.items():
         if name not in asked:
-            raise UsageError(f"{path}: {unlike(name, asked, 'question')}")
+            raise UsageError(f"{path}: {unknown_name(name, sorted(asked), 'question')}")
         if not isinstance(value, str) or not value.strip():
             raise UsageError(f"{path}: {name}: write the answer as text in quotes")
     return given

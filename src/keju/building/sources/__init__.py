@@ -1,31 +1,42 @@
-"""Where a build's material comes from: the forms of ``[[source]]``, one line each."""
+"""The forms of ``[[source]]`` in a recipe: where a build's material comes from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
 from typing import Any
 
-from keju.building.settings import unlike
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
-from keju.errors import UsageError
+from keju.errors import UsageError, unknown_name
+from keju.registry import PluginError, Registry
 
-__all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form"]
+__all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form", "source_names"]
 
-_OWN = {
-    "images": "images:SOURCE",
-    "rows": "rows:SOURCE",
-    "web": "web:SOURCE",
-    "iiif": "iiif:SOURCE",
-    "synth": "ready:SYNTH",
-    "dataset": "ready:DATASET",
-}
 
-SOURCES: Mapping[str, str] = _OWN | {
-    name: f"a format of data import: {reader.what}" for name, reader in FORMATS.items()
-}
-"""Every form by the name that recipes use."""
+def _form(name: str, found: object) -> SourceForm[Any]:
+    if not isinstance(found, SourceForm) or found.name != name:
+        raise TypeError(f"expected a SourceForm named {name!r}")
+    return found
+
+
+SOURCES: Registry[SourceForm[Any]] = Registry(
+    "source",
+    "keju.sources",
+    {
+        "images": "keju.building.sources.images:SOURCE",
+        "rows": "keju.building.sources.rows:SOURCE",
+        "web": "keju.building.sources.web:SOURCE",
+        "iiif": "keju.building.sources.iiif:SOURCE",
+        "synth": "keju.building.sources.ready:SYNTH",
+        "dataset": "keju.building.sources.ready:DATASET",
+    },
+    _form,
+)
+"""The forms that are sources of recipes only; every format of ``data import`` is a form too."""
+
+
+def source_names() -> list[str]:
+    """Every name that ``form = "…"`` can have."""
+    return list(dict.fromkeys([*SOURCES, *FORMATS]))
 
 
 def source_form(name: str, *, place: str) -> SourceForm[Any]:
@@ -33,13 +44,15 @@ def source_form(name: str, *, place: str) -> SourceForm[Any]:
 
     Raises:
         UsageError: there is none; it says which may be meant.
+        PluginError: a plug-in cannot be imported, or a source and a format have the same name.
     """
-    if name not in SOURCES:
-        raise UsageError(f"{place}: {unlike(name, SOURCES, 'form')}")
-    if name in _OWN:
-        module, _, attribute = _OWN[name].partition(":")
-        found: SourceForm[Any] = getattr(import_module(f"{__name__}.{module}"), attribute)
-        return found
+    if name in SOURCES and name in FORMATS:
+        source, form = SOURCES.plugin(name) or "keju", FORMATS.plugin(name) or "keju"
+        raise PluginError(f"{name!r} is a source of {source} and a format of {form}")
+    if name in SOURCES:
+        return SOURCES[name]
+    if name not in FORMATS:
+        raise UsageError(f"{place}: {unknown_name(name, source_names(), 'form')}")
     from keju.building.sources.ready import format_source  # noqa: PLC0415 - only where used
 
     return format_source(name)

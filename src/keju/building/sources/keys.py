@@ -54,17 +54,16 @@ def _page() -> Iterator[str]:
     yield "# Sources of a build and their keys\n"
     yield "What `keju build sources FORM` prints; how sources are used stands in"
     yield "[building.md](building.md#sources). Made by `python tools/make_sources_page.py`."
-    for name in SOURCES:
-        if name not in FORMATS:
-            form = source_form(name, place="")
-            yield f"\n## `{name}`: {form.summary}\n"
-            yield from _table(form.settings)
+    for name in SOURCES.builtin:
+        form = SOURCES[name]
+        yield f"\n## `{name}`: {form.summary}\n"
+        yield from _table(form.settings)
         if name == "web":
             yield "\nBeside each page `NAME.html` may lie `NAME.html.toml`:\n"
             yield '```toml\naddress = "https://library.example.org/p"\nlicence = "CC-BY-4.0"\n```\n'
             yield from _table(Sidecar)
     yield "\n## A format of `keju data import`\n"
-    yield "`form` is its name: " + ", ".join(f"`{name}`" for name in FORMATS) + ".\n"
+    yield "`form` is its name: " + ", ".join(f"`{name}`" for name in FORMATS.builtin) + ".\n"
     yield from _table(source_form(next(iter(FORMATS)), place="").settings)
 
 

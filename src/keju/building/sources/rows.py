@@ -17,7 +17,7 @@ from msgspec import Meta, Struct, field
 from keju.benchmarks import Task, options_in, prompt_of, task
 from keju.building.bench import TABLES
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
-from keju.building.settings import FaultsError, gathering, unlike
+from keju.building.settings import FaultsError, gathering
 from keju.building.sources.base import Site, SourceForm, SourceSettings, writing
 from keju.building.sources.saved_pages import SavedPage, read_saved
 from keju.building.tables import write_table
@@ -26,7 +26,7 @@ from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.mcs_bench.choices import with_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
-from keju.errors import DataError, UsageError, number_of, shortened
+from keju.errors import DataError, UsageError, number_of, shortened, unknown_name
 from keju.items import Item, Provenance
 
 _BLANK = re.compile(r"\{(\w+)\}")
@@ -387,7 +387,7 @@ def _check_columns(settings: RowsSettings, rows: list[Row]) -> None:
     known = {name for row in rows for name in row.cells}
     wanted = [*settings.columns.values(), *settings.fields.values(), *settings.options]
     if missing := [
-        f"{settings.path}: {unlike(name, known, 'column')}"
+        f"{settings.path}: {unknown_name(name, sorted(known), 'column')}"
         for name in [*wanted, *settings.metadata, *filter(None, [settings.kind])]
         if name not in known
     ]:

@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from keju.datasets.manifest import UNKNOWN
-from keju.datasets.readers import (
-    ancientdoc,
-    hisdoc,
-    idx,
-    mapped,
-    mcs_bench,
-    parquet,
-    vlmevalkit,
-)
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.readers.detecting import best, candidates, command
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obi import classes, deciphering, recognition, rejoining
 from keju.datasets.readers.obi.sources import paper_galleries
 from keju.datasets.readers.obstacles import obstacle
-from keju.datasets.readers.pages import alto, folder, hocr, page_xml
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.local_paths import check_local
+from keju.registry import Registry
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
 
 
-def _by_name(*readers: Reader) -> dict[str, Reader]:
-    return {reader.name: reader for reader in readers}
+def _reader(name: str, found: object) -> Reader:
+    if not isinstance(found, Reader) or found.name != name:
+        raise TypeError(f"expected a Reader named {name!r}")
+    return found
 
 
-FORMATS: Mapping[str, Reader] = _by_name(
-    folder.READER,
-    page_xml.READER,
-    alto.READER,
-    hocr.READER,
-    mcs_bench.READER,
-    ancientdoc.READER,
-    hisdoc.READER,
-    recognition.READER,
-    rejoining.READER,
-    classes.CLASSIFICATION,
-    classes.RETRIEVAL,
-    deciphering.READER,
-    idx.READER,
-    vlmevalkit.READER,
-    parquet.READER,
-    mapped.READER,
+FORMATS: Registry[Reader] = Registry(
+    "format",
+    "keju.readers",
+    {
+        "pages": "keju.datasets.readers.pages.folder:READER",
+        "page-xml": "keju.datasets.readers.pages.page_xml:READER",
+        "alto": "keju.datasets.readers.pages.alto:READER",
+        "hocr": "keju.datasets.readers.pages.hocr:READER",
+        "mcs-bench": "keju.datasets.readers.mcs_bench:READER",
+        "ancientdoc": "keju.datasets.readers.ancientdoc:READER",
+        "hisdoc": "keju.datasets.readers.hisdoc:READER",
+        "obi-recognition": "keju.datasets.readers.obi.recognition:READER",
+        "obi-rejoining": "keju.datasets.readers.obi.rejoining:READER",
+        "obi-classification": "keju.datasets.readers.obi.classes:CLASSIFICATION",
+        "obi-retrieval": "keju.datasets.readers.obi.classes:RETRIEVAL",
+        "obi-deciphering": "keju.datasets.readers.obi.deciphering:READER",
+        "idx": "keju.datasets.readers.idx:READER",
+        "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
+        "parquet": "keju.datasets.readers.parquet:READER",
+        "mapped": "keju.datasets.readers.mapped:READER",
+    },
+    _reader,
 )
 """What can be imported, by name."""
 
@@ -151,7 +147,7 @@ _CLEAR = 0.9
 def _other_format(src: Path, reader: Reader) -> str:
     """What a source is and the command that imports it, if another reader is clearly meant."""
     listing = Listing(src)
-    ranked = [] if obstacle(listing) else candidates(listing, FORMATS.values())
+    ranked = [] if obstacle(listing) else candidates(listing, FORMATS.usable())
     if not ranked or ranked[0].reader is reader or ranked[0].detection.fit < _CLEAR:
         return ""
     if any(each.reader is reader and each.detection.fit >= _CLEAR for each in ranked):
@@ -172,20 +168,15 @@ def _unknown_note(**about: str) -> Iterator[str]:
 def _chosen(name: str, src: Path, given: dict[str, str]) -> tuple[Reader, Options, list[str]]:
     """The reader of that name or, for `AUTO`, the best one with its options, and a note of it."""
     if name == AUTO and "map" in given:
-        return mapped.READER, given, [f"read as mapped by {given['map']}"]
+        return FORMATS["mapped"], given, [f"read as mapped by {given['map']}"]
     if name == AUTO and src.exists():
-        reader, detection = best(Listing(src), FORMATS.values())
+        reader, detection = best(Listing(src), FORMATS.usable())
         options = {**detection.options, **given}
         said = "".join(f" --option {key}={value}" for key, value in options.items())
         return reader, options, [f"read as {reader.name}{said}: {detection.what}"]
-    found = FORMATS.get(name)
-    if found is None and name != AUTO:
-        near = get_close_matches(name.casefold(), FORMATS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"no format {name!r}. {hint}Formats: {', '.join(FORMATS)}")
-    if found is None:
+    if name == AUTO:
         raise UsageError(f"{src}: no such file or folder")
-    return found, given, []
+    return FORMATS.find(name), given, []
 
 
 def check_options(reader: Reader, given: Options) -> None:

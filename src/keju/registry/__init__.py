@@ -1,0 +1,30 @@
+"""How models, readers, build steps, sources, metrics and benchmarks are declared and found.
+
+A plug-in is an installed package with entry points, or one Python file that the user names with
+``--plugin FILE.py`` or in the environment variable KEJU_PLUGINS.
+"""
+
+from keju.registry.names import Entry, Registry
+from keju.registry.plugins import (
+    PLUGIN_FILES,
+    Plugin,
+    PluginError,
+    add_plugin_files,
+    check_installed,
+    declare,
+    load_plugin_files,
+    plugin_modules,
+)
+
+__all__ = [
+    "PLUGIN_FILES",
+    "Entry",
+    "Plugin",
+    "PluginError",
+    "Registry",
+    "add_plugin_files",
+    "check_installed",
+    "declare",
+    "load_plugin_files",
+    "plugin_modules",
+]

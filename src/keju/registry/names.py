@@ -1,0 +1,145 @@
+"""`Registry`: names of one kind, those of keju and those of plug-ins, with what they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import Generic, NamedTuple, TypeVar
+
+from keju.errors import UsageError, unknown_name
+from keju.registry.plugins import Claim, Plugin, PluginError, claims, declaration_of, declared
+
+T = TypeVar("T")
+
+_OWN = "keju"
+
+
+class Entry(NamedTuple, Generic[T]):
+    """A name of a registry as lists show it.
+
+    `plugin` is None for a name of keju itself; `thing` is None where `problem` says why it cannot
+    be used.
+    """
+
+    name: str
+    thing: T | None
+    plugin: Plugin | None = None
+    problem: str = ""
+
+    def described(self, summary: Callable[[T], str]) -> str:
+        """One line for a list: the thing's summary or the problem, and the plug-in it is from."""
+        what = self.problem if self.thing is None else summary(self.thing)
+        return f"{what} [{self.plugin}]" if self.plugin else what
+
+
+class Registry(Mapping[str, T]):
+    """Names of one kind and what they mean; a value is imported when it is first looked up.
+
+    As a mapping it contains every name, the built-in ones first. A lookup raises `PluginError`
+    where a plug-in cannot be imported or two providers use the same name.
+
+    Args:
+        kind: what errors call a name, e.g. ``step``.
+        group: the entry-point group of plug-ins, e.g. ``keju.steps``.
+        builtin: keju's own, by name: the thing, or ``module:ATTRIBUTE`` where it is found. A
+            function gives them where that takes time.
+        check: returns the thing that an object declares for a name; raises `TypeError` with the
+            reason if it declares none. It is applied to everything except things in `builtin`.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        builtin: Mapping[str, str | T] | Callable[[], Mapping[str, str | T]],
+        check: Callable[[str, object], T],
+    ) -> None:
+        self.kind = kind
+        self.group = group
+        self._given = builtin
+        self._check = check
+        self._loaded: dict[str, tuple[object, T]] = {}
+
+    @property
+    def builtin(self) -> Mapping[str, str | T]:
+        """What keju itself provides."""
+        if callable(self._given):
+            self._given = self._given()
+        return self._given
+
+    def __getitem__(self, name: str) -> T:
+        own, others = self.builtin.get(name), claims(self.group, name)
+        providers = [*([_OWN] if own is not None else []), *map(str, others)]
+        if not providers:
+            raise KeyError(name)
+        if len(providers) > 1:
+            raise PluginError(
+                f"the {self.kind} {name!r} is provided by {' and by '.join(providers)}. "
+                f"Uninstall one of them, or give it another name"
+            )
+        if own is not None and not isinstance(own, str):
+            return own
+        return self._one(name, own if isinstance(own, str) else others[0])
+
+    def _one(self, name: str, source: str | Claim) -> T:
+        """The thing that one provider declares, checked once for each object."""
+        found = _attribute(source) if isinstance(source, str) else source.load()
+        known = self._loaded.get(name)
+        if known and known[0] is found:
+            return known[1]
+        try:
+            thing = self._check(name, found)
+        except TypeError as error:
+            if isinstance(source, str):
+                raise
+            raise PluginError(f"plug-in {source}: not a {self.kind}: {error}") from None
+        self._loaded[name] = found, thing
+        return thing
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.builtin or name in declared(self.group)
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.builtin
+        yield from sorted(declared(self.group) - self.builtin.keys())
+
+    def __len__(self) -> int:
+        return len(self.builtin.keys() | declared(self.group))
+
+    def find(self, name: str, *, place: str = "") -> T:
+        """The thing of that name.
+
+        Args:
+            name: as the user gave it.
+            place: what the error begins with, e.g. a file and a line.
+
+        Raises:
+            UsageError: no such name; the error has the nearest one and all names.
+            PluginError: a plug-in cannot be imported, or two providers use the name.
+        """
+        if name not in self:
+            start = f"{place}: " if place else ""
+            raise UsageError(f"{start}{unknown_name(name, self, self.kind)}")
+        return self[name]
+
+    def plugin(self, name: str) -> Plugin | None:
+        """The plug-in that provides a name; None for a name of keju itself and an unknown one."""
+        others = [] if name in self.builtin else claims(self.group, name)
+        return others[0].plugin if others else None
+
+    def entries(self) -> Iterator[Entry[T]]:
+        """Every name with its thing or the reason why it cannot be used, for lists."""
+        for name in self:
+            try:
+                yield Entry(name, self[name], self.plugin(name))
+            except PluginError as error:
+                yield Entry(name, None, self.plugin(name), str(error))
+
+    def usable(self) -> list[T]:
+        """Every thing that can be used: a broken plug-in must not stop what does not name it."""
+        return [entry.thing for entry in self.entries() if entry.thing is not None]
+
+
+def _attribute(target: str) -> object:
+    module, _, name = target.partition(":")
+    return declaration_of(getattr(import_module(module), name))

@@ -1,0 +1,284 @@
+"""Where plug-ins are found: entry points, files that the user named, and Python code.
+
+An entry point and a file are imported when a name is first used or listed. Nothing that a dataset,
+a run or a recipe contains is ever imported.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from keju.errors import KejuError, printable, shortened
+from keju.items import Record
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+D = TypeVar("D")
+
+PLUGIN_FILES = "KEJU_PLUGINS"
+"""The environment variable with the paths of plug-in files, separated as in PATH."""
+
+_DECLARATION = "__keju_declaration__"
+
+
+class PluginError(KejuError):
+    """A plug-in is missing, cannot be imported, or uses a name that is already used."""
+
+
+class Plugin(Record, frozen=True, kw_only=True):
+    """A plug-in as manifests record it.
+
+    `name` is a distribution, a file or, for a declaration made in a Python session, a module.
+    Distributions have a `version`, files a `sha256`.
+    """
+
+    name: str
+    version: str = ""
+    sha256: str = ""
+
+    def __str__(self) -> str:
+        """The name with the version or the beginning of the hash."""
+        known = self.version or (f"(sha256 {self.sha256[:12]})" if self.sha256 else "")
+        return printable(shortened(f"{self.name} {known}".strip(), 200))
+
+
+class Claim(NamedTuple):
+    """A plug-in's declaration of a name; `where` distinguishes two of one plug-in."""
+
+    plugin: Plugin
+    where: str
+    load: Callable[[], object]
+
+    def __str__(self) -> str:
+        return str(self.plugin) if self.plugin.name == self.where else f"{self.plugin} {self.where}"
+
+
+def declared(group: str) -> set[str]:
+    """The names that plug-ins declare in a group."""
+    return {*_points(group), *_added(group)}
+
+
+def _loaded(claim: Claim) -> object:
+    try:
+        return claim.load()
+    except PluginError:
+        return None  # It is reported when the name is used.
+
+
+def claims(group: str, name: str) -> list[Claim]:
+    """The plug-ins that declare a name.
+
+    An entry point and the decorator that its own module applied are one claim.
+    """
+    points = _points(group).get(name, [])
+    added = _added(group).get(name, {})
+    if points and added:
+        named = [_loaded(each) for each in points]
+        added = {
+            where: each
+            for where, each in added.items()
+            if not any(each.load() is other for other in named)
+        }
+    return [*points, *added.values()]
+
+
+def declare(group: str, name: str, declaration: object, target: D) -> D:
+    """Register a declaration from Python code; what the decorators of `keju` do.
+
+    Declaring a name again replaces what the same module declared, as a notebook's cell does that
+    is run again.
+
+    Args:
+        group: the registry's entry-point group.
+        name: the name that users write.
+        declaration: what the registry's `check` accepts.
+        target: the decorated class or function, so that an entry point may name it.
+
+    Returns:
+        `target`, unchanged except for a reference to its declaration.
+
+    Raises:
+        PluginError: a plug-in file declares the name twice.
+    """
+    setattr(target, _DECLARATION, declaration)
+    module = getattr(target, "__module__", "__main__")
+    plugin = _LOADING[-1] if _LOADING else _provider(module)
+    names = _DECLARED.setdefault(group, {}).setdefault(name, {})
+    if _LOADING and module in names:
+        raise PluginError(f"plug-in {plugin} declares {name!r} twice in {group}")
+    names[module] = Claim(plugin, plugin.name if _LOADING else module, lambda: declaration)
+    return target
+
+
+def declaration_of(found: object) -> object:
+    """The declaration of a decorated class or function; anything else is its own declaration."""
+    own: Mapping[str, object] = getattr(found, "__dict__", {})
+    return own.get(_DECLARATION, found)
+
+
+def add_plugin_files(files: Iterable[Path]) -> None:
+    """Load plug-in files that the user named, in this process and in every process it starts.
+
+    Raises:
+        PluginError: a file does not exist or cannot be imported.
+    """
+    known = os.environ.get(PLUGIN_FILES, "").split(os.pathsep)
+    given = [str(file.absolute()) for file in files]
+    if apart := [name for name in given if os.pathsep in name]:
+        raise PluginError(f"plug-in {apart[0]}: its path contains {os.pathsep!r}. Move the file")
+    names = dict.fromkeys(each for each in (*known, *given) if each)
+    os.environ[PLUGIN_FILES] = os.pathsep.join(names)
+    load_plugin_files()
+
+
+def load_plugin_files() -> None:
+    """Load the files that KEJU_PLUGINS names and that are not loaded yet.
+
+    Raises:
+        PluginError: a file does not exist or cannot be imported.
+    """
+    for name in os.environ.get(PLUGIN_FILES, "").split(os.pathsep):
+        if name and name not in _FILES:
+            _FILES[name] = None
+            try:
+                _load_file(Path(name))
+            except PluginError as error:
+                _FILES[name] = error
+        if name and (failed := _FILES[name]):
+            raise failed
+
+
+def check_installed(plugins: Iterable[Plugin], place: str) -> list[str]:
+    """Refuse to go on where a recorded plug-in is missing.
+
+    Args:
+        plugins: those that a manifest records.
+        place: what needs them, e.g. ``the run RUN``.
+
+    Returns:
+        A note for each plug-in of which another version is installed.
+
+    Raises:
+        PluginError: a plug-in is missing.
+    """
+    load_plugin_files()
+    notes = []
+    for plugin in plugins:
+        found = _installed(plugin)
+        needs = f"{place} needs the plug-in {plugin} (installed: {found or 'none'})"
+        if not found:
+            hint = "with --plugin FILE.py" if plugin.sha256 else "from a source that you trust"
+            raise PluginError(f"{needs}. {'Load' if plugin.sha256 else 'Install'} it {hint}")
+        if found != plugin:
+            notes.append(needs)
+    return notes
+
+
+def _installed(plugin: Plugin) -> Plugin | None:
+    """The plug-in of the same name that this process can use."""
+    if plugin.sha256:
+        loaded = [each for each in _MODULES.values() if each.name == plugin.name]
+        return next((each for each in loaded if each == plugin), loaded[0] if loaded else None)
+    if not plugin.version:
+        return plugin if plugin.name in sys.modules else None
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - slow to import
+
+    try:
+        return Plugin(name=plugin.name, version=version(plugin.name))
+    except (PackageNotFoundError, ValueError):
+        return None
+
+
+_DECLARED: dict[str, dict[str, dict[str, Claim]]] = {}
+"""What Python code declared: by group, name and module."""
+
+_LOADING: list[Plugin] = []
+"""The plug-in file that is being loaded, if there is one."""
+
+_FILES: dict[str, PluginError | None] = {}
+"""The plug-in files that were loaded, by path, with the error of those that could not be."""
+
+_MODULES: dict[str, Plugin] = {}
+"""The plug-in files that were loaded, by the name of their module."""
+
+
+def plugin_modules() -> list[ModuleType]:
+    """The modules of the plug-in files that were loaded, which no other process can import."""
+    return [sys.modules[name] for name in _MODULES]
+
+
+def _added(group: str) -> dict[str, dict[str, Claim]]:
+    load_plugin_files()
+    return _DECLARED.get(group, {})
+
+
+@cache
+def _points(group: str) -> dict[str, list[Claim]]:
+    """The entry points of a group by name; the modules that they name are not imported."""
+    from importlib.metadata import entry_points  # noqa: PLC0415 - slow to import
+
+    found: dict[str, list[Claim]] = {}
+    for point in entry_points(group=group):
+        found.setdefault(point.name, []).append(_claim(point))
+    return found
+
+
+def _claim(point: EntryPoint) -> Claim:
+    plugin = (
+        Plugin(name=point.dist.name, version=point.dist.version)
+        if point.dist
+        else Plugin(name=point.module)
+    )
+    where = f"(entry point {point.name} = {point.value})"
+
+    def load() -> object:
+        try:
+            return declaration_of(point.load())
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises
+            raise PluginError(f"plug-in {plugin} {where}: {_reason(error)}") from None
+
+    return Claim(plugin, where, load)
+
+
+def _load_file(path: Path) -> None:
+    """Execute a plug-in file as a module of its own.
+
+    Raises:
+        PluginError: it does not exist or raises an error.
+    """
+    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415
+
+    try:
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise PluginError(f"plug-in {path}: {error.strerror or error}") from None
+    name = f"keju_plugin_{path.stem}_{sha256[:12]}"
+    if path.suffix != ".py" or not (spec := spec_from_file_location(name, path)) or not spec.loader:
+        raise PluginError(f"plug-in {path}: not a Python file (.py)")
+    module = sys.modules[name] = module_from_spec(spec)
+    _MODULES[name] = Plugin(name=path.name, sha256=sha256)
+    _LOADING.append(_MODULES[name])
+    try:
+        spec.loader.exec_module(module)
+    except PluginError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises
+        raise PluginError(f"plug-in {path}: {_reason(error)}") from None
+    finally:
+        _LOADING.pop()
+
+
+def _provider(module: str) -> Plugin:
+    return _MODULES.get(module) or Plugin(name=module)
+
+
+def _reason(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

@@ -1,0 +1,250 @@
+"""What a registry offers: built-in names, entry points, plug-in files, and what it refuses."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import uuid
+
+import pytest
+from plugged import distribution
+
+from keju.errors import UsageError
+from keju.registry import (
+    PLUGIN_FILES,
+    Plugin,
+    PluginError,
+    Registry,
+    add_plugin_files,
+    check_installed,
+    declare,
+)
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv(PLUGIN_FILES, "")
+
+
+def number(name, found):
+    if not isinstance(found, int):
+        raise TypeError(f"expected a number for {name}")
+    return found
+
+
+def registry(builtin, *, group=""):
+    return Registry("number", group or f"keju.test.{uuid.uuid4().hex}", builtin, number)
+
+
+def module():
+    return f"numbers_{uuid.uuid4().hex}"
+
+
+def test_built_in_names_keep_their_order_and_are_imported_when_they_are_looked_up():
+    one = registry({"seven": 7, "infinite": "sys:maxsize", "gone": "no.such.module:X"})
+    assert list(one) == ["seven", "infinite", "gone"]
+    assert "gone" in one
+    assert (one["seven"], one["infinite"], one.find("seven")) == (7, sys.maxsize, 7)
+    assert one.plugin("seven") is None
+    with pytest.raises(ModuleNotFoundError):
+        one["gone"]
+
+
+def test_built_in_names_may_come_from_a_function():
+    asked = []
+    one = registry(lambda: asked.append(1) or {"a": 1})
+    assert (asked, one["a"], list(one), asked) == ([1], 1, ["a"], [1])
+
+
+def test_an_unknown_name_has_the_nearest_one_and_all_names_in_its_error():
+    one = registry({"seven": 7, "eight": 8})
+    wrong = r"x.toml: no number 'sevn'\. Did you mean 'seven'\? There are: seven, eight"
+    with pytest.raises(UsageError, match=wrong):
+        one.find("sevn", place="x.toml")
+    with pytest.raises(KeyError):
+        one["sevn"]
+
+
+def test_entry_points_come_after_built_in_names_with_their_distribution(tmp_path, monkeypatch):
+    name, one = module(), registry({"zero": 0})
+    points = {one.group: {"two": f"{name}:TWO", "one": f"{name}:ONE"}}
+    distribution(tmp_path, "some-numbers", "1.2", points, **{name: "ONE = 1\nTWO = 2\n"})
+    monkeypatch.syspath_prepend(tmp_path)
+    assert list(one) == ["zero", "one", "two"]
+    assert len(one) == 3
+    assert name not in sys.modules
+    assert one["two"] == 2
+    assert one.plugin("two") == Plugin(name="some-numbers", version="1.2")
+    said = [entry.described(str) for entry in one.entries()]
+    assert said == ["0", "1 [some-numbers 1.2]", "2 [some-numbers 1.2]"]
+
+
+@pytest.mark.parametrize(
+    ("code", "target", "reason"),
+    [
+        ("raise ImportError('needs libnumbers')", "ONE", "ImportError: needs libnumbers"),
+        ("ONE = (", "ONE", "SyntaxError"),
+        ("TWO = 2", "ONE", "AttributeError"),
+        ("ONE = 'one'", "ONE", "not a number: expected a number for one"),
+    ],
+)
+def test_a_broken_entry_point_is_an_error_only_where_it_is_used(
+    tmp_path, monkeypatch, code, target, reason
+):
+    name, one = module(), registry({"zero": 0})
+    points = {one.group: {"one": f"{name}:{target}"}}
+    distribution(tmp_path, "bad-numbers", "0.1", points, **{name: code})
+    monkeypatch.syspath_prepend(tmp_path)
+    assert one["zero"] == 0
+    assert one.usable() == [0]
+    with pytest.raises(PluginError) as failed:
+        one.find("one")
+    assert str(failed.value).startswith(f"plug-in bad-numbers 0.1 (entry point one = {name}:ONE): ")
+    assert reason in str(failed.value)
+    listed = list(one.entries())[1]
+    assert (listed.thing, listed.problem) == (None, str(failed.value))
+
+
+def test_two_providers_of_a_name_are_both_named(tmp_path, monkeypatch):
+    name, one = module(), registry({"zero": 0, "five": 5})
+    for dist in ("first-numbers", "second-numbers"):
+        points = {one.group: {"one": f"{name}:ONE", "zero": f"{name}:ONE"}}
+        distribution(tmp_path / dist, dist, "1", points, **{name: "ONE = 1"})
+        monkeypatch.syspath_prepend(tmp_path / dist)
+    with pytest.raises(PluginError, match=r"'one' is provided by second-numbers.*first-numbers"):
+        one["one"]
+    with pytest.raises(PluginError, match="'zero' is provided by keju and by second-numbers"):
+        one.find("zero")
+    assert one["five"] == 5
+
+
+def test_an_entry_point_that_names_a_decorated_function_is_one_claim(tmp_path, monkeypatch):
+    name, one = module(), registry({})
+    code = (
+        "from keju.registry import declare\n"
+        "def three(): return 'called'\n"
+        f"declare({one.group!r}, 'three', 3, three)\n"
+    )
+    distribution(
+        tmp_path, "decorated", "2", {one.group: {"three": f"{name}:three"}}, **{name: code}
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert one["three"] == 3
+    assert one["three"] == 3
+    assert one.plugin("three") == Plugin(name="decorated", version="2")
+    assert sys.modules[name].three() == "called"
+
+
+def test_a_declaration_of_a_session_replaces_the_one_before(tmp_path):
+    one = registry({})
+
+    def first(): ...
+    def second(): ...
+
+    assert declare(one.group, "n", 1, first) is first
+    assert one["n"] == 1
+    declare(one.group, "n", 2, second)
+    assert one["n"] == 2
+    assert one.plugin("n").name == __name__
+
+
+def test_a_class_derived_from_a_declared_one_declares_nothing():
+    class Base: ...
+
+    one = registry({})
+    declare(one.group, "base", 1, Base)
+    derived = type("Derived", (Base,), {})
+    other = registry({"x": derived})
+    assert other["x"] is derived
+    assert not hasattr(derived, "__dict__") or "__keju_declaration__" not in vars(derived)
+
+
+def plugin_file(path, group, body="declare({group!r}, 'nine', 9, nine)"):
+    code = "from keju.registry import declare\ndef nine(): ...\n" + body.format(group=group) + "\n"
+    path.write_text(code, "utf-8")
+    return path
+
+
+def test_a_plugin_file_is_recorded_by_name_and_hash_and_given_to_child_processes(tmp_path):
+    one = registry({"zero": 0})
+    file = plugin_file(tmp_path / "mine.py", one.group)
+    add_plugin_files([file, file])
+    assert list(one) == ["zero", "nine"]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert one.plugin("nine") == Plugin(name="mine.py", sha256=digest)
+    assert str(one.plugin("nine")) == f"mine.py (sha256 {digest[:12]})"
+    assert os.environ[PLUGIN_FILES] == str(file)
+    code = (
+        "from keju.registry import Registry; "
+        f"print(Registry('number', {one.group!r}, {{}}, lambda n, x: x)['nine'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("9\n", "")
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module'"),
+        ("raise SystemExit", "SystemExit"),
+        (
+            "declare({group!r}, 'n', 1, nine); declare({group!r}, 'n', 2, nine)",
+            "declares 'n' twice",
+        ),
+    ],
+)
+def test_a_broken_plugin_file_is_one_line_each_time(tmp_path, body, reason):
+    one = registry({})
+    file = plugin_file(tmp_path / "broken.py", one.group, body)
+    for use in (lambda: add_plugin_files([file]), lambda: list(one)):
+        with pytest.raises(PluginError) as failed:
+            use()
+        assert "broken.py" in str(failed.value)
+        assert reason in str(failed.value)
+        assert "\n" not in str(failed.value)
+
+
+def test_a_plugin_file_must_exist_and_be_python(tmp_path):
+    with pytest.raises(PluginError, match=r"none\.py: No such file"):
+        add_plugin_files([tmp_path / "none.py"])
+    text = tmp_path / "text.txt"
+    text.write_text("x")
+    os.environ[PLUGIN_FILES] = ""
+    with pytest.raises(PluginError, match=r"text\.txt: not a Python file"):
+        add_plugin_files([text])
+    os.environ[PLUGIN_FILES] = ""
+    with pytest.raises(PluginError, match="its path contains"):
+        add_plugin_files([tmp_path / f"a{os.pathsep}b.py"])
+
+
+def test_a_file_and_a_distribution_with_the_same_name_clash(tmp_path, monkeypatch):
+    name, one = module(), registry({})
+    points = {one.group: {"nine": f"{name}:NINE"}}
+    distribution(tmp_path, "nines", "1", points, **{name: "NINE = int('9000')"})
+    monkeypatch.syspath_prepend(tmp_path)
+    add_plugin_files([plugin_file(tmp_path / "own_nine.py", one.group)])
+    with pytest.raises(PluginError, match=r"by nines 1 .* and by own_nine\.py \(sha256"):
+        one["nine"]
+
+
+def test_a_missing_plugin_is_named_and_another_version_is_noted(tmp_path, monkeypatch):
+    gone = Plugin(name="no-such-plugin", version="1.2")
+    wrong = r"the run R needs the plug-in no-such-plugin 1\.2 \(installed: none\)"
+    with pytest.raises(PluginError, match=wrong):
+        check_installed([gone], "the run R")
+    file = plugin_file(tmp_path / "known.py", "keju.test.known")
+    with pytest.raises(
+        PluginError, match=r"known\.py \(sha256 0{12}\) \(installed: none\).*--plugin"
+    ):
+        check_installed([Plugin(name="known.py", sha256="0" * 64)], "the run R")
+    add_plugin_files([file])
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert check_installed([Plugin(name="known.py", sha256=digest)], "the run R") == []
+    notes = check_installed([Plugin(name="known.py", sha256="0" * 64)], "the run R")
+    assert digest[:12] in notes[0]
+    distribution(tmp_path / "site", "some-plugin", "1.3", {})
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert check_installed([Plugin(name="some-plugin", version="1.3")], "R") == []
+    notes = check_installed([Plugin(name="some-plugin", version="1.2")], "R")
+    assert notes == ["R needs the plug-in some-plugin 1.2 (installed: some-plugin 1.3)"]
