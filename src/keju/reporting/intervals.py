@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from keju.items import Protocol, Score
 from keju.scoring import is_ratio_of_sums
@@ -24,13 +24,17 @@ def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measur
         key = (score.model, score.task, score.query, score.protocol, score.metric)
         if key in metrics and score.value is not None and is_ratio_of_sums(score.metric):
             grouped[key].append(score)
-    found = {}
-    for key, of_metric in grouped.items():
-        interval = group_bootstrap(
-            [score.stats["numerator"] for score in of_metric],
-            [score.stats["denominator"] for score in of_metric],
-            [score.group or score.item for score in of_metric],
-        )
-        if interval is not None:
-            found[key] = interval
-    return found
+    found = {key: interval_of_scores(of_metric) for key, of_metric in grouped.items()}
+    return {key: interval for key, interval in found.items() if interval is not None}
+
+
+def interval_of_scores(scores: Sequence[Score]) -> Interval | None:
+    """The interval of the value of one model's scores of one metric, a ratio of sums.
+
+    Every table that shows such a value takes its interval from here, so that it has only one.
+    """
+    return group_bootstrap(
+        [score.stats["numerator"] for score in scores],
+        [score.stats["denominator"] for score in scores],
+        [score.group or score.item for score in scores],
+    )

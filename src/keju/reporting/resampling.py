@@ -10,6 +10,7 @@ import numpy as np
 
 from keju.items import Score
 from keju.reporting.gather import Mains
+from keju.reporting.intervals import interval_of_scores
 from keju.reporting.labels import task_name
 from keju.scoring import BenchmarkResult, is_ratio_of_sums
 from keju.statistics import (
@@ -122,6 +123,7 @@ def resample_benchmark(
     """
     models = list(results)
     drawn = _drawn(mains, models)
+    alone = _alone(mains)
     found = Resampled({}, {}, {}, {}, list(_notes(drawn)), {})
     tested: dict[str, Floats] = {}
     for place, model in enumerate(models):
@@ -140,12 +142,13 @@ def resample_benchmark(
             for domain, names in known.items()
         }
         for domain, values in means.items():
-            if bounds := _bounds(values, drawn, known[domain]):
+            if bounds := _bounds(values, drawn, known[domain], alone.get(model, {})):
                 found.domains[model, domain] = bounds
         if not known or len(known) < len(domains):
             continue
         everything = [name for names in known.values() for name in names]
-        if bounds := _bounds(np.mean(list(means.values()), axis=0), drawn, everything):
+        values = np.mean(list(means.values()), axis=0)
+        if bounds := _bounds(values, drawn, everything, alone.get(model, {})):
             found.overall[model] = bounds
         tested[model] = np.mean(
             [
@@ -157,8 +160,30 @@ def resample_benchmark(
     return _rank(found, results, ranked, tested)
 
 
-def _bounds(values: Floats, drawn: _Resamples, names: Collection[str]) -> Bounds | None:
-    """The interval of a mean over tasks; None where they have too few groups together."""
+def _alone(mains: Mains) -> dict[str, dict[str, list[Score]]]:
+    """The scores with a value by model and task, of metrics that have an interval by themselves."""
+    found: dict[str, dict[str, list[Score]]] = {}
+    for (task, query), scores in mains.items():
+        for score in scores:
+            if score.value is not None and is_ratio_of_sums(score.metric):
+                of_model = found.setdefault(score.model, {})
+                of_model.setdefault(task_name(task, query), []).append(score)
+    return found
+
+
+def _bounds(
+    values: Floats,
+    drawn: _Resamples,
+    names: Collection[str],
+    alone: Mapping[str, Sequence[Score]],
+) -> Bounds | None:
+    """The interval of a mean over tasks; None where they have too few groups together.
+
+    The mean over one task is that task's value and has its interval, as in the tables of tasks.
+    """
+    if len(names) == 1 and (scores := alone.get(next(iter(names)))):
+        its = interval_of_scores(scores)
+        return (its.low, its.high) if its else None
     if drawn.groups_of(names) < FEWEST_GROUPS or not drawn.width(names):
         return None
     found = interval_of_values(values, drawn.width(names))

@@ -19,7 +19,6 @@ from keju.reporting.labels import metric_label, percent, task_name
 from keju.scoring import PROTOCOLS, TaskComparison, compare_models
 from keju.statistics import FEWEST_GROUPS
 
-_RESAMPLES = 4000
 _ROWS: tuple[tuple[Setting, ...], ...] = (
     ("image", "own-ocr", "gold-ocr"),
     ("image", "own-text", "gold-text"),
@@ -107,7 +106,7 @@ def _rows(task_id: str, query: str, protocol: Protocol, found: _Of) -> Iterator[
     values: dict[Setting, float] = {}
     steps = []
     for first, second in _pairs(list(found)):
-        compared = compare_models(kept[second], kept[first], protocol, resamples=_RESAMPLES)
+        compared = compare_models(kept[second], kept[first], protocol)
         for each in compared:
             values[first], values[second] = each.second, each.first
         steps.append(_step(compared[0]) if compared else Cell())

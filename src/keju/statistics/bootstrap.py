@@ -55,8 +55,14 @@ class GroupSums(NamedTuple):
 
 
 def numbered(groups: Sequence[str]) -> tuple[npt.NDArray[np.intp], int]:
-    """The number of each item's group, and how many there are; an empty name is a group alone."""
-    known: dict[str | int, int] = {}
+    """The number of each item's group, and how many there are; an empty name is a group alone.
+
+    Names are numbered in their order as text, so that the draws of a seed depend on the groups and
+    not on the order of the items: one value has one interval wherever it is computed.
+    """
+    known: dict[str | int, int] = {
+        name: number for number, name in enumerate(sorted(set(groups) - {""}))
+    }
     inverse = [known.setdefault(name or place, len(known)) for place, name in enumerate(groups)]
     return np.array(inverse, dtype=np.intp), len(known)
 

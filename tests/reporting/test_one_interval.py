@@ -1,0 +1,97 @@
+"""A value has one interval, wherever and in whatever order of its items it is computed."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import msgspec
+import pytest
+from making import picture
+
+from keju.datasets.store import DatasetWriter
+from keju.items import Item
+from keju.reporting.comparing import comparison_of
+from keju.reporting.comparison_sides import Wanted
+from keju.reporting.gather import gather
+from keju.reporting.intervals import interval_of_scores
+from keju.reporting.labels import percent
+from keju.reporting.view import View, build_view
+from keju.running import run
+from keju.runs import RunFolder
+from keju.scoring import score_run
+from keju.statistics import group_bootstrap, spread
+
+TEXT = "天地玄黃宇宙洪荒日月盈昃辰宿列張寒來暑往秋收冬藏"
+BOOKS = 9
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory) -> Path:
+    """Nine books of one to three pages, read by two engines with errors that differ by book."""
+    folder = tmp_path_factory.mktemp("one-interval")
+    places = [(book, page) for book in range(BOOKS) for page in range(1 + book % 3)]
+    random.Random(7).shuffle(places)
+    with DatasetWriter(
+        folder / "set", name="mine", version="1", licence="CC0-1.0", source="the test"
+    ) as writer:
+        for number, (book, page) in enumerate(places):
+            image = writer.add_image(picture(60 + number), f"page {number}")
+            writer.add(
+                Item(id=f"b{book}-p{page}", benchmark="pages", task="page_ocr", images=(image,),
+                     answer=TEXT[: 8 + book], group=f"book {book}")
+            )  # fmt: skip
+    specs = []
+    for name, step in (("one", 3), ("two", 5)):
+        lines = [
+            {"item": f"b{book}-p{page}", "text": TEXT[(book * step + page) % 4 : 8 + book]}
+            for book, page in places
+        ]
+        (folder / f"{name}.jsonl").write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+        specs.append(f"replay:{folder / name}.jsonl")
+    run(folder / "set", specs, folder / "run")
+    score_run(RunFolder.open(folder / "run"))
+    return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def view(scored) -> View:
+    return build_view(gather([scored], picture_bytes=0), title="t")
+
+
+def test_leaderboard_tasks_and_figures_have_one_interval(view):
+    (board,) = view.boards
+    sure = board.sure["strict"]
+    (row,) = view.tables[0].rows
+    assert len(view.names) == 2
+    for model, cell in zip(view.names, row.cells, strict=True):
+        (standing,) = (each for group in board.groups for each in group.rows if each.model == model)
+        low, high = sure.overall[model]
+        assert low < high
+        assert sure.domains[model, row.domain] == (low, high)
+        assert standing.overall[0].note.split("\n")[0] == cell.note.split("\n")[0]
+        assert cell.note.startswith(f"{percent(low)} to {percent(high)}\n")
+
+
+def test_the_order_of_the_items_changes_no_interval(scored):
+    gathered = gather([scored], picture_bytes=0)
+    (scores,) = gathered.mains["strict"].values()
+    mine = [each for each in scores if each.model == gathered.models[0]]
+    found = interval_of_scores(mine)
+    assert found is not None
+    assert interval_of_scores(sorted(mine, key=lambda each: each.item)) == pytest.approx(found)
+    groups = [each.group for each in mine]
+    values = [each.value for each in mine]
+    (mean, *_) = spread(values, groups)
+    whole = group_bootstrap(values, [1.0] * len(values), groups)
+    assert mean.interval == pytest.approx(whole)
+
+
+def test_a_difference_is_the_negative_of_its_reverse(scored):
+    folder = RunFolder.open(scored)
+    one, two = folder.manifest().models
+    (there,) = comparison_of([folder], "strict", Wanted(models=(one, two))).tasks
+    (back,) = comparison_of([folder], "strict", Wanted(models=(two, one))).tasks
+    assert there.low is not None
+    assert back.high is not None
+    assert (there.low, there.p) == pytest.approx((-back.high, back.p))
