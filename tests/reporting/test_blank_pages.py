@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -19,8 +20,11 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.images import open_image
 from keju.reporting import write_report
+from keju.reporting.asked import empty_on_blank, run_table
 from keju.reporting.blank_pages import invented_lines, invented_rows
+from keju.reporting.browser import Browser
 from keju.reporting.gather import gather
+from keju.reporting.view import build_view
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -100,6 +104,41 @@ def test_other_commands_take_a_run_with_blank_pages(
     assert values == {"p1": 0, "p2": None, "p3": None, "p4": 0.5}
     task = scores[model]["strict"]["tasks"]["page_ocr"]
     assert task["CER"] == pytest.approx(2 / 12)
+    assert scores[model]["blank_pages"] == {
+        "page_ocr": {
+            "pages": 2, "with_text": 1, "characters": 4, "most": 4, "where": "p2", "per_page": 2.0
+        }
+    }  # fmt: skip
+    lines = (tmp_path / "csv" / "blank-pages.csv").read_text("utf-8-sig").splitlines()
+    rows = list(csv.DictReader(lines))
+    found = [
+        (row["item"], row["status"], row["invented_characters"])
+        for row in rows
+        if "one" in row["model"]
+    ]
+    assert found == [("p2", "answered", "4"), ("p3", "empty", "0")]
+
+
+def test_no_text_is_the_right_answer_to_a_blank_page(scored: Path) -> None:
+    gathered = gather([scored], picture_bytes=0)
+    one, two, _ = gathered.voices.values()
+    assert (one.statuses, two.statuses) == ({"answered": 4}, {"answered": 4})
+    view = build_view(gathered, title="t")
+    assert [(row.answered, row.failures) for row in view.models[:2]] == [(4, []), (4, [])]
+    (chunk,) = Browser(gathered, str).chunks
+    assert [answer.get("status") for item in chunk for answer in item["answers"]][:8] == [None] * 8
+
+
+def test_the_table_of_a_run_knows_empty_responses_to_blank_pages(data, tmp_path) -> None:
+    said = {"p1": "", "p2": "", "p3": "天", "p4": "日"}
+    lines = [msgspec.json.encode({"item": item, "text": text}) for item, text in said.items()]
+    (tmp_path / "one.jsonl").write_bytes(b"\n".join(lines))
+    summary = run(data, [f"replay:{tmp_path / 'one.jsonl'}"], tmp_path / "run")
+    (model,) = summary.models
+    assert model.statuses == {"answered": 2, "empty": 2}
+    right = empty_on_blank(RunFolder.open(tmp_path / "run"), summary)
+    assert right == {model.model: 1}
+    assert [str(cell) for cell in run_table(summary, right).columns[3].cells] == ["1 empty"]
 
 
 @needs("rapidocr", "pip install 'keju[ocr]'")

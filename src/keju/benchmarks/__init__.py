@@ -1,6 +1,6 @@
 """What is asked: the catalogues of tasks, as data."""
 
-from keju.benchmarks.blank import as_blank, is_blank
+from keju.benchmarks.blank import as_blank, is_blank, status_for
 from keju.benchmarks.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
@@ -55,6 +55,7 @@ __all__ = [
     "query_of",
     "question_form",
     "question_forms_of",
+    "status_for",
     "task",
     "task_of_number",
     "task_row",

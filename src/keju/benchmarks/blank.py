@@ -26,3 +26,8 @@ def is_blank(item: Item) -> bool:
     """
     texts = (item.answer, item.answer_simplified, item.transcription or "")
     return item.metadata.get(MARK) == "yes" and not any(text.strip() for text in texts)
+
+
+def status_for(item: Item, status: str) -> str:
+    """A response's status as it is counted: no text is the right answer to a blank page."""
+    return "answered" if status == "empty" and is_blank(item) else status

@@ -26,10 +26,16 @@ def show_plan(found: Plan) -> None:
 def show_run(summary: RunSummary, folder: Path, preset: str) -> None:
     """Print the counts of each model, and the parameters that were not sent."""
     # Only now: what prints is as large as what asks, and is not needed while it asks.
-    from keju.reporting.asked import not_sent_lines, run_table, unlike_paper, usage_lines
+    from keju.reporting.asked import (
+        empty_on_blank,
+        not_sent_lines,
+        run_table,
+        unlike_paper,
+        usage_lines,
+    )
     from keju.runs import RunFolder
 
-    out.print(run_table(summary))
+    out.print(run_table(summary, empty_on_blank(RunFolder(folder), summary)))
     for each in summary.models:
         if each.attempts > each.asked:
             say(

@@ -64,6 +64,7 @@ def score(
     """
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
+    from keju.reporting.blank_pages import invented_in, with_blank_pages
     from keju.reporting.reading_lines import reading_lines
     from keju.reporting.terminal import more_tables, scores_tables, summary_lines
     from keju.runs import RunFolder
@@ -92,11 +93,12 @@ def score(
     else:
         found = [sum_up(score_file(what, protocols, encoders, variants=variants))]
     summaries: list[Summary] = []
+    blank = invented_in(RunFolder.open(what)) if json_out is not None and what.is_dir() else {}
 
     def parts() -> Iterator[dict[str, bytes]]:
         for summary in found:
             summaries.append(replace(summary, json={}))
-            yield summary.json
+            yield with_blank_pages(summary, blank) if blank else summary.json
         if not any(summary.results for summary in summaries):
             raise UsageError(f"{what}: no responses to score")
 

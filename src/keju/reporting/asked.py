@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.table import Table
 
+from keju.benchmarks import is_blank
 from keju.items import Failure
 from keju.reporting.plain import plain_table
 from keju.running import ModelSummary, RunSummary, preset, request_count
@@ -18,13 +19,18 @@ from keju.running.failures import hint_of
 from keju.runs import HUMAN, RunFolder
 
 
-def run_table(summary: RunSummary) -> Table:
-    """How each model fared in a run."""
+def run_table(summary: RunSummary, right: Mapping[str, int] | None = None) -> Table:
+    """How each model fared in a run.
+
+    `right` counts, by model, the empty responses to blank pages, which are right answers.
+    """
     table = plain_table(
         "model", "responses", "asked now", "without an answer", "not asked", right=[1, 2]
     )
     for model in summary.models:
-        bad = [f"{n} {status}" for status, n in model.statuses.items() if status != "answered"]
+        statuses = Counter(model.statuses)
+        statuses["empty"] -= (right or {}).get(model.model, 0)
+        bad = [f"{n} {status}" for status, n in statuses.items() if n > 0 and status != "answered"]
         bad += [f"{n}× {kind}" for kind, n in model.failures.items()]
         declined = "; ".join(f"{count}: {why}" for why, count in model.not_asked.items())
         table.add_row(
@@ -35,6 +41,20 @@ def run_table(summary: RunSummary) -> Table:
             declined,
         )
     return table
+
+
+def empty_on_blank(run: RunFolder, summary: RunSummary) -> Counter[str]:
+    """How many responses of each model to blank pages are empty; read only where some are empty."""
+    models = [each.model for each in summary.models if each.statuses.get("empty")]
+    items = run.items() if models else []
+    blank = {(each.task, each.query, each.id) for each in items if is_blank(each)}
+    tasks = {task for task, _, _ in blank}
+    return Counter(
+        model
+        for model in models
+        for response in (run.responses(model, tasks=tasks) if blank else ())
+        if response.status == "empty" and (response.task, response.query, response.item) in blank
+    )
 
 
 def not_sent_lines(summary: RunSummary) -> Iterator[str]:

@@ -1,21 +1,28 @@
-"""Blank pages in a run: what `keju score` prints and the report shows of invented text."""
+"""Blank pages in a run: invented text as `keju score`, its JSON, the report and its CSV show it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import msgspec
+
 from keju.benchmarks import is_blank
 from keju.errors import number_of, shortened
-from keju.items import Response, variant_of
+from keju.items import PromptVariant, Response, variant_of
 from keju.models import role_of
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
 from keju.runs import RunFolder
-from keju.scoring.blank_pages import Invented, invented
+from keju.scoring import Summary
+from keju.scoring.blank_pages import Invented, invented, invented_characters
+from keju.scoring.export import json_task_name, result_names
 
 _Row = tuple[str, str]
 """A model's name and a task."""
+
+InventedBy = dict[tuple[str, PromptVariant], dict[tuple[str, str], Invented]]
+"""What was invented, by model and prompt variant, then by task and query."""
 
 
 class InventedRow(NamedTuple):
@@ -51,21 +58,66 @@ def _is_engine(answers: Sequence[tuple[str, Response]]) -> bool:
     return all(role_of(response.model) == "engine" for _, response in answers)
 
 
-def invented_lines(run: RunFolder) -> Iterator[str]:
-    """A line for each model and prompt variant, where the run has blank pages."""
+def invented_in(run: RunFolder) -> InventedBy:
+    """What each model but baselines invents on the blank pages of a run."""
     items = {(item.task, item.query, item.id) for item in run.items() if is_blank(item)}
-    answers: dict[_Row, list[tuple[str, Response]]] = {}
+    answers: dict[tuple[str, PromptVariant, str, str], list[tuple[str, Response]]] = {}
     for response in run.responses(tasks={task for task, _, _ in items}) if items else ():
         place = (response.task, response.query, response.item)
         if place in items and role_of(response.model) != "baseline":
-            label = variant_of(response).label()
-            name = f"{response.model} ({label})" if label else response.model
-            task = task_name(response.task, response.query)
-            answers.setdefault((name, task), []).append((response.item, response))
-    for (name, task), responses in answers.items():
+            key = (response.model, variant_of(response), response.task, response.query)
+            answers.setdefault(key, []).append((response.item, response))
+    counted: InventedBy = {}
+    for (model, variant, task, query), responses in answers.items():
         found = invented(responses, engine=_is_engine(responses))
-        if found is None:
-            continue
+        if found is not None:
+            counted.setdefault((model, variant), {})[task, query] = found
+    return counted
+
+
+def with_blank_pages(summary: Summary, counted: InventedBy) -> dict[str, bytes]:
+    """The JSON of a model's scores, with the counts of its blank pages beside the protocols."""
+    parts = dict(summary.json)
+    for who, name in result_names(summary.results).items():
+        if name in parts and (of_tasks := counted.get(who)):
+            json = msgspec.json.decode(parts[name], type=dict[str, msgspec.Raw])
+            counts = {
+                json_task_name(*place): {**found._asdict(), "per_page": found.per_page}
+                for place, found in of_tasks.items()
+            }
+            json["blank_pages"] = msgspec.Raw(msgspec.json.encode(counts))
+            parts[name] = msgspec.json.format(msgspec.json.encode(json), indent=2)
+    return parts
+
+
+def blank_page_rows(gathered: Gathered) -> list[dict[str, object]]:
+    """Of every response to a blank page, baselines too: how many characters it invents."""
+    return [
+        {
+            "model": answer.model,
+            "task": task_name(asked.item.task, asked.item.query),
+            "item": asked.item.id,
+            "group": asked.item.group,
+            "round": answer.response.round,
+            "status": answer.response.status,
+            "invented_characters": invented_characters(
+                answer.response, engine=role_of(answer.response.model) == "engine"
+            ),
+        }
+        for asked in gathered.asked.values()
+        if is_blank(asked.item)
+        for answer in asked.answers
+    ]
+
+
+def invented_lines(run: RunFolder) -> Iterator[str]:
+    """A line for each model and prompt variant, where the run has blank pages."""
+    every = [
+        (f"{model} ({label})" if (label := variant.label()) else model, task_name(*place), found)
+        for (model, variant), of_tasks in invented_in(run).items()
+        for place, found in of_tasks.items()
+    ]
+    for name, task, found in every:
         worst = f" (most: {found.most:,}, on {shortened(found.where)})" if found.where else ""
         pages = number_of(found.pages, "blank page", "blank pages")
         yield (

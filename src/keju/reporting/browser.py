@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from keju.benchmarks import missing_reference, options_of, prompt_of, query_of, task
+from keju.benchmarks import missing_reference, options_of, prompt_of, query_of, status_for, task
 from keju.errors import KejuError
 from keju.items import ImageRef, Item, Response, Score
 from keju.reporting.confusions import Mistakes
@@ -127,8 +127,8 @@ class Browser:
         row: Json = {"m": self._models[answer.model], "text": said[:_LONGEST]}
         row |= _reasoning(response)
         row |= _scores(item, answer.scores)
-        if response.status != "answered":
-            row["status"] = response.status
+        if (status := status_for(item, response.status)) != "answered":
+            row["status"] = status
         if response.round > 1:
             row["round"] = response.round
         if response.error is not None:

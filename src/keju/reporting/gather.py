@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of
+from keju.benchmarks import query_of, status_for
 from keju.benchmarks.shared_answers import SharedAnswers
 from keju.errors import UsageError
 from keju.items import (
@@ -306,7 +306,7 @@ def _add_run(
         named = gathered.asked[key].item.id
         renamed = [replace(score, model=label, item=named) for score in found]
         shown = _ranking(response, found) if response.candidate else response
-        voice.take(shown.status, response.benchmark)
+        voice.take(status_for(gathered.asked[key].item, shown.status), response.benchmark)
         gathered.asked[key].answers.append(Answer(label, shown, renamed))
     _hear_readings(gathered, run, folder)
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from keju.benchmarks import is_undeciphered
 from keju.files import FORMULA, write_atomic
+from keju.reporting.blank_pages import blank_page_rows
 from keju.reporting.labels import NOTHING
 from keju.reporting.latex import slug
 from keju.reporting.page import Report
@@ -23,7 +24,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 
     Beside them ``parameters.csv`` (how models behind servers were asked), ``effort.csv`` and
     ``surest.csv`` where pages were transcribed, ``undeciphered.csv`` (one row a reading) where
-    undeciphered characters were asked, ``official-with-reasoning.csv`` where reasoning came in a
+    undeciphered characters were asked, ``blank-pages.csv`` (one row a response, with its invented
+    characters) where pages are blank, ``official-with-reasoning.csv`` where reasoning came in a
     field of its own, and a file for each table in a paper's form, in the paper's units. In the
     others values are fractions. A text that a spreadsheet would take for a formula gets an
     apostrophe before it.
@@ -83,7 +85,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
-    frames |= _parameters(report) | _reasoning(report)
+    frames |= _parameters(report) | _reasoning(report) | _blank_pages(report)
     for table in report.beside:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
@@ -126,6 +128,12 @@ def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:
         for answer in asked.answers
     ]
     return {"undeciphered": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _blank_pages(report: Report) -> dict[str, pl.DataFrame]:
+    """``blank-pages.csv``: the invented characters of each response to a blank page."""
+    rows = blank_page_rows(report.gathered)
+    return {"blank-pages": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _reasoning(report: Report) -> dict[str, pl.DataFrame]:

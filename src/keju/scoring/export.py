@@ -43,11 +43,10 @@ def by_name(
     items: dict[tuple[str, PromptVariant, str], list[Json]] = defaultdict(list)
     for score in scores:
         items[score.model, variant_of(score), score.protocol].append(_item(score))
-    variants_of_all = {result.variant for result in results}
+    names = result_names(results)
     named: dict[str, Json] = defaultdict(dict)
     for result in results:
-        label = result.variant.label(variants_of_all) if len(variants_of_all) > 1 else ""
-        name = f"{result.model} ({label})" if label else result.model
+        name = names[result.model, result.variant]
         rows = items[result.model, result.variant, result.protocol]
         named[name][result.protocol] = {"items": rows} | _summary(result)
         who = (result.model, result.variant)
@@ -57,6 +56,17 @@ def by_name(
         if with_it and result.protocol == "official":
             named[name]["with_reasoning"] = _reasoned(with_it)
     return named
+
+
+def result_names(results: Sequence[Result]) -> dict[tuple[str, PromptVariant], str]:
+    """The key of each model and prompt variant in the JSON: the variant only where it is needed."""
+    variants = {result.variant for result in results}
+    labels = {each: each.label(variants) if len(variants) > 1 else "" for each in variants}
+    return {
+        (each.model, each.variant): f"{each.model} ({label})" if label else each.model
+        for each in results
+        for label in [labels[each.variant]]
+    }
 
 
 def as_text(named: Mapping[str, Json]) -> dict[str, bytes]:
@@ -88,7 +98,7 @@ def _member(name: str, text: bytes) -> bytes:
 def _item(score: Score) -> Json:
     row: Json = {
         "id": score.item,
-        "task": _task_name(score.task, score.query),
+        "task": json_task_name(score.task, score.query),
         "metric": score.metric,
         "value": score.value,
         "status": "unscored" if score.value is None else "scored",
@@ -139,12 +149,12 @@ def _summary(result: Result) -> Json:
         "item_means": _per_task(result.tasks, lambda metric: metric.item_mean),
         "layers": _layers(result.tasks),
         "notes": {
-            _task_name(each.task, each.query): notes
+            json_task_name(each.task, each.query): notes
             for each in result.tasks
             if (notes := {m.metric: m.note for m in each.metrics if m.note})
         },
         "counts": {
-            _task_name(each.task, each.query): {
+            json_task_name(each.task, each.query): {
                 "items": each.items,
                 "responses": each.statuses,
                 "verdicts": each.verdicts,
@@ -156,21 +166,24 @@ def _summary(result: Result) -> Json:
     }
 
 
-def _task_name(task: str, query: str) -> str:
+def json_task_name(task: str, query: str) -> str:
+    """The key of a task, or of one query of it, in the JSON."""
     name = official_number(task)
     return f"{name}/{query}" if query else name
 
 
 def _per_task(tasks: Iterable[TaskResult], value: Callable[[MetricResult], object]) -> Json:
     return {
-        _task_name(each.task, each.query): {metric.metric: value(metric) for metric in each.metrics}
+        json_task_name(each.task, each.query): {
+            metric.metric: value(metric) for metric in each.metrics
+        }
         for each in tasks
     }
 
 
 def _layers(tasks: Iterable[TaskResult]) -> Json:
     return {
-        _task_name(each.task, each.query): metric.layers
+        json_task_name(each.task, each.query): metric.layers
         for each in tasks
         for metric in each.metrics
         if metric.layers
