@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from keju.cli.app import WITH_FAILURES, app, err, out, say
 from keju.cli.asking_output import show_failures, show_plan, show_run
-from keju.cli.decoding import decoding_of
 from keju.cli.ocr_reporting import refuse_scans
 from keju.cli.options import (
     AsJson,
@@ -45,7 +45,6 @@ from keju.cli.options import (
     Timeout,
     WordingNames,
 )
-from keju.cli.selection import selection_of
 from keju.errors import number_of
 
 
@@ -93,44 +92,31 @@ def plan(
     its own.
     """
     from keju.datasets.store import Dataset
-    from keju.models import Fit, ModelOptions, open_models
-    from keju.models.request_fields import declared_dtype, read_system_prompt
+    from keju.models import open_models
+    from keju.models.request_fields import parse_extra_body, read_system_prompt
     from keju.reporting.asked import unlike_paper
     from keju.reporting.plain import print_json
     from keju.reporting.planning import forms_notes, forms_table
     from keju.running import estimate, lend
-    from keju.running import preset as asked_as
+    from keju.running.options import RunOptions
     from keju.running.plan import planned_items
     from keju.running.plan_forms import with_forms
     from keju.running.prices import read_prices
     from keju.runs import RunFolder
 
+    options = RunOptions(
+        tasks=task, limit=limit, sample=sample, seed=seed, rounds=rounds, preset=preset,
+        settings=setting, scripts=script, wordings=wording, boxes=boxes, items=item_list,
+        pairs=pairs, shard=shard, base_url=base_url, sampling_seed=sampling_seed,
+        system_prompt=read_system_prompt(system_prompt), reasoning_effort=reasoning_effort,
+        thinking=thinking, extra_body=parse_extra_body(extra_body or ()), dtype=dtype,
+        max_pixels=max_pixels, max_bytes=max_bytes,
+    )  # fmt: skip
     opened = Dataset.open(dataset)
     items = opened.items()
-    as_in = asked_as(preset)
-    as_in.check(preset, opened.manifest.tasks)
-    options = ModelOptions(
-        base_url=base_url,
-        decoding=as_in.decoding(
-            decoding_of(
-                sampling_seed=sampling_seed,
-                reasoning_effort=reasoning_effort,
-                thinking=thinking,
-                extra_body=extra_body,
-            )
-        ),
-        system_prompt=read_system_prompt(system_prompt),
-        dtype=declared_dtype(dtype),
-        seed=seed,
-        asking=False,
-        fit=Fit(max_pixels=max_pixels, max_bytes=max_bytes),
-    )
-    models = open_models(model, lend(opened, items, options))
-    selection = selection_of(
-        task=task, limit=limit, sample=sample, seed=seed, setting=setting, script=script,
-        wording=wording, boxes=boxes, item_list=item_list, pairs=pairs, shard=shard,
-        rounds=as_in.rounds or 1 if rounds is None else rounds,
-    )  # fmt: skip
+    options.as_in.check(preset, opened.manifest.tasks)
+    models = open_models(model, lend(opened, items, replace(options.model_options(), asking=False)))
+    selection = options.selection()
     there = RunFolder(folder) if folder else None
     costs = read_prices(prices) if prices else None
     found = estimate(opened, models, selection, folder=there, prices=costs, per_minute=per_minute)
@@ -252,63 +238,31 @@ def run(
     Responses are stored as they come, in OUT/responses. The same command again asks only what has
     no response yet.
     """
-    from keju.datasets.store import Dataset
-    from keju.models import Fit, ModelOptions
-    from keju.models.request_fields import declared_dtype, read_system_prompt
-    from keju.running import Budget, Limits, Policy
-    from keju.running import preset as asked_as
+    from keju.models.request_fields import parse_extra_body, read_system_prompt
     from keju.running import run as ask
-    from keju.running.prices import read_prices
+    from keju.running.options import RunOptions
 
     refuse_scans(dataset, model)
-    as_in = asked_as(preset)
-    if as_in.only:
-        as_in.check(preset, Dataset.open(dataset).manifest.tasks)
-    selection = selection_of(
-        task=task, limit=limit, sample=sample, seed=seed, setting=setting, script=script,
-        wording=wording, boxes=boxes, item_list=item_list, pairs=pairs, shard=shard,
-        rounds=as_in.rounds or 1 if rounds is None else rounds,
+    options = RunOptions(
+        tasks=task, limit=limit, sample=sample, seed=seed, rounds=rounds, preset=preset,
+        settings=setting, scripts=script, wordings=wording, boxes=boxes, items=item_list,
+        pairs=pairs, shard=shard, base_url=base_url, api_key_env=api_key_env,
+        concurrency=concurrency, temperature=temperature, top_p=top_p, top_k=top_k,
+        max_tokens=max_tokens, sampling_seed=sampling_seed,
+        system_prompt=read_system_prompt(system_prompt), reasoning_effort=reasoning_effort,
+        thinking=thinking, extra_body=parse_extra_body(extra_body or ()), dtype=dtype,
+        timeout=timeout, max_pixels=max_pixels, max_bytes=max_bytes, max_cost=max_cost,
+        max_requests=max_requests, max_hours=max_hours, prices=prices, per_minute=per_minute,
+        tokens_per_minute=tokens_per_minute, images_per_minute=images_per_minute, batch=batch,
+        retry_failed=retry_failed, reading_order=reading_order,
     )  # fmt: skip
     summary = ask(
         dataset,
         model,
         folder,
-        selection=selection,
-        options=ModelOptions(
-            base_url=base_url,
-            api_key_env=api_key_env,
-            decoding=as_in.decoding(
-                decoding_of(
-                    temperature=temperature,
-                    top_p=top_p,
-                    top_k=top_k,
-                    max_tokens=max_tokens,
-                    sampling_seed=sampling_seed,
-                    reasoning_effort=reasoning_effort,
-                    thinking=thinking,
-                    extra_body=extra_body,
-                )
-            ),
-            system_prompt=read_system_prompt(system_prompt),
-            dtype=declared_dtype(dtype),
-            timeout=timeout,
-            fit=Fit(max_pixels=max_pixels, max_bytes=max_bytes),
-            seed=seed,
-            reading_order=reading_order,
-        ),
-        policy=Policy(
-            concurrency=concurrency,
-            retry_failed=retry_failed,
-            timeout=timeout,
-            batch=batch,
-            limits=Limits(requests=per_minute, tokens=tokens_per_minute, images=images_per_minute),
-            budget=Budget(
-                max_cost=max_cost,
-                max_requests=max_requests,
-                max_hours=max_hours,
-                prices=read_prices(prices) if prices else None,
-            ),
-        ),
+        selection=options.selection_for(dataset),
+        options=options.model_options(),
+        policy=options.policy(),
         console=err,
     )
     show_run(summary, folder, preset)

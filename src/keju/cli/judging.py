@@ -11,7 +11,6 @@ import typer
 from typer.core import TyperGroup
 
 from keju.cli.app import WITH_FAILURES, app, out, say
-from keju.cli.decoding import decoding_of
 from keju.cli.figures import FormatNames, draw_all
 from keju.cli.judges import ask_judging, judge_options, judge_policy, show_judging_plan
 from keju.cli.options import (
@@ -135,8 +134,10 @@ def grade(
         read_rubrics,
         sampled_codes,
     )
+    from keju.models.request_fields import parse_extra_body
     from keju.reporting.judging import agreement_table, grade_lines, grades_table
     from keju.reporting.plain import print_json
+    from keju.running.options import decoding_of
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -158,7 +159,7 @@ def grade(
                 sampling_seed=sampling_seed,
                 reasoning_effort=reasoning_effort,
                 thinking=thinking,
-                extra_body=extra_body,
+                extra_body=parse_extra_body(extra_body or ()),
             ),
             base_url=base_url,
             api_key_env=api_key_env,
@@ -237,8 +238,10 @@ def probe(
         probings,
         read_rubrics,
     )
+    from keju.models.request_fields import parse_extra_body
     from keju.reporting.judging import probe_lines, probes_table
     from keju.reporting.plain import print_json
+    from keju.running.options import decoding_of
     from keju.runs import RunFolder
 
     opened = RunFolder.open(run)
@@ -254,7 +257,7 @@ def probe(
             sampling_seed=sampling_seed,
             reasoning_effort=reasoning_effort,
             thinking=thinking,
-            extra_body=extra_body,
+            extra_body=parse_extra_body(extra_body or ()),
         ),
         base_url=base_url,
         api_key_env=api_key_env,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -52,13 +52,6 @@ def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
                 f"--extra-body {name}: the form is NAME=JSON, such as "
                 "'chat_template_kwargs={\"enable_thinking\": false}'"
             )
-        if name in _RESERVED:
-            raise UsageError(f"--extra-body: {name} is set by keju itself")
-        if _SECRET.search(name):
-            raise UsageError(
-                f"--extra-body: {name} looks like a secret, which a run would store. Give keys in "
-                "environment variables"
-            )
         if name in found:
             raise UsageError(f"--extra-body: {name} is given twice")
         try:
@@ -67,6 +60,28 @@ def parse_extra_body(given: Iterable[str]) -> dict[str, Any]:
             raise UsageError(
                 f"--extra-body {name}: the value is not JSON. Write text in quotes: {name}='\"…\"'"
             ) from None
+    return checked_extra_body(found)
+
+
+def checked_extra_body(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Extra fields of the body as JSON values, checked.
+
+    Raises:
+        UsageError: a field is set by keju, names a secret, or its value is not JSON.
+    """
+    found = {}
+    for name, value in given.items():
+        if name in _RESERVED:
+            raise UsageError(f"--extra-body: {name} is set by keju itself")
+        if _SECRET.search(name):
+            raise UsageError(
+                f"--extra-body: {name} looks like a secret, which a run would store. Give keys in "
+                "environment variables"
+            )
+        try:
+            found[name] = msgspec.json.decode(msgspec.json.encode(value))
+        except (TypeError, ValueError, RecursionError) as error:
+            raise UsageError(f"--extra-body {name}: the value is not JSON: {error}") from None
         for inner in _fields(found[name]):
             if _SECRET.search(inner):
                 raise UsageError(

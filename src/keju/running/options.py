@@ -1,0 +1,215 @@
+"""The options of `keju run` and `keju.run`, and the settings that they make."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from keju.benchmarks.pair_forms import pair_form
+from keju.datasets.store import Dataset
+from keju.errors import UsageError
+from keju.items import Record
+from keju.models import Decoding, Fit, ModelOptions
+from keju.models.request_fields import checked_extra_body, declared_dtype
+from keju.running.ask import Policy
+from keju.running.box_conventions import parse_boxes
+from keju.running.budget import Budget
+from keju.running.item_list import read_item_ids
+from keju.running.presets import Preset, preset
+from keju.running.prices import read_prices
+from keju.running.selecting import Selection
+from keju.running.throttle import Limits
+
+AnyPath = str | os.PathLike[str]
+
+
+class RunOptions(Record, frozen=True, kw_only=True):
+    """The options of a run, each named, typed and set by default as on the command line.
+
+    An option that may be given several times there has its plural as its name and takes one value
+    or a list. `items` is the path of a list of ids, or the ids. `extra_body` maps names to JSON
+    values. `system_prompt` is the text itself.
+    """
+
+    tasks: str | Sequence[str] | None = None
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    rounds: int | None = None
+    preset: str = ""
+    settings: str | Sequence[str] | None = None
+    scripts: str | Sequence[str] | None = None
+    wordings: str | Sequence[str] | None = None
+    boxes: str | Sequence[str] | None = None
+    items: AnyPath | Sequence[str] | None = None
+    pairs: str | None = None
+    shard: str | None = None
+    base_url: str = ""
+    api_key_env: str = "OPENAI_API_KEY"
+    concurrency: int | None = None
+    temperature: float | None = None
+    top_p: float | None = None
+    top_k: int | None = None
+    max_tokens: int | None = None
+    sampling_seed: int | None = None
+    system_prompt: str = ""
+    reasoning_effort: str | None = None
+    thinking: Literal["on", "off"] | None = None
+    extra_body: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    dtype: str = "unknown"
+    timeout: float = 600.0
+    max_pixels: int | None = None
+    max_bytes: int | None = None
+    max_cost: float | None = None
+    max_requests: int | None = None
+    max_hours: float | None = None
+    prices: AnyPath | None = None
+    per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    images_per_minute: float | None = None
+    batch: bool = False
+    retry_failed: bool = False
+    reading_order: bool = True
+
+    @property
+    def as_in(self) -> Preset:
+        """The preset.
+
+        Raises:
+            UsageError: there is none of that name.
+        """
+        return preset(self.preset)
+
+    def selection(self) -> Selection:
+        """Which items are asked, and in which prompt variants.
+
+        Raises:
+            UsageError: a box convention, a pair form or a preset does not exist.
+            DataError: the list of items cannot be read.
+        """
+        for_all, of_model = parse_boxes(_several(self.boxes))
+        given = self.items
+        ids = read_item_ids(Path(given)) if isinstance(given, str | os.PathLike) else given
+        rounds = self.as_in.rounds or 1 if self.rounds is None else self.rounds
+        return Selection(
+            tasks=_several(self.tasks) or None,
+            limit=self.limit,
+            sample=self.sample,
+            seed=self.seed,
+            settings=_several(self.settings) or ("image",),
+            scripts=_several(self.scripts) or ("released",),
+            wordings=_several(self.wordings) or ("released",),
+            boxes=for_all,
+            boxes_of=of_model,
+            rounds=rounds,
+            shard=self.shard,
+            items=None if ids is None else tuple(ids),
+            pairs=None if self.pairs is None else pair_form(self.pairs).name,
+        )
+
+    def selection_for(self, dataset: Path) -> Selection:
+        """The same, for a dataset that the preset has a meaning for.
+
+        Raises:
+            UsageError: as `selection`; or the dataset has no item of the preset's benchmark.
+            DataError: as `selection`; or dataset.json is damaged.
+        """
+        if self.as_in.only:
+            self.as_in.check(self.preset, Dataset.open(dataset).manifest.tasks)
+        return self.selection()
+
+    def model_options(self) -> ModelOptions:
+        """What is set for all models.
+
+        Raises:
+            UsageError: the reasoning effort is empty, an extra field may not be set, the dtype is
+                not a word, or the preset does not exist.
+        """
+        decoding = decoding_of(
+            temperature=self.temperature,
+            top_p=self.top_p,
+            top_k=self.top_k,
+            max_tokens=self.max_tokens,
+            sampling_seed=self.sampling_seed,
+            reasoning_effort=self.reasoning_effort,
+            thinking=self.thinking,
+            extra_body=self.extra_body,
+        )
+        return ModelOptions(
+            base_url=self.base_url,
+            api_key_env=self.api_key_env,
+            decoding=self.as_in.decoding(decoding),
+            system_prompt=self.system_prompt,
+            dtype=declared_dtype(self.dtype),
+            timeout=self.timeout,
+            fit=Fit(max_pixels=self.max_pixels, max_bytes=self.max_bytes),
+            seed=self.seed,
+            reading_order=self.reading_order,
+        )
+
+    def policy(self) -> Policy:
+        """How many requests at once, how long, how often, and at which price.
+
+        Raises:
+            DataError: the price file cannot be read.
+        """
+        return Policy(
+            concurrency=self.concurrency,
+            retry_failed=self.retry_failed,
+            timeout=self.timeout,
+            batch=self.batch,
+            limits=Limits(
+                requests=self.per_minute,
+                tokens=self.tokens_per_minute,
+                images=self.images_per_minute,
+            ),
+            budget=Budget(
+                max_cost=self.max_cost,
+                max_requests=self.max_requests,
+                max_hours=self.max_hours,
+                prices=None if self.prices is None else read_prices(Path(self.prices)),
+            ),
+        )
+
+
+def decoding_of(
+    *,
+    temperature: float | None = None,
+    top_p: float | None = None,
+    top_k: int | None = None,
+    max_tokens: int | None = None,
+    sampling_seed: int | None = None,
+    reasoning_effort: str | None = None,
+    thinking: Literal["on", "off"] | None = None,
+    extra_body: Mapping[str, Any] | None = None,
+) -> Decoding:
+    """Return the decoding parameters that the options give.
+
+    Raises:
+        UsageError: the reasoning effort is empty, or an extra field may not be set.
+    """
+    if reasoning_effort is not None and not reasoning_effort.strip():
+        raise UsageError(
+            "--reasoning-effort is empty. Give a value such as low, or drop the option"
+        )
+    return Decoding(
+        temperature=temperature,
+        top_p=top_p,
+        top_k=top_k,
+        max_tokens=max_tokens,
+        seed=sampling_seed,
+        reasoning_effort=reasoning_effort,
+        thinking=thinking,
+        extra_body=checked_extra_body(extra_body or {}),
+    )
+
+
+def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The values of an option that may be given several times."""
+    if given is None:
+        return ()
+    return (given,) if isinstance(given, str) else tuple(given)
