@@ -270,20 +270,43 @@ def read_toml(path: Path, shape: type[T], *, what: str = "", mend: str | None = 
 
 
 def _toml_table(path: Path, problem: str, mend: str | None) -> dict[str, Any]:
+    return parse_toml(toml_text(path, problem), file=path, problem=problem, mend=mend)
+
+
+def toml_text(path: Path, problem: str) -> str:
+    """The text of a TOML file.
+
+    Raises:
+        DataError: the file is missing, not a file, larger than `MOST_TOML` or not UTF-8; `problem`
+            is what the error says of a wrong encoding.
+    """
     try:
-        text = bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
+        return bounded_bytes(path, MOST_TOML).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{problem}: not UTF-8", file=path, mend="Save it as UTF-8") from None
+
+
+def parse_toml(
+    text: str, *, file: Path | str, problem: str, mend: str | None = None
+) -> dict[str, Any]:
+    """The table in a TOML text.
+
+    Raises:
+        DataError: the text is larger than `MOST_TOML`, not TOML, or has a key of more than
+            `MOST_KEY_PARTS` parts; `problem` is what the error says first.
+    """
+    if len(text) > MOST_TOML:
+        raise DataError(f"larger than {MOST_TOML:,} bytes", file=file, mend="Split the file")
     bare = _TOML_TEXT.sub(lambda found: "" if found[0][0] == "#" else "s", text)
     if _LONG_KEY.search(bare):
         raise DataError(
-            f"{problem}: a key of more than {MOST_KEY_PARTS} parts", file=path, mend="Shorten it"
+            f"{problem}: a key of more than {MOST_KEY_PARTS} parts", file=file, mend="Shorten it"
         )
     try:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         slash = "Write / in paths, or put them into single quotes" if "\\" in str(error) else mend
-        raise DataError(f"{problem}: {error}", file=path, mend=slash) from None
+        raise DataError(f"{problem}: {error}", file=file, mend=slash) from None
 
 
 def bounded_bytes(path: Path, most: int = MOST_JSON) -> bytes:

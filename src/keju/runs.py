@@ -23,8 +23,9 @@ from pathlib import Path
 from msgspec import convert, field
 from msgspec.structs import replace
 
+from keju.benchmarks import know
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
-from keju.errors import DataError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, PromptScript, Record, Response, Setting
 from keju.local_paths import check_local
@@ -51,7 +52,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     run. `format` is the stored one, also where the rest was read from an earlier format. `models`
     maps each model's name to its identity, with the decoding that was asked for (each `Response`
     has what was sent), `settings` each option of the run to its value, `not_asked` each model's
-    name to the reasons and counts of requests it declined.
+    name to the reasons and counts of requests it declined. `benchmarks` has the texts of the
+    definitions of benchmarks that keju does not ship.
     """
 
     format: str = FORMAT
@@ -66,6 +68,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     models: dict[str, dict[str, str]] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
+    benchmarks: dict[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> list[str]:
@@ -130,17 +133,21 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> RunFolder:
-        """Open a run that is there.
+        """Open a run that is there, and make the benchmarks known that it defines.
 
         Raises:
-            UsageError: there is no run at that path.
+            UsageError: there is no run at that path, or another definition of its benchmark is
+                known.
+            DataError: run.json is damaged.
+            PrerequisiteError: a plug-in that a definition names is not installed.
         """
         folder = cls(path)
-        if not folder.manifest_path.is_file():
+        if not folder.exists():
             raise UsageError(
                 f"{path}: not a run (no run.json). Make one with: keju run DATASET --model MODEL "
                 f"--out {shlex.quote(str(path))}"
             )
+        folder.manifest()
         return folder
 
     @property
@@ -173,8 +180,10 @@ class RunFolder:
         return self.manifest_path.is_file()
 
     def manifest(self) -> RunManifest:
-        """Read run.json."""
+        """Read run.json, and make the benchmarks known that it defines."""
         manifest = read_json(self.manifest_path, RunManifest)
+        for name, text in manifest.benchmarks.items():
+            know(text, f"{self.manifest_path}: {shortened(name)}")
         if manifest.format == FORMAT_1:
             return manifest_of_format_1(manifest)
         if manifest.format != FORMAT:

@@ -1,13 +1,16 @@
-"""What is asked: the catalogues of tasks, as data."""
+"""What is asked: the definitions of benchmarks and their tasks, as data."""
 
 from keju.benchmarks.blank import as_blank, is_blank, status_for
 from keju.benchmarks.catalogue import (
     OWN_BENCHMARK,
     OWN_PAGE,
     TaskRow,
+    benchmark,
     benchmark_title,
     is_task_word,
+    means_of,
     official_number,
+    official_source,
     printed_metrics,
     published_tasks,
     task,
@@ -16,6 +19,7 @@ from keju.benchmarks.catalogue import (
     tasks,
     tasks_named,
 )
+from keju.benchmarks.definitions import Definition, Mean, parse_definition
 from keju.benchmarks.forms import (
     QuestionForm,
     QuestionForms,
@@ -25,6 +29,14 @@ from keju.benchmarks.forms import (
 from keju.benchmarks.options import options_in
 from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
 from keju.benchmarks.references import NO_REFERENCE, has_reference, missing_reference
+from keju.benchmarks.registry import (
+    definitions,
+    is_shipped,
+    know,
+    know_all_installed,
+    load_benchmark,
+    texts_of,
+)
 from keju.benchmarks.tasks import CountKind, Query, Task
 from keju.benchmarks.undeciphered import is_undeciphered
 
@@ -33,22 +45,33 @@ __all__ = [
     "OWN_BENCHMARK",
     "OWN_PAGE",
     "CountKind",
+    "Definition",
+    "Mean",
     "Query",
     "QuestionForm",
     "QuestionForms",
     "Task",
     "TaskRow",
     "as_blank",
+    "benchmark",
     "benchmark_title",
     "choices_of",
+    "definitions",
     "has_reference",
     "is_blank",
+    "is_shipped",
     "is_task_word",
     "is_undeciphered",
+    "know",
+    "know_all_installed",
+    "load_benchmark",
+    "means_of",
     "missing_reference",
     "official_number",
+    "official_source",
     "options_in",
     "options_of",
+    "parse_definition",
     "printed_metrics",
     "prompt_of",
     "published_tasks",
@@ -61,4 +84,5 @@ __all__ = [
     "task_row",
     "tasks",
     "tasks_named",
+    "texts_of",
 ]

@@ -1,24 +1,23 @@
-"""The catalogues, read from the data files beside this module, and how a task is found."""
+"""The tasks of the benchmarks that are known in this process, and how one is found."""
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from itertools import chain
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypedDict
 
-import msgspec
-
-from keju.benchmarks.tasks import CountKind, Query, Task
-from keju.errors import DataError, UsageError
-from keju.items import AnswerForm, Protocol
+from keju.benchmarks import registry
+from keju.benchmarks.definitions import Definition, Mean
+from keju.benchmarks.tasks import CountKind, Task
+from keju.errors import UsageError
+from keju.files import read_toml
+from keju.items import Protocol
 from keju.metrics.boxes import box_convention
-
-_FILES = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml", "pages.toml")
 
 OWN_PAGE = "page_ocr"
 """The task of page images that belong to no published benchmark."""
@@ -41,54 +40,13 @@ class TaskRow(TypedDict):
     count_kind: CountKind
 
 
-class _Family(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    form: AnswerForm
-    official: tuple[str, ...]
-    strict: tuple[str, ...]
-    official_note: str = ""
-
-
-class _Asked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    family: str
-    ask: str
-    requirement: str = ""
-    box_convention: str = ""
-
-
-class _Task(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    name_zh: str
-    name_en: str
-    domain: str
-    format: str
-    count: int = 0
-    note: str = ""
-    queries: dict[str, _Asked] = {}
-    family: str = ""
-    ask: str = ""
-    requirement: str = ""
-
-
-class _Catalogue(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    benchmark: str
-    title: str = ""
-    count_kind: CountKind
-    families: dict[str, _Family]
-    printed_metrics: dict[str, tuple[str, ...]] = {}
-    domains_zh: dict[str, str] = {}
-    box_formats: dict[Literal["axes", "scale"], dict[str, str]] = {}
-    tasks: dict[str, _Task]
-
-
-@cache
 def tasks() -> tuple[Task, ...]:
-    """The 55 published tasks, in their papers' order, and after them that of own pages.
+    """The tasks of all benchmarks that are known in this process, in their order.
 
-    The published ones are of MCS-Bench, AncientDoc and OBI-Bench.
+    First those of the benchmarks that keju ships: the 55 published ones, in their papers' order,
+    and that of own pages. After them those of other benchmarks, as they were loaded.
     """
-    found = tuple(task for name in _FILES for task in _declared(name))
-    if len({task.id for task in found}) < len(found):
-        raise DataError("a task id is declared twice", file="keju/benchmarks/data")
-    return found
+    return registry.tasks()
 
 
 def published_tasks() -> tuple[Task, ...]:
@@ -97,16 +55,19 @@ def published_tasks() -> tuple[Task, ...]:
 
 
 def task(task_id: str) -> Task:
-    """The task with that id.
+    """The task with that id, of a benchmark that is known or installed.
 
     Raises:
         UsageError: there is none; the message names the ids nearest to it.
     """
-    found = _by_id().get(task_id)
+    found = registry.task(task_id)
     if found is None:
         near = _near(task_id)
         hint = f" Did you mean {' or '.join(near)}?" if near else ""
-        raise UsageError(f"no task {task_id!r}.{hint} See all with: keju tasks")
+        raise UsageError(
+            f"no task {task_id!r}.{hint} See all with: keju tasks. A task of your own benchmark "
+            "needs --benchmark FILE.toml"
+        )
     return found
 
 
@@ -132,12 +93,13 @@ def tasks_named(name: str, domain: str = "") -> list[Task]:
 
 def is_task_word(text: str) -> bool:
     """Whether a text is the name of a task or of a domain, in Chinese or English."""
-    return text.strip() in _words()
+    return text.strip() in _words(len(tasks()))
 
 
 @cache
-def _words() -> frozenset[str]:
-    named = ((each.name_zh, each.name_en, each.domain_zh, each.domain) for each in tasks())
+def _words(count: int) -> frozenset[str]:
+    """The names of the tasks and domains, as long as so many tasks are known: none is removed."""
+    named = ((each.name_zh, each.name_en, each.domain_zh, each.domain) for each in tasks()[:count])
     return frozenset(chain.from_iterable(named)) - {""}
 
 
@@ -165,9 +127,21 @@ def task_row(task: Task) -> TaskRow:
     )
 
 
-@cache
-def printed_metrics(benchmark: str) -> Mapping[str, tuple[str, ...]]:
-    """What a paper prints as a metric's name, mapped to our `official` metrics.
+def benchmark(name: str) -> Definition:
+    """The definition of the benchmark of that name.
+
+    Raises:
+        UsageError: there is no benchmark of that name.
+    """
+    found = registry.definition(name)
+    if found is None:
+        known = ", ".join(each.name for each in registry.definitions())
+        raise UsageError(f"no benchmark {name!r}; there are {known}")
+    return found
+
+
+def printed_metrics(name: str) -> Mapping[str, tuple[str, ...]]:
+    """What a benchmark's paper prints as a metric's name, mapped to our `official` metrics.
 
     An empty tuple means that the printed measure is no metric of these protocols (a judge's
     score, or a judgement by eye).
@@ -175,24 +149,31 @@ def printed_metrics(benchmark: str) -> Mapping[str, tuple[str, ...]]:
     Raises:
         UsageError: there is no benchmark of that name.
     """
-    return MappingProxyType(_catalogue(benchmark).printed_metrics)
+    return MappingProxyType(benchmark(name).printed_metrics)
 
 
-def benchmark_title(benchmark: str) -> str:
+def means_of(name: str) -> Mapping[str, Mean]:
+    """The means that a benchmark shows beside its overall mean, by name.
+
+    Raises:
+        UsageError: there is no benchmark of that name.
+    """
+    return MappingProxyType(benchmark(name).means)
+
+
+def official_source(name: str) -> str:
+    """The benchmark whose `official` metrics those of a benchmark are: its own, as a rule."""
+    found = registry.definition(name)
+    return (found.official_as or name) if found else name
+
+
+def benchmark_title(name: str) -> str:
     """A benchmark's name in headings, e.g. ``Own pages`` for ``pages``.
 
     Raises:
         UsageError: there is no benchmark of that name.
     """
-    return _catalogue(benchmark).title or benchmark
-
-
-def _catalogue(benchmark: str) -> _Catalogue:
-    for name in _FILES:
-        if (catalogue := _read(name)).benchmark == benchmark:
-            return catalogue
-    known = ", ".join(_read(name).benchmark for name in _FILES)
-    raise UsageError(f"no benchmark {benchmark!r}; there are {known}")
+    return benchmark(name).title or name
 
 
 def box_format(convention: str) -> str:
@@ -202,66 +183,14 @@ def box_format(convention: str) -> str:
         UsageError: there is no such convention.
     """
     axes, scale = box_convention(convention)
-    words = _read("obi_bench.toml").box_formats
+    words = _box_formats()
     return words["axes"][axes] + words["scale"][scale]
 
 
 @cache
-def _read(name: str) -> _Catalogue:
-    text = files("keju.benchmarks").joinpath("data", name).read_text("utf-8")
-    try:
-        return msgspec.convert(tomllib.loads(text), _Catalogue)
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not a catalogue: {error}", file=name) from None
-
-
-def _declared(name: str) -> Iterator[Task]:
-    catalogue = _read(name)
-    for task_id, declared in catalogue.tasks.items():
-        if bool(declared.count) == (catalogue.count_kind == "open"):
-            raise DataError(
-                "a published task needs its count, an open one has none", file=name, item=task_id
-            )
-        if bool(declared.queries) == bool(declared.family and declared.ask):
-            raise DataError(
-                "needs either queries, or a family and what it asks", file=name, item=task_id
-            )
-        yield Task(
-            id=task_id,
-            benchmark=catalogue.benchmark,
-            name_zh=declared.name_zh,
-            name_en=declared.name_en,
-            domain=declared.domain,
-            domain_zh=catalogue.domains_zh.get(declared.domain, ""),
-            format=declared.format,
-            queries=tuple(_queries(name, task_id, declared)),
-            count=declared.count,
-            count_kind=catalogue.count_kind,
-            note=declared.note,
-        )
-
-
-def _queries(name: str, task_id: str, declared: _Task) -> Iterator[Query]:
-    only = _Asked(family=declared.family, ask=declared.ask, requirement=declared.requirement)
-    for query, asked in (declared.queries or {"": only}).items():
-        family = _read(name).families.get(asked.family)
-        if family is None:
-            raise DataError(f"no family {asked.family!r} in this file", file=name, item=task_id)
-        yield Query(
-            name=query,
-            form=family.form,
-            template="\n".join(part for part in (asked.ask, asked.requirement) if part),
-            requirement=asked.requirement,
-            official=family.official,
-            official_note=family.official_note,
-            strict=family.strict,
-            box_convention=asked.box_convention,
-        )
-
-
-@cache
-def _by_id() -> dict[str, Task]:
-    return {task.id: task for task in tasks()}
+def _box_formats() -> dict[Literal["axes", "scale"], dict[str, str]]:
+    file = files("keju.benchmarks").joinpath("data", "box_formats.toml")
+    return read_toml(Path(str(file)), dict[Literal["axes", "scale"], dict[str, str]])
 
 
 def _near(task_id: str) -> list[str]:

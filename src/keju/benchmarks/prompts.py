@@ -81,6 +81,15 @@ def prompt_of(
 def _prompt(item: Item, query: Query, convention: str) -> str:
     if item.verbatim:
         return _filled(item, "question", item.question)
+    return fill(query, item, convention)
+
+
+def fill(query: Query, item: Item, convention: str) -> str:
+    """The template of a query with its blanks filled from an item.
+
+    Raises:
+        DataError: a blank has nothing to fill it.
+    """
     return _BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
 
 

@@ -9,7 +9,7 @@ from keju.items import AnswerForm, Item, Record
 
 CountKind = Literal["items", "items-implied", "images", "open"]
 """What a task's `count` counts: items printed by the paper, items implied by pages times questions
-a page, or images; `open`: no paper defines the task, and the count is 0."""
+a page, or images; `open`: the definition states no number, and the count is 0."""
 
 
 class Query(Record, frozen=True, kw_only=True):
@@ -33,7 +33,10 @@ class Query(Record, frozen=True, kw_only=True):
 
 
 class Task(Record, frozen=True, kw_only=True):
-    """One task of a benchmark, as its registry declares it."""
+    """One task of a benchmark, as its definition declares it.
+
+    `published` says that a paper defines the task and keju ships the definition.
+    """
 
     id: str
     benchmark: str
@@ -46,11 +49,12 @@ class Task(Record, frozen=True, kw_only=True):
     count: int
     count_kind: CountKind
     note: str = ""
+    published: bool = False
 
     @property
-    def published(self) -> bool:
-        """Whether a paper defines the task: only then it has an official protocol and a count."""
-        return self.count_kind != "open"
+    def has_official(self) -> bool:
+        """Whether the task has metrics of the `official` protocol."""
+        return any(query.official for query in self.queries)
 
     @property
     def of_pairs(self) -> bool:

@@ -4,13 +4,13 @@ Exit status: 0 done; 1 finished with failures, which are named; 2 wrong use, or 
 be read.
 """
 
-from keju.cli import looking, ocr_reporting, making, scaffolding, building, choosing  # noqa: I001 - the order in --help
+from keju.cli import looking, benchmarks, ocr_reporting, making, scaffolding, building, choosing  # noqa: I001 - the order in --help
 from keju.cli import reviewing, releasing, asking, results, figures, exporting, judging
 from keju.cli import serving, auditing
 from keju.cli.app import app, main
 
 __all__ = [
-    "app", "asking", "auditing", "building", "choosing", "exporting", "figures", "judging",
-    "looking", "main", "making", "ocr_reporting", "releasing", "results", "reviewing",
+    "app", "asking", "auditing", "benchmarks", "building", "choosing", "exporting", "figures",
+    "judging", "looking", "main", "making", "ocr_reporting", "releasing", "results", "reviewing",
     "scaffolding", "serving",
 ]  # fmt: skip

@@ -13,6 +13,7 @@ from typer.exceptions import TyperException
 
 from keju import __version__
 from keju.cli.addresses import refuse_addresses
+from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
 from keju.errors import KejuError, printable
 
@@ -53,6 +54,7 @@ def main() -> NoReturn:
             # What this terminal's encoding has no bytes for is shown as an escape.
             stream.reconfigure(errors="backslashreplace")
     command = typer.main.get_command(app)
+    add_benchmark_option(command)
     refuse_addresses(command)
     try:
         status = command(standalone_mode=False)

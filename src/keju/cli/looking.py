@@ -31,12 +31,13 @@ def tasks(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List all tasks, published ones and that of own pages, with how each is scored."""
-    from keju.benchmarks import task_row
+    """List all tasks, published ones, that of own pages and your own, with how each is scored."""
+    from keju.benchmarks import know_all_installed, task_row
     from keju.benchmarks import tasks as all_tasks
     from keju.reporting.plain import print_json
     from keju.reporting.terminal import tasks_tables
 
+    know_all_installed()
     if as_json:
         print_json([task_row(task) for task in all_tasks()])
     elif prompts:

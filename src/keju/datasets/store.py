@@ -2,9 +2,10 @@
 
 ::
 
-    DATASET/  dataset.json · items.parquet · images/<sha256>.<ext>
+    DATASET/  dataset.json · items.parquet · images/<sha256>.<ext> · benchmark.toml
 
 A released dataset has its images in tables instead, ``images-00000.parquet`` and so on (`packed`).
+benchmark.toml (`definitions`) exists where the items are of a benchmark that keju does not ship.
 Images are stored byte for byte as they came, because those bytes are what models are sent.
 dataset.json is written last: a folder without it is not a dataset.
 """
@@ -18,6 +19,7 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
+from keju.datasets.definitions import know_stored
 from keju.datasets.manifest import (
     FORMAT,
     IMAGES,
@@ -85,11 +87,13 @@ class Dataset:
 
     @classmethod
     def open(cls, path: Path) -> Dataset:
-        """Open the dataset in a folder.
+        """Open the dataset in a folder, and make the benchmarks known that it defines.
 
         Raises:
-            UsageError: there is no dataset at that path, or it is an address.
-            DataError: dataset.json is damaged or of another format.
+            UsageError: there is no dataset at that path, it is an address, or another definition
+                of its benchmark is known.
+            DataError: dataset.json or a definition is damaged or of another format.
+            PrerequisiteError: a plug-in that a definition names is not installed.
         """
         check_local(path)
         file = path / MANIFEST
@@ -104,6 +108,7 @@ class Dataset:
                 file=file,
                 mend="Use the keju version that wrote it",
             )
+        know_stored(path)
         return cls(path, manifest)
 
     @property

@@ -13,6 +13,7 @@ from types import TracebackType
 import msgspec
 from filelock import FileLock
 
+from keju.datasets.definitions import write_definitions
 from keju.datasets.import_progress import count
 from keju.datasets.manifest import (
     FORMAT,
@@ -227,6 +228,7 @@ class DatasetWriter:
             tasks=dict(sorted(Counter(item.task for item in items).items())),
             made=dict(self._made),
         )
+        write_definitions(self.path, {item.benchmark for item in items})
         write_json(self.path / MANIFEST, manifest)
         return manifest
 

@@ -56,9 +56,9 @@ def ledger_of(
 
 
 def _check_protocols(run: RunFolder, model: str, scores: Sequence[Score]) -> None:
-    # A task that no paper defines has no official protocol, so that scoring again adds nothing.
-    published = any(task(score.task).published for score in scores)
-    wanted: set[Protocol] = set(PROTOCOLS) if published else {"strict"}
+    # Where no task has official metrics, scoring again adds nothing.
+    official = any(task(score.task).has_official for score in scores)
+    wanted: set[Protocol] = set(PROTOCOLS) if official else {"strict"}
     missing = wanted - {score.protocol for score in scores}
     if scores and missing:
         raise UsageError(

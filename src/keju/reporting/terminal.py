@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from keju.benchmarks import NO_REFERENCE, Query, Task, tasks
+from keju.benchmarks import NO_REFERENCE, OWN_BENCHMARK, Query, Task, tasks
 from keju.benchmarks.blank import REASON as BLANK_PAGE
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
@@ -27,27 +27,34 @@ def tasks_tables(listed: Sequence[Task]) -> Iterator[Table]:
     """The catalogue of tasks, one table a domain and one row a query; 80 columns are enough."""
     for place in dict.fromkeys((each.benchmark, each.domain) for each in listed):
         tasks_ = [each for each in listed if (each.benchmark, each.domain) == place]
-        published = any(each.published for each in tasks_)
-        heads = ["official", "strict", "count"] if published else ["strict"]
-        right = [4] if published else []
+        official, counted = (any(map(has, tasks_)) for has in (_has_official, _has_count))
+        heads = ["official"] * official + ["strict"] + ["count"] * counted
+        right = [2 + len(heads) - 1] if counted else []
         table = plain_table("task", "asks for", *heads, right=right, title=": ".join(place))
         table.columns[0].no_wrap = False
         for each in tasks_:
-            _add_task(table, each)
+            _add_task(table, each, official=official, counted=counted)
         yield table
 
 
-def _add_task(table: Table, task: Task) -> None:
-    """Add a task; one that no paper defines has neither official metrics nor a count."""
-    name, counts = f"{task.id:<3} {task.name_zh} {task.name_en}", [f"{task.count:,}"]
+def _has_official(task: Task) -> bool:
+    return task.has_official
+
+
+def _has_count(task: Task) -> bool:
+    return bool(task.count)
+
+
+def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> None:
+    """Add a task, with the columns that its table has."""
+    name, counts = f"{task.id:<3} {task.name_zh} {task.name_en}", [f"{task.count:,}"] * counted
     if task.queries[0].name:
-        table.add_row(name, "", "", "", *counts)
-        name, counts = "", [""]
+        table.add_row(name, "", "", *[""] * official, *counts)
+        name, counts = "", [""] * counted
     for query in task.queries:
         label = f"    {query.name}" if query.name else name
         mains = [next(iter(metrics), "") for metrics in (query.official, query.strict)]
-        cells = [*mains, *counts] if task.published else mains[1:]
-        table.add_row(label, query.form, *cells)
+        table.add_row(label, query.form, *mains[not official :], *counts)
 
 
 def models_table(kinds: Iterable[ModelKind]) -> Table:
@@ -71,7 +78,8 @@ def stats_tables(stats: Stats) -> Iterator[Table]:
     for row in stats.tasks.iter_rows(named=True):
         tasks_.add_row(row["task"], row["name_zh"], *_measures(row))
     tasks_.caption, tasks_.caption_justify, tasks_.caption_style = _units(stats), "left", "none"
-    if any(each.published and each.id in set(stats.tasks["task"]) for each in tasks()):
+    own_pages = {each.id for each in tasks() if each.benchmark == OWN_BENCHMARK}
+    if not own_pages.issuperset(stats.tasks["task"]):
         yield domains
     yield tasks_
     if stats.strata.height:

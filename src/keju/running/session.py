@@ -13,6 +13,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju import __version__
+from keju.benchmarks import texts_of
 from keju.datasets.store import Dataset
 from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
@@ -306,6 +307,7 @@ class Session:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             models={model.name: model.identity for model in self.models},
             settings=self.selection.said,
+            benchmarks=texts_of(item.benchmark for item in self.items),
         )
 
 

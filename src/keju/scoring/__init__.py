@@ -26,6 +26,7 @@ from keju.scoring.answers import Extracted, body_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.case import official_answer
 from keju.scoring.comparing import TaskComparison, compare_models
+from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
 from keju.scoring.floors import WrongPage, wrong_page_errors
@@ -81,6 +82,7 @@ __all__ = [
     "answer_code",
     "binding_of",
     "body_of",
+    "check_metrics",
     "check_scores",
     "compare_models",
     "counting",
@@ -97,6 +99,7 @@ __all__ = [
     "is_ratio_of_sums",
     "is_unclear",
     "joined",
+    "known_metrics",
     "models_of",
     "official_answer",
     "open_text_of",

@@ -8,7 +8,7 @@ from statistics import fmean, median
 
 from msgspec import field
 
-from keju.benchmarks import Query, Task, task, tasks
+from keju.benchmarks import Query, Task, means_of, task, tasks
 from keju.items import (
     PromptScript,
     PromptVariant,
@@ -92,8 +92,8 @@ class MeanResult(Record, frozen=True, kw_only=True):
 class BenchmarkResult(Record, frozen=True, kw_only=True):
     """One benchmark: its domains, and the mean over them.
 
-    `formats` are the means over the domains of only the tasks of one format (MCS-Bench prints MCQ
-    and QA so); ``QA as printed`` leaves out T39, as the paper's tables do.
+    `formats` are the means over the domains of only some tasks (`Definition.means`): MCS-Bench
+    prints MCQ and QA so, and ``QA as printed`` leaves out T39, as the paper's tables do.
     """
 
     benchmark: str
@@ -290,12 +290,9 @@ def _benchmark(name: str, protocol: Protocol, found: Sequence[TaskResult]) -> Be
     results = {(result.task, result.query): result for result in found}
     domains = domain_means(declared, protocol, results)
     formats = {}
-    for kind in ("MCQ", "QA") if name == "MCS-Bench" else ():
-        of_kind = [each for each in declared if each.format == kind]
-        formats[kind] = mean_over_domains(domain_means(of_kind, protocol, results))
-    if formats:
-        printed = [each for each in declared if each.format == "QA" and each.id != "T39"]
-        formats["QA as printed"] = mean_over_domains(domain_means(printed, protocol, results))
+    for title, mean in means_of(name).items():
+        counted = [each for each in declared if mean.takes(each)]
+        formats[title] = mean_over_domains(domain_means(counted, protocol, results))
     return BenchmarkResult(
         benchmark=name, domains=domains, overall=mean_over_domains(domains), formats=formats
     )

@@ -12,6 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
 
 from keju import __version__
+from keju.benchmarks import official_source
 from keju.benchmarks.wordings import RELEASED
 from keju.items import AnswerForm, Protocol
 from keju.scoring import official, recognition, strict
@@ -130,6 +131,7 @@ _BINDINGS: dict[_Key, Binding] = {
 
 def binding_of(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> Binding | None:
     """The binding of a metric of the catalogue, or None where keju computes none."""
+    benchmark = official_source(benchmark)
     return _BINDINGS.get((protocol, benchmark, form, metric)) or _BINDINGS.get(
         (protocol, "", form, metric)
     )

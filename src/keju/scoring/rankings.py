@@ -200,6 +200,13 @@ _MEASURES: dict[str, Measure] = {
     "AP": _of_ranking(average_precision),
     "AUC": _of_ranking(auc),
 }
+
+
+def is_ranking_metric(metric: str) -> bool:
+    """Whether a metric of tasks of pairs has that name."""
+    return metric in _MEASURES
+
+
 _TEXTS: dict[tuple[Protocol, AnswerForm], str] = {
     ("official", "yes-no"): "first-yes-no",
     ("strict", "yes-no"): "yes-no",

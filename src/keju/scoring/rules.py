@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import field
 
-from keju.benchmarks import Query, Task
+from keju.benchmarks import Query, Task, official_source
 from keju.errors import DataError
 from keju.items import AnswerForm, Protocol
 from keju.scoring.protocols import binding_of
@@ -61,7 +61,7 @@ def rules() -> Rules:
 def counting(protocol: Protocol, benchmark: str, form: AnswerForm, metric: str) -> str:
     """How a metric counts, in one sentence."""
     found = rules().counted[protocol][form][metric]
-    return found.where.get(benchmark, found.rule)
+    return found.where.get(official_source(benchmark), found.rule)
 
 
 def pooling(protocol: Protocol, form: AnswerForm, metric: str) -> str:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
-from keju.benchmarks import has_reference
+from keju.benchmarks import has_reference, official_source
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.items import AnswerForm, Item, Protocol, Response
 from keju.metrics import UndefinedMetricError
@@ -218,16 +218,13 @@ _BINDINGS: dict[tuple[Protocol, str, str], SemanticBinding] = {
     ("official", _ANCIENT, "BS-F1"): SemanticBinding(_BERT, _raw, _matched, "raw"),
     ("official", _OBI, "cosine"): SemanticBinding(_MINILM, _raw, _sentence, "raw"),
     ("official", _OBI, "BERTScore"): SemanticBinding(_ROBERTA, _raw, _rescaled, "raw"),
-    ("strict", _MCS, "BERTScore_floor"): SemanticBinding(
-        _BERT, _normalised, _matched_above_floor, "script>once"
-    ),
-    ("strict", _ANCIENT, "BERTScore_floor"): SemanticBinding(
+    ("strict", "", "BERTScore_floor"): SemanticBinding(
         _BERT, _normalised, _matched_above_floor, "script>once"
     ),
     ("strict", _OBI, "BERTScore_floor"): SemanticBinding(
         _ROBERTA, _answer, _matched_above_floor, "answer>once"
     ),
-    ("strict", _OBI, "cosine_floor"): SemanticBinding(
+    ("strict", "", "cosine_floor"): SemanticBinding(
         _MINILM, _answer, _sentence_above_floor, "answer>once"
     ),
 }
@@ -237,4 +234,7 @@ def semantic_binding(
     protocol: Protocol, benchmark: str, form: AnswerForm, metric: str
 ) -> SemanticBinding | None:
     """The binding of a metric that needs an encoder, or None where it needs none."""
-    return _BINDINGS.get((protocol, benchmark, metric)) if form == "text" else None
+    if form != "text":
+        return None
+    own = _BINDINGS.get((protocol, official_source(benchmark), metric))
+    return own or _BINDINGS.get((protocol, "", metric))

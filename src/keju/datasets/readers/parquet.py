@@ -7,6 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
+from keju.datasets.definitions import know_stored
 from keju.datasets.packed import TABLES, Packed
 from keju.datasets.readers.base import (
     Detection,
@@ -29,6 +30,7 @@ SRC/                      a folder
   images/...              the images, by the paths that the items give; or
   images-*.parquet        tables of them: path, and image with its bytes, as keju exports them
   dataset.json            may be absent; language and script are taken from it
+  benchmark.toml          may be absent; the definition of a benchmark of your own
 Reads a dataset whose items or images were changed by hand; sizes and hashes are computed again."""
 
 _ITEMS = "items.parquet"
@@ -48,6 +50,7 @@ def read_parquet(src: Path, writer: DatasetWriter, options: Options) -> Iterator
         raise DataError(
             f"expected a folder with {_ITEMS}", file=src, mend="See: keju data formats parquet"
         )
+    know_stored(src)
     if (src / _MANIFEST).is_file():
         writer.resemble(read_json(kept_inside(src / _MANIFEST, src), DatasetManifest))
     for table in src.glob(TABLES):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from keju.datasets.definitions import write_definitions
 from keju.datasets.packed import write_packed
 from keju.datasets.store import Dataset, write_items
 from keju.datasets.writers.base import Writer
@@ -15,6 +16,7 @@ LAYOUT = """\
 OUT/
   dataset.json            about the dataset: licence, source, hash, how it was made
   items.parquet           the items, exactly
+  benchmark.toml          the definition of a benchmark of your own
   images-00000.parquet    path, and image as the hub keeps it (bytes, path), each image once
 Nothing is skipped. The folder is itself a dataset, which keju runs and validates."""
 
@@ -31,6 +33,7 @@ def write_parquet(dataset: Dataset, items: list[Item], out: Path) -> Iterator[st
     refs = {ref.path: ref for item in items for ref in item.images}
     write_packed(refs.values(), dataset.image_bytes, out)
     write_items(out / "items.parquet", items, rows=ITEM_ROWS)
+    write_definitions(out, {item.benchmark for item in items})
     write_json(out / "dataset.json", dataset.manifest)
     yield from ()
 

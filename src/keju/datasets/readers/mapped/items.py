@@ -173,7 +173,7 @@ class ItemMaker:
             raise _wrong(
                 f"{why} the name {name[:20]!r}",
                 place,
-                "Map it to an id in [values.task]; ids: keju tasks",
+                "Map it to an id in [values.task] (ids: keju tasks), or define it: --benchmark",
             )
         return named[0]
 

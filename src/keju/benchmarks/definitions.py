@@ -1,0 +1,313 @@
+"""`Definition`: a benchmark as its definition file (TOML) declares it, and the parser of the file.
+
+The benchmarks that keju ships and those of users have the same file form and the same parser. A
+definition is data: nothing of it is imported or evaluated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, NoReturn, TypeVar, cast, get_args
+
+import msgspec
+from msgspec import field
+
+from keju.benchmarks.tasks import CountKind, Query, Task
+from keju.errors import DataError, UsageError, shortened
+from keju.files import parse_toml
+from keju.items import AnswerForm, Record
+from keju.metrics.boxes import box_convention
+
+_FORMS: tuple[str, ...] = get_args(AnswerForm)
+_PAIR_FORMS = ("yes-no", "probability")
+_NAME = re.compile(r"\w[\w .-]{0,63}")
+_ID = re.compile(r"\w[\w.-]{0,63}")
+_BLANK = re.compile(r"\{([A-Za-z_][A-Za-z0-9_ ]*)\}")
+_UNKNOWN_FIELD = re.compile(r"contains unknown field `(.+?)`")
+_Table = dict[str, Any]
+_Shape = TypeVar("_Shape", bound=msgspec.Struct)
+
+
+class Mean(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A mean that is shown beside the overall mean: over domains, of some tasks only.
+
+    `formats` are the formats of its tasks, and `without` the ids of tasks that do not count.
+    """
+
+    formats: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+    def takes(self, task: Task) -> bool:
+        """Whether a task counts in this mean."""
+        return task.format in self.formats and task.id not in self.without
+
+
+class Definition(Record, frozen=True, kw_only=True):
+    """A benchmark: what is known about it, and its tasks in their order.
+
+    `title` and `title_zh` are the name in headings. `plugins` are the distributions that must be
+    installed. The metrics of the `official` protocol are computed as those of the published
+    benchmark `official_as`, where it names one. `means` are shown beside the overall mean.
+    `printed_metrics` maps what a paper prints as a metric's name to metrics of the `official`
+    protocol.
+    """
+
+    name: str
+    version: str
+    title: str
+    title_zh: str
+    url: str
+    citation: str
+    licence: str
+    plugins: tuple[str, ...]
+    official_as: str
+    means: dict[str, Mean]
+    printed_metrics: dict[str, tuple[str, ...]]
+    tasks: tuple[Task, ...]
+
+
+class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    form: str
+    strict: tuple[str, ...]
+    official: tuple[str, ...] = ()
+    official_note: str = ""
+
+
+class _QueryRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    family: str
+    ask: str
+    requirement: str = ""
+    box_convention: str = ""
+
+
+class _TaskRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name_zh: str
+    name_en: str
+    domain: str
+    format: str
+    count: int = 0
+    note: str = ""
+    queries: dict[str, _Table] = field(default_factory=dict)
+    family: str = ""
+    ask: str = ""
+    requirement: str = ""
+    box_convention: str = ""
+
+
+class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str
+    version: str
+    tasks: dict[str, _Table]
+    families: dict[str, _Table]
+    title: str = ""
+    title_zh: str = ""
+    url: str = ""
+    citation: str = ""
+    licence: str = ""
+    plugins: tuple[str, ...] = ()
+    official_as: str = ""
+    count_kind: CountKind = "open"
+    domains_zh: dict[str, str] = field(default_factory=dict)
+    means: dict[str, _Table] = field(default_factory=dict)
+    printed_metrics: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def parse_definition(text: str, place: str, *, published: bool = False) -> Definition:
+    """The definition in a TOML text.
+
+    Args:
+        text: the file's content.
+        place: what errors call the file.
+        published: whether the tasks are those of papers (`Task.published`).
+
+    Raises:
+        DataError: the text is not a definition; the error names the table in it, with a hint.
+    """
+    return _Parser(text, place).definition(published=published)
+
+
+class _Parser:
+    def __init__(self, text: str, place: str) -> None:
+        self._place = place
+        table = parse_toml(text, file=place, problem="not a benchmark definition")
+        self._file = self._shaped(table, _File, "")
+        self._families = {
+            name: self._family(name, each) for name, each in self._file.families.items()
+        }
+
+    def definition(self, *, published: bool) -> Definition:
+        file = self._file
+        if not _NAME.fullmatch(file.name):
+            self._fail(
+                f"the name {shortened(file.name)!r} is not usable",
+                hint="Use letters, digits, spaces, points and hyphens, at most 64",
+            )
+        if not file.version.strip():
+            self._fail("the version is empty", hint='Write one, such as version = "1"')
+        if not file.tasks:
+            self._fail("no tasks", hint="Declare at least one, as [tasks.NAME]")
+        tasks = tuple(self._task(name, row, published) for name, row in file.tasks.items())
+        self._known("domains_zh", file.domains_zh, {each.domain for each in tasks}, "domain")
+        return Definition(
+            name=file.name,
+            version=file.version,
+            title=file.title,
+            title_zh=file.title_zh,
+            url=file.url,
+            citation=file.citation,
+            licence=file.licence,
+            plugins=file.plugins,
+            official_as=file.official_as,
+            means={name: self._mean(name, row, tasks) for name, row in file.means.items()},
+            printed_metrics=file.printed_metrics,
+            tasks=tasks,
+        )
+
+    def _family(self, name: str, row: _Table) -> _Family:
+        item = f"families.{name}"
+        family = self._shaped(row, _Family, item)
+        self._known(item, [family.form], _FORMS, "answer form")
+        return family
+
+    def _mean(self, name: str, row: _Table, tasks: Iterable[Task]) -> Mean:
+        item = f"means.{name}"
+        mean = self._shaped(row, Mean, item)
+        self._known(item, mean.formats, {each.format for each in tasks}, "format")
+        self._known(item, mean.without, {each.id for each in tasks}, "task")
+        return mean
+
+    def _task(self, task_id: str, table: _Table, published: bool) -> Task:
+        item = f"tasks.{task_id}"
+        row, file = self._shaped(table, _TaskRow, item), self._file
+        self._check_id(task_id, item)
+        self._check_names(row, item)
+        if bool(row.count) == (file.count_kind == "open") or row.count < 0:
+            self._fail(
+                f"count is {row.count}, but the file's count_kind is {file.count_kind!r}",
+                item=item,
+                hint='Give every task its number of items with count_kind = "items", or none',
+            )
+        if bool(row.queries) == bool(row.family and row.ask):
+            self._fail(
+                "needs either queries, or a family and what it asks",
+                item=item,
+                hint='Write family = "…" and ask = "…", or tables [tasks.NAME.queries.QUERY]',
+            )
+        return Task(
+            id=task_id,
+            benchmark=file.name,
+            name_zh=row.name_zh,
+            name_en=row.name_en,
+            domain=row.domain,
+            domain_zh=file.domains_zh.get(row.domain, ""),
+            format=row.format,
+            queries=tuple(self._queries(item, row)),
+            count=row.count,
+            count_kind=file.count_kind,
+            note=row.note,
+            published=published and file.count_kind != "open",
+        )
+
+    def _queries(self, item: str, row: _TaskRow) -> Iterator[Query]:
+        if not row.queries:
+            only = _QueryRow(
+                family=row.family,
+                ask=row.ask,
+                requirement=row.requirement,
+                box_convention=row.box_convention,
+            )
+            yield self._query(item, "", only, row.format)
+            return
+        if row.family or row.ask or row.requirement or row.box_convention:
+            self._fail(
+                "family, ask, requirement and box_convention belong to its queries", item=item,
+                hint="Move them into the tables of the queries",
+            )  # fmt: skip
+        for name, table in row.queries.items():
+            place = f"{item}.queries.{name}"
+            self._check_id(name, place)
+            yield self._query(place, name, self._shaped(table, _QueryRow, place), row.format)
+
+    def _query(self, item: str, name: str, row: _QueryRow, format_: str) -> Query:
+        self._known(item, [row.family], self._families, "family")
+        family = self._families[row.family]
+        form = cast("AnswerForm", family.form)
+        template = "\n".join(part for part in (row.ask, row.requirement) if part)
+        self._check_blanks(item, template)
+        if format_ == "pairs" and form not in _PAIR_FORMS:
+            self._fail(
+                f"format pairs, but the answer form is {form}", item=item,
+                hint=f"Pairs are answered as {' or '.join(_PAIR_FORMS)}",
+            )  # fmt: skip
+        self._check_boxes(item, row.box_convention, form, template)
+        return Query(
+            name=name,
+            form=form,
+            template=template,
+            requirement=row.requirement,
+            official=family.official,
+            official_note=family.official_note,
+            strict=family.strict,
+            box_convention=row.box_convention,
+        )
+
+    def _check_id(self, name: str, item: str) -> None:
+        if not _ID.fullmatch(name):
+            self._fail(
+                f"the name {shortened(name)!r} is not usable", item=item,
+                hint="Use letters, digits, _, . and -, at most 64",
+            )  # fmt: skip
+
+    def _check_names(self, row: _TaskRow, item: str) -> None:
+        for name in ("name_zh", "name_en", "domain", "format"):
+            if not getattr(row, name).strip():
+                self._fail(f"{name} is empty", item=item, hint="Write it")
+
+    def _check_blanks(self, item: str, template: str) -> None:
+        for name in _BLANK.findall(template):
+            if not re.fullmatch("[a-z_]+", name):
+                self._fail(
+                    f"the blank {{{name}}} would not be filled", item=item,
+                    hint="Write the names of blanks in small letters and _",
+                )  # fmt: skip
+
+    def _check_boxes(self, item: str, convention: str, form: AnswerForm, template: str) -> None:
+        if convention:
+            try:
+                box_convention(convention)
+            except UsageError as error:
+                self._fail(str(error), item=item)
+        elif form == "boxes" or "{box_format}" in template:
+            self._fail(
+                "asks for boxes without a box_convention", item=item,
+                hint='Write, for example, box_convention = "xyxy"',
+            )  # fmt: skip
+
+    def _shaped(self, table: Any, shape: type[_Shape], item: str) -> _Shape:  # noqa: ANN401
+        try:
+            return msgspec.convert(table, shape)
+        except msgspec.ValidationError as error:
+            said = str(error).removesuffix(" - at `$`")
+            if found := _UNKNOWN_FIELD.search(said):
+                self._known(item, [found[1]], shape.__struct_fields__, "key")
+            self._fail(said.replace("`$.", "`").replace("Object ", ""), item=item)
+
+    def _known(
+        self, item: str, names: Iterable[str], known: Iterable[str] | Mapping[str, Any], what: str
+    ) -> None:
+        """Refuse a name that is not among those that are known."""
+        there = list(known)
+        for name in names:
+            if name not in there:
+                near = get_close_matches(name, there, n=1)
+                mean = f"Did you mean {near[0]!r}? " if near else ""
+                self._fail(
+                    f"unknown {what} {shortened(name)!r}",
+                    item=item,
+                    hint=f"{mean}Known: {', '.join(sorted(there) or ['none'])}",
+                )
+
+    def _fail(self, problem: str, *, item: str = "", hint: str | None = None) -> NoReturn:
+        raise DataError(problem, file=self._place, item=item or None, mend=hint) from None

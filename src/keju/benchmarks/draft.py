@@ -1,0 +1,68 @@
+"""A draft of a definition file, and the prompts of a definition with sample content."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+
+from keju.benchmarks.definitions import Definition, parse_definition
+from keju.benchmarks.prompts import fill
+from keju.benchmarks.tasks import Query, Task
+from keju.errors import UsageError
+from keju.files import write_atomic
+from keju.items import Item
+
+_BLANK = re.compile(r"\{([a-z_]+)\}")
+_OPTIONS = ("唐代", "宋代", "元代", "明代")
+
+
+class SamplePrompt(NamedTuple):
+    """The prompt of a question form, with the letters that are on offer."""
+
+    task: Task
+    query: Query
+    text: str
+    letters: str
+
+
+def write_draft(name: str, path: Path) -> None:
+    """Write a commented draft of a definition.
+
+    Raises:
+        UsageError: the file exists, or the name is not usable.
+        DataError: the file cannot be written.
+    """
+    if path.exists():
+        raise UsageError(f"{path}: exists already. Choose another -o FILE, or remove it")
+    text = files("keju.benchmarks").joinpath("data", "draft.toml").read_text("utf-8")
+    if not re.fullmatch(r"\w[\w .-]{0,63}", name):
+        raise UsageError(
+            f"the name {name!r} is not usable. Use letters, digits, spaces, points and hyphens"
+        )
+    text = text.replace('"NAME"', f'"{name}"').replace("FILE", str(path))
+    parse_definition(text, str(path))
+    write_atomic(path, text)
+
+
+def sample_prompts(definition: Definition) -> Iterator[SamplePrompt]:
+    """The prompt of every question form, its blanks filled with sample content."""
+    for task in definition.tasks:
+        for query in task.queries:
+            item = _sample(task, query)
+            letters = "ABCD" if item.options else ""
+            yield SamplePrompt(task, query, fill(query, item, query.box_convention), letters)
+
+
+def _sample(task: Task, query: Query) -> Item:
+    return Item(
+        id="sample",
+        benchmark=task.benchmark,
+        task=task.id,
+        query=query.name,
+        question="（问题）",
+        fields={blank: f"（{blank}）" for blank in _BLANK.findall(query.template)},
+        options=_OPTIONS if query.form == "letter" else (),
+    )

@@ -1,0 +1,249 @@
+"""The benchmarks that are known in this process: shipped, read from files, or installed.
+
+- keju ships definitions as data of this package.
+- `load_benchmark` reads the file that a user names. Datasets and runs contain the definitions of
+  their own benchmarks, which are read when they are opened (`know`).
+- An installed distribution provides one through the entry-point group ``keju.benchmarks``. It is
+  read when a task or benchmark is asked for that is not known otherwise. A dataset or run with a
+  definition of its own therefore never depends on what is installed.
+
+A name has one definition in a process, and a task id belongs to one benchmark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import metadata
+from importlib.resources import files
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+from keju.benchmarks.definitions import Definition, parse_definition
+from keju.benchmarks.tasks import Task
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.files import toml_text
+
+ENTRY_POINTS = "keju.benchmarks"
+"""The entry-point group of installed definitions.
+
+The value of an entry point is a package whose folder contains `FILE`, or a function without
+arguments that returns the path of the definition file.
+"""
+
+FILE = "benchmark.toml"
+"""The usual name of a definition file."""
+
+_SHIPPED = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml", "pages.toml")
+_NOT_ONE = "not a benchmark definition"
+
+
+class Known(NamedTuple):
+    """A definition that is known, with the text of its file, and where that is for messages."""
+
+    definition: Definition
+    text: str
+    place: str
+    shipped: bool = False
+
+
+_known: dict[str, Known] = {}
+_tasks: dict[str, Task] = {}
+
+
+def definitions() -> tuple[Definition, ...]:
+    """The definitions that are known, those that keju ships first."""
+    return tuple(each.definition for each in _all().values())
+
+
+def tasks() -> tuple[Task, ...]:
+    """The tasks of all known definitions, in their order."""
+    _all()
+    return tuple(_tasks.values())
+
+
+def task(task_id: str) -> Task | None:
+    """The task with that id, of a known or installed benchmark."""
+    _all()
+    if task_id not in _tasks:
+        _know_installed(lambda each: any(own.id == task_id for own in each.tasks))
+    return _tasks.get(task_id)
+
+
+def definition(name: str) -> Definition | None:
+    """The definition of that name, known or installed."""
+    if name not in _all():
+        _know_installed(lambda each: each.name == name)
+    found = _known.get(name)
+    return found.definition if found else None
+
+
+def load_benchmark(path: Path) -> Definition:
+    """Read a definition file and make its tasks known.
+
+    Raises:
+        DataError: the file is missing or not a definition.
+        UsageError: its name or a task of it is known with another content.
+        PrerequisiteError: a plug-in that it names is not installed.
+    """
+    return know(toml_text(path, _NOT_ONE), str(path))
+
+
+def know(text: str, place: str) -> Definition:
+    """Make the definition in a TOML text known.
+
+    Args:
+        text: the content of a definition file.
+        place: where it is, for messages.
+
+    Raises:
+        DataError: the text is not a definition.
+        UsageError: its name or a task of it is known with another content.
+        PrerequisiteError: a plug-in that it names is not installed.
+    """
+    for each in _all().values():
+        if each.text == text:
+            return each.definition
+    found = Known(parse_definition(text, place), text, place)
+    there = _known.get(found.definition.name)
+    if there:
+        _check_same(there, found)
+        return there.definition
+    _check_plugins(found)
+    _check_official(found)
+    _add(found)
+    return found.definition
+
+
+def know_all_installed() -> None:
+    """Make all installed definitions known.
+
+    Raises:
+        DataError, UsageError, PrerequisiteError: as `know`.
+    """
+    _know_installed(lambda _: True)
+
+
+def is_shipped(name: str) -> bool:
+    """Whether keju itself ships the definition of that name."""
+    found = _all().get(name)
+    return found is not None and found.shipped
+
+
+def place_of(name: str) -> str:
+    """Where the definition of a known benchmark is: a file, a package, or ``keju``."""
+    return _all()[name].place
+
+
+def texts_of(names: Iterable[str]) -> dict[str, str]:
+    """The texts of the definitions of these benchmarks, without those that keju ships.
+
+    Datasets and runs store them. A benchmark that is not known is skipped.
+    """
+    wanted = sorted(set(names))
+    found = {name: _known[name] for name in wanted if definition(name) is not None}
+    return {name: each.text for name, each in found.items() if not each.shipped}
+
+
+def _all() -> dict[str, Known]:
+    if not _known:
+        folder = files("keju.benchmarks").joinpath("data")
+        for name in _SHIPPED:
+            text = folder.joinpath(name).read_text("utf-8")
+            _add(Known(parse_definition(text, name, published=True), text, "keju", shipped=True))
+    return _known
+
+
+def _add(found: Known) -> None:
+    for each in found.definition.tasks:
+        if (other := _tasks.get(each.id)) is not None:
+            raise UsageError(
+                f"{found.place}: the task {each.id!r} of {found.definition.name} is also a task of "
+                f"{other.benchmark} ({_known[other.benchmark].place}). Rename it in "
+                f"{found.definition.name}"
+            )
+    _known[found.definition.name] = found
+    _tasks.update((each.id, each) for each in found.definition.tasks)
+
+
+def _check_same(there: Known, found: Known) -> None:
+    """Refuse a definition whose content differs from the known one of the same name."""
+    name = found.definition.name
+    same = parse_definition(found.text, found.place, published=there.shipped)
+    if there.definition == same:
+        return
+    if there.shipped:
+        raise UsageError(
+            f"{found.place}: keju ships a benchmark {name!r} with another content. Give yours "
+            "another name"
+        )
+    raise UsageError(
+        f"{found.place}: another definition of {name!r} than in {there.place}. Use one of them: "
+        "import the dataset again with the definition that you want, or give one another name"
+    )
+
+
+def _check_plugins(found: Known) -> None:
+    """Refuse a definition that names a distribution which is not installed."""
+    for name in found.definition.plugins:
+        try:
+            metadata.distribution(name)
+        except (metadata.PackageNotFoundError, ValueError):
+            raise PrerequisiteError(
+                f"{found.place}: the plug-in {name!r}, which the benchmark "
+                f"{found.definition.name!r} names,",
+                f"pip install {name}",
+            ) from None
+
+
+def _check_official(found: Known) -> None:
+    """Refuse `official_as` that does not name a benchmark whose official metrics keju computes."""
+    source = found.definition.official_as
+    published = [each.definition.name for each in _known.values() if _has_official(each)]
+    if source and source not in published:
+        raise DataError(
+            f"official_as names {source!r}, which has no official metrics in keju",
+            file=found.place,
+            mend=f"Use one of: {', '.join(published)}",
+        )
+
+
+def _has_official(known: Known) -> bool:
+    return known.shipped and any(each.has_official for each in known.definition.tasks)
+
+
+def _know_installed(wanted: Callable[[Definition], bool]) -> None:
+    for each in _installed():
+        if each.definition.name not in _known and wanted(each.definition):
+            _check_plugins(each)
+            _check_official(each)
+            _add(each)
+
+
+@cache
+def _installed() -> tuple[Known, ...]:
+    return tuple(map(_read_installed, metadata.entry_points(group=ENTRY_POINTS)))
+
+
+def _read_installed(point: metadata.EntryPoint) -> Known:
+    package = point.dist.name if point.dist else point.value
+    place = f"the installed package {package}"
+    try:
+        path = _path_of(point.load())
+    except Exception as error:
+        raise DataError(
+            f"the entry point {point.name!r} cannot be loaded: {error}",
+            file=place,
+            mend=f"Correct the package, or remove it: pip uninstall {package}",
+        ) from error
+    text = toml_text(path, _NOT_ONE)
+    return Known(parse_definition(text, f"{place} ({path})"), text, f"{place} ({path})")
+
+
+def _path_of(found: object) -> Path:
+    if isinstance(found, ModuleType):
+        return Path(str(files(found).joinpath(FILE)))
+    if callable(found):
+        return Path(found())
+    raise TypeError("expected a package that contains benchmark.toml, or a function")

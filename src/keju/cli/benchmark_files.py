@@ -1,0 +1,71 @@
+"""`--benchmark FILE.toml` of the commands that need the definition of a benchmark."""
+
+from __future__ import annotations
+
+from copy import copy
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+_COMMANDS = frozenset(
+    {
+        ("tasks",),
+        ("data", "detect"),
+        ("data", "import"),
+        ("data", "validate"),
+        ("data", "stats"),
+        ("build", "recipe"),
+        ("plan",),
+        ("run",),
+        ("score",),
+        ("report",),
+        ("serve",),
+    }
+)
+"""Commands that read items or tasks which no dataset or run may define."""
+
+
+def add_benchmark_option(command: Any) -> None:  # noqa: ANN401 - Typer's own class of commands
+    """Give the option to every subcommand that needs it."""
+    option = next(each for each in typer.main.get_command(_alone).params if each.name == "files")
+    option.expose_value, option.callback = False, _load
+    _add(command, option, ())
+
+
+def _add(command: Any, option: Any, path: tuple[str, ...]) -> None:  # noqa: ANN401
+    for name, each in getattr(command, "commands", {}).items():
+        place = *path, name
+        if place in _COMMANDS:
+            each.params.append(copy(option))
+        _add(each, option, place)
+
+
+_alone = typer.Typer(add_completion=False)
+
+
+@_alone.command()
+def _declared(
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--benchmark",
+            metavar="FILE.toml",
+            is_eager=True,
+            help="Definition of a benchmark of your own (see keju benchmark new); may be given "
+            "several times. Datasets and runs contain theirs.",
+        ),
+    ] = None,
+) -> None:
+    """Only declares the option."""
+    del files
+
+
+def _load(context: Any, parameter: Any, value: Any) -> None:  # noqa: ANN401
+    del context, parameter
+    if value:
+        from keju.benchmarks import load_benchmark
+        from keju.scoring import check_metrics
+
+        for each in value:
+            check_metrics(load_benchmark(Path(each)), each)

@@ -1,0 +1,55 @@
+"""The definitions of benchmarks that a DATASET contains, in one file or in a folder of files.
+
+::
+
+    DATASET/  benchmark.toml               the definition of its only benchmark, or
+              benchmarks/NAME.toml         those of several
+
+Benchmarks that keju ships are not stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from keju.benchmarks import know, texts_of
+from keju.benchmarks.registry import FILE
+from keju.errors import DataError
+from keju.files import toml_text, write_atomic
+
+FOLDER = "benchmarks"
+"""The folder of the definitions of a dataset that has items of several benchmarks."""
+
+_MOST = 100
+
+
+def know_stored(folder: Path) -> None:
+    """Make the definitions that a folder contains known.
+
+    Raises:
+        DataError: a file is not a definition, or there are more than 100.
+        UsageError: a name or task is known with another content.
+        PrerequisiteError: a plug-in that a definition names is not installed.
+    """
+    for path in _files(folder):
+        know(toml_text(path, "not a benchmark definition"), str(path))
+
+
+def write_definitions(folder: Path, benchmarks: Iterable[str]) -> None:
+    """Store the definitions of the benchmarks of these names, without those that keju ships."""
+    for path in _files(folder):
+        path.unlink()
+    texts = texts_of(benchmarks)
+    for name, text in texts.items():
+        write_atomic(folder / (FILE if len(texts) == 1 else f"{FOLDER}/{name}.toml"), text)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    if (folder / FILE).exists():
+        yield folder / FILE
+    found = sorted(islice((folder / FOLDER).glob("*.toml"), _MOST + 1))
+    if len(found) > _MOST:
+        raise DataError(f"more than {_MOST} definitions", file=folder / FOLDER)
+    yield from found

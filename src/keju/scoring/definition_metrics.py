@@ -1,0 +1,63 @@
+"""Whether the metrics that a benchmark's definition names exist for its answer forms."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from keju.benchmarks import Definition, Query, Task, is_shipped
+from keju.errors import DataError, shortened
+from keju.items import Protocol
+from keju.scoring.protocols import binding_of
+from keju.scoring.rankings import is_ranking_metric
+from keju.scoring.rules import rules
+from keju.scoring.semantic import semantic_binding
+
+
+def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
+    """The metrics that a query of a task may have under a protocol, as the rules list them."""
+    names = rules().counted[protocol].get(query.form, {})
+    return [name for name in names if _exists(protocol, task, query, name)]
+
+
+def check_metrics(definition: Definition, place: str) -> None:
+    """Refuse a definition with a metric that keju does not compute for its answer form.
+
+    Args:
+        definition: of a benchmark that keju does not ship.
+        place: the file, for messages.
+
+    Raises:
+        DataError: naming the task, the metric, and those that there are.
+    """
+    if is_shipped(definition.name):
+        return
+    protocols: tuple[Protocol, ...] = ("official", "strict")
+    for task in definition.tasks:
+        for query in task.queries:
+            for protocol in protocols:
+                for metric in getattr(query, protocol):
+                    if not _exists(protocol, task, query, metric):
+                        raise _unknown(protocol, task, query, metric, place)
+
+
+def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
+    if task.of_pairs:
+        return is_ranking_metric(metric)
+    given = protocol, task.benchmark, query.form, metric
+    return binding_of(*given) is not None or semantic_binding(*given) is not None
+
+
+def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:
+    known = known_metrics(protocol, task, query)
+    near = get_close_matches(metric, known, n=1)
+    hint = f"Did you mean {near[0]!r}? " if near else ""
+    hint += f"Metrics: {', '.join(known)}" if known else "Leave the list empty"
+    if protocol == "official" and not known:
+        hint += ', or name a published benchmark: official_as = "AncientDoc"'
+    return DataError(
+        f"no {protocol} metric {shortened(metric)!r} for answers of the form {query.form}"
+        + " in pairs" * task.of_pairs,
+        file=place,
+        item=f"tasks.{task.id}" + (f".queries.{query.name}" if query.name else ""),
+        mend=hint,
+    )

@@ -1,0 +1,230 @@
+"""A definition file: what is accepted, and what each mistake in it is reported as."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from keju.benchmarks import (
+    benchmark,
+    benchmark_title,
+    definitions,
+    is_shipped,
+    know,
+    load_benchmark,
+    parse_definition,
+    registry,
+    task,
+    tasks,
+    texts_of,
+)
+from keju.benchmarks.draft import sample_prompts, write_draft
+from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
+from keju.scoring import check_metrics
+
+TEXT = """
+name = "Studies"
+version = "1"
+title = "Manuscript Studies"
+count_kind = "items"
+
+[domains_zh]
+Dunhuang = "敦煌"
+
+[families.choice]
+form = "letter"
+strict = ["Acc", "Acc_chance_corrected"]
+
+[families.locate]
+form = "boxes"
+strict = ["mIoU"]
+
+[tasks.dating]
+name_zh = "断代"
+name_en = "Dating"
+domain = "Dunhuang"
+format = "MCQ"
+family = "choice"
+ask = "{question}\\n{options}"
+requirement = "只输出字母。"
+count = 12
+
+[tasks.seals]
+name_zh = "印章"
+name_en = "Seals"
+domain = "Dunhuang"
+format = "QA"
+count = 3
+
+[tasks.seals.queries.Where]
+family = "locate"
+ask = "Where are the seals? {box_format}"
+box_convention = "xyxy"
+
+[means.MCQ]
+formats = ["MCQ"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """Definitions that a test makes known are forgotten after it."""
+    before = tasks()
+    known, by_id = dict(registry._known), dict(registry._tasks)
+    yield
+    registry._known.clear()
+    registry._known.update(known)
+    registry._tasks.clear()
+    registry._tasks.update(by_id)
+    assert tasks() == before
+
+
+def test_a_definition_has_its_tasks_with_prompts_and_metrics() -> None:
+    found = know(TEXT, "studies.toml")
+    dating, seals = found.tasks
+    assert (dating.benchmark, dating.domain_zh, dating.count) == ("Studies", "敦煌", 12)
+    assert dating.queries[0].template == "{question}\n{options}\n只输出字母。"
+    assert dating.queries[0].strict == ("Acc", "Acc_chance_corrected")
+    assert seals.queries[0].box_convention == "xyxy"
+    assert not dating.published
+    assert not dating.has_official
+    assert task("dating") is dating
+    assert tasks()[-2:] == (dating, seals)
+    assert benchmark_title("Studies") == "Manuscript Studies"
+    assert not is_shipped("Studies")
+    assert texts_of(["Studies", "MCS-Bench", "nobody's"]) == {"Studies": TEXT}
+
+
+def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> None:
+    assert [each.name for each in definitions()[:4]] == [
+        "MCS-Bench", "AncientDoc", "OBI-Bench", "pages",
+    ]  # fmt: skip
+    assert all(is_shipped(each.name) for each in definitions())
+    assert benchmark("MCS-Bench").means["QA as printed"].without == ("T39",)
+    for name in registry._SHIPPED:
+        text = (Path(registry.__file__).parent / "data" / name).read_text("utf-8")
+        assert parse_definition(text, name).name in {each.name for each in definitions()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('form = "letter"', 'form = "lettr"', ("families.choice", "'lettr'", "'letter'")),
+        ('family = "choice"', 'family = "choise"', ("tasks.dating", "'choise'", "'choice'")),
+        ('name_zh = "断代"\n', "", ("tasks.dating", "name_zh")),
+        ('name_zh = "断代"', 'name_zh = " "', ("tasks.dating", "name_zh")),
+        ("count = 12", 'count = "12"', ("tasks.dating", "count")),
+        ("count = 12\n", "", ("tasks.dating", "count")),
+        ("count = 12", "cout = 12", ("tasks.dating", "'cout'", "'count'")),
+        ("[tasks.dating]", '[tasks."a/b"]', ("tasks.a/b", "'a/b'")),
+        ("{question}", "{Question}", ("tasks.dating", "{Question}")),
+        ('ask = "{question}\\n{options}"\n', "", ("tasks.dating", "queries")),
+        ('box_convention = "xyxy"', "", ("tasks.seals.queries.Where", "box_convention")),
+        ('"xyxy"', '"xyyx"', ("tasks.seals.queries.Where", "'xyyx'")),
+        ('formats = ["MCQ"]', 'formats = ["MQC"]', ("means.MCQ", "'MQC'", "'MCQ'")),
+        ('Dunhuang = "敦煌"', 'Dunhang = "敦煌"', ("domains_zh", "'Dunhang'", "'Dunhuang'")),
+        ('name = "Studies"', 'name = "a/b"', ("'a/b'",)),
+        ('name = "Studies"', 'nam = "Studies"', ("'nam'", "'name'")),
+        ('version = "1"\n', "", ("version",)),
+        ('format = "MCQ"', 'format = "pairs"', ("tasks.dating", "pairs")),
+        ("[families.choice]", "[families.choice", ("not a benchmark definition",)),
+    ],
+)
+def test_a_mistake_is_one_line_with_its_place(old: str, new: str, named: tuple[str, ...]) -> None:
+    assert old in TEXT
+    with pytest.raises(DataError) as caught:
+        parse_definition(TEXT.replace(old, new), "studies.toml")
+    message = str(caught.value)
+    assert "\n" not in message
+    for word in ("studies.toml", *named):
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('"Acc_chance_corrected"', '"Acc_chance"', ("tasks.dating", "Acc_chance_corrected")),
+        ('strict = ["mIoU"]', 'strict = ["CER"]', ("tasks.seals.queries.Where", "mIoU, F1_IoU")),
+        ('strict = ["mIoU"]', 'strict = []\nofficial = ["mIoU"]', ("official", "official_as")),
+    ],
+)
+def test_a_metric_that_keju_does_not_compute_is_refused(
+    old: str, new: str, named: tuple[str, ...]
+) -> None:
+    with pytest.raises(DataError) as caught:
+        check_metrics(parse_definition(TEXT.replace(old, new), "studies.toml"), "studies.toml")
+    for word in named:
+        assert word in str(caught.value)
+
+
+def test_a_strict_metric_of_any_benchmark_can_be_used() -> None:
+    text = TEXT.replace('form = "letter"', 'form = "text"').replace(
+        '["Acc", "Acc_chance_corrected"]', '["BERTScore_floor", "cosine_floor", "chrF"]'
+    )
+    check_metrics(know(text, "studies.toml"), "studies.toml")
+
+
+def test_official_metrics_are_those_of_the_benchmark_that_official_as_names() -> None:
+    text = TEXT.replace('version = "1"', 'version = "1"\nofficial_as = "MCS-Bench"')
+    text = text.replace('form = "letter"', 'form = "letter"\nofficial = ["Acc"]')
+    found = know(text, "studies.toml")
+    check_metrics(found, "studies.toml")
+    assert found.tasks[0].has_official
+    with pytest.raises(DataError, match=r"'pages'.*MCS-Bench, AncientDoc, OBI-Bench"):
+        know(text.replace("MCS-Bench", "pages").replace("Studies", "Other"), "other.toml")
+
+
+def test_a_shipped_name_with_another_content_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"studies\.toml: keju ships a benchmark 'AncientDoc'"):
+        know(TEXT.replace('"Studies"', '"AncientDoc"'), "studies.toml")
+
+
+def test_a_copy_of_a_shipped_definition_is_accepted() -> None:
+    text = (Path(registry.__file__).parent / "data" / "ancientdoc.toml").read_text("utf-8")
+    assert know(f"# copied\n{text}", "copy.toml") == benchmark("AncientDoc")
+
+
+def test_two_definitions_of_one_name_are_refused_with_both_places() -> None:
+    know(TEXT, "a.toml")
+    know(f"# a comment more\n{TEXT}", "same.toml")
+    with pytest.raises(UsageError, match=r"b\.toml: another definition of 'Studies'.*a\.toml"):
+        know(TEXT.replace("count = 12", "count = 13"), "b.toml")
+
+
+def test_a_task_of_two_benchmarks_is_refused_with_both_names() -> None:
+    with pytest.raises(UsageError, match=r"'recognition' of Third.*OBI-Bench"):
+        know(TEXT.replace('"Studies"', '"Third"').replace("tasks.seals", "tasks.recognition"), "c")
+    know(TEXT, "a.toml")
+    with pytest.raises(UsageError, match=r"b\.toml: the task 'dating' of Others.*Studies.*a\.toml"):
+        know(TEXT.replace('"Studies"', '"Others"'), "b.toml")
+    assert [each.name for each in definitions()][-1] == "Studies"
+
+
+def test_a_missing_plugin_is_named() -> None:
+    text = TEXT.replace('version = "1"', 'version = "1"\nplugins = ["keju", "no-such-plugin"]')
+    with pytest.raises(PrerequisiteError, match=r"'no-such-plugin'.*pip install no-such-plugin"):
+        know(text, "studies.toml")
+    with pytest.raises(UsageError):
+        task("dating")
+
+
+def test_a_draft_is_accepted_and_not_overwritten(tmp_path: Path) -> None:
+    file = tmp_path / "drafted.toml"
+    write_draft("Drafted", file)
+    found = load_benchmark(file)
+    check_metrics(found, str(file))
+    assert found.name == "Drafted"
+    prompts = {each.task.id: each.text for each in sample_prompts(found)}
+    assert "A、唐代 B、宋代" in prompts["dating"]
+    assert "{" not in "".join(prompts.values())
+    with pytest.raises(UsageError, match="exists already"):
+        write_draft("Drafted", file)
+    with pytest.raises(KejuError, match="not usable"):
+        write_draft('a"b', tmp_path / "other.toml")
+
+
+def test_every_shipped_prompt_can_be_shown_with_sample_content() -> None:
+    for each in definitions():
+        for prompt in sample_prompts(each):
+            assert prompt.text
+            assert "{question}" not in prompt.text
