@@ -15,6 +15,7 @@ from tests.reporting.conftest import HOSTILE
 from keju.items import Response
 from keju.reporting import write_report
 from keju.reporting.browser import _reasoning
+from keju.reporting.labels import metric_definition
 from keju.text import answer_part
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "chrome"))), None)
@@ -74,6 +75,8 @@ def test_it_shows_the_first_item_with_both_answers_and_asks_for_nothing_but_itse
     own = [each for each in asked if "127.0.0.1" in each]
     assert {Path(each).name for each in own} <= {"report.html", "favicon.ico"}
     assert page.xpath("//title/text()") == ["keju · small"]
+    hover = {each.text: each.get("title") for each in page.xpath("//article[@id='item']//abbr")}
+    assert hover["CharAcc"] == metric_definition("T1", "", "strict", "CharAcc")
     bad = page.xpath("//article[@id='item']//section")[1]
     assert "onerror=alert(1)" in bad.text_content()
     assert not page.xpath("//img[@src='x']")

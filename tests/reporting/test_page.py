@@ -39,7 +39,7 @@ def items_of(page: str) -> dict[str, dict]:
             answer["model"] = index["models"][answer["m"]]
             answer["scores"] = {
                 (protocol, metric): value
-                for (protocol, metric, _), value in zip(metrics, answer["values"], strict=True)
+                for (protocol, metric, *_), value in zip(metrics, answer["values"], strict=True)
             }
         found[name] = item | {"mains": mains}
     return found

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from keju.items import ImageRef, Item, Response
-from keju.reporting.difficulty import hardest, option_errors
+from keju.reporting.difficulty import difficulty, option_errors
 from keju.reporting.gather import gather
 from keju.reporting.strata import strata
 from keju.runs import RunFolder, RunManifest
@@ -86,11 +86,12 @@ def test_over_all_tasks_a_stratum_is_held_against_the_tasks_own_means(gathered):
 
 
 def test_the_hardest_item_is_the_one_furthest_below_its_task(gathered):
-    hard, spreads = hardest(gathered)
-    first = hard[0]
-    assert (first.id, first.value, first.of_task) == ("T7-5", "0.0", "81.2")
-    assert (first.nothing, first.best) == ("2 of 2", "nobody")
-    assert [tuple(each) for each in spreads] == [("T5", 8, 7, 0), ("T7", 8, 6, 1)]
+    found = difficulty(gathered)
+    first = found.items[0]
+    assert (first.id, first.value, first.below) == ("T7-5", "0.0", "-81.2")
+    assert (first.nothing, first.best) == ("2 / 2", "nobody")
+    assert found.left_out == []
+    assert [tuple(each) for each in found.spreads] == [("T5", 8, 7, 0), ("T7", 8, 6, 1)]
 
 
 def test_missed_options_stand_beside_how_often_they_are_true(gathered):

@@ -51,6 +51,8 @@ def test_a_translation_keeps_the_blanks():
         ("this run, 18 of 45 tasks", "本次运行，18／45 项任务"),
         ("-1.0 to +2.0\nnot sure", "-1.0 至 +2.0\n未可断定"),
         ("something else", "something else"),
+        ("nothing to add", "nothing to add"),
+        ("3.4 h", "3.4 小时"),
     ],
 )
 def test_numbers_stand_where_they_stood(english, chinese):

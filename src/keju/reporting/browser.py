@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from keju.benchmarks import missing_reference, options_of, prompt_of, query_of, status_for, task
-from keju.errors import KejuError
+from keju.benchmarks import missing_reference, options_of, query_of, status_for, task
 from keju.items import ImageRef, Item, Response, Score
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
+from keju.reporting.labels import metric_definition
 from keju.reporting.order_errors import OrderErrors, true_order
+from keju.reporting.prompts_sent import prompts_sent
 from keju.reporting.reading_patterns import PatternCounts, lines_as_read
 from keju.scoring import PROTOCOLS
 from keju.text import answer_part
@@ -102,8 +103,9 @@ class Browser:
     def _details(self, asked: Asked) -> Json:
         item = asked.item
         truth = item.answer or item.answer_simplified
+        prompts, sent = prompts_sent(asked, self._gathered)
         row: Json = {
-            "question": _question(item),
+            "question": "\n".join(each.text for each in prompts),
             "options": list(options_of(item)),
             "truth": truth,
             "note": " · ".join(": ".join(pair) for pair in item.metadata.items()),
@@ -112,6 +114,10 @@ class Browser:
         }
         if reason := missing_reference(item):
             row["truth"] = f"({reason})"
+        if len(prompts) > 1:
+            row["prompts"] = prompts
+        if not sent:
+            row["unsent"] = True
         if item.relevant:
             row["gallery"] = len(item.images) - 1
             row["truth"] = ", ".join(map(str, item.relevant))
@@ -194,7 +200,7 @@ def _kind(name: str, query: str, named: Callable[[str], str]) -> Json:
         "task": name,
         "name": named(name) + (f" · {query}" if query else ""),
         "metrics": [
-            [protocol, metric, place == 0]
+            [protocol, metric, place == 0, metric_definition(name, query, protocol, metric)]
             for protocol in PROTOCOLS
             for place, metric in enumerate(getattr(asked, protocol))
         ],
@@ -225,8 +231,8 @@ def _scores(item: Item, scores: Sequence[Score]) -> Json:
     reasons = dict.fromkeys(score.reason for score in scores if score.reason)
     if reasons:
         row["reasons"] = list(reasons)
-    verdict = next((score.verdict for score in scores), "ok")
-    if verdict != "ok":
+    verdict = status_for(item, next((score.verdict for score in scores), "ok"))
+    if verdict not in ("ok", "answered"):
         row["verdict"] = verdict
     read_out = next((s for s in scores if s.protocol == "strict" and s.extracted), None)
     if read_out is not None:
@@ -269,10 +275,3 @@ def _shown(item: Item) -> tuple[ImageRef, ...]:
         return item.images
     places = [place for place in item.relevant if place < len(item.images)]
     return (*item.images[:1], *(item.images[place] for place in places[:_MOST_RELEVANT]))
-
-
-def _question(item: Item) -> str:
-    try:
-        return prompt_of(item)
-    except KejuError:
-        return item.question

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from statistics import fmean
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from statistics import fmean, median
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -21,13 +21,17 @@ _TELLING = 2
 
 
 class HardItem(NamedTuple):
-    """An item that models fail on, against how they do on its task. `place` is the browser's."""
+    """An item that is harder for the models than their task is. `place` is the browser's.
+
+    `value` is the median of the models' values on it, `below` the median of how far they are below
+    their own means of the task, in points.
+    """
 
     place: int
     id: str
     task: str
     value: str
-    of_task: str
+    below: str
     nothing: str
     best: str
 
@@ -41,37 +45,69 @@ class Spread(NamedTuple):
     nobody: int
 
 
+class LeftOut(NamedTuple):
+    """The models that say nothing of an item's difficulty: they fail on most of the task."""
+
+    task: str
+    models: list[str]
+
+
+class Difficulty(NamedTuple):
+    """The hardest items, each task's spread, and the models that are left out of both."""
+
+    items: list[HardItem]
+    spreads: list[Spread]
+    left_out: list[LeftOut]
+
+
 class _Tried(NamedTuple):
     place: int
     item: Item
     values: dict[str, float]
 
-    @property
-    def mean(self) -> float:
-        return fmean(self.values.values())
+    def of(self, models: Collection[str]) -> _Tried:
+        """The same of these models alone."""
+        return self._replace(values={m: v for m, v in self.values.items() if m in models})
+
+    def below(self, means: Mapping[str, float]) -> float:
+        """The median of the models' values less their means of the task."""
+        return median(value - means[model] for model, value in self.values.items())
 
 
-def hardest(gathered: Gathered) -> tuple[list[HardItem], list[Spread]]:
-    """The items furthest below their tasks' means, and each task's spread; baselines left out.
+def difficulty(gathered: Gathered) -> Difficulty:
+    """The items that are hardest for most models, and each task's spread; baselines left out.
 
-    A task's mean here is over the items' own means, so that a task is not made harder by a model
-    that answered more of it.
+    An item is as hard as the median model falls below its own mean of the task: one model that
+    fails on an item, or whose level is another, does not make it hard. A model whose mean is less
+    than half of the best model's fails on most of the task; it is left out.
     """
     by_task: dict[str, list[_Tried]] = {}
     for tried in _tried(gathered):
         name = task_name(tried.item.task, tried.item.query)
         by_task.setdefault(name, []).append(tried)
-    found = []
-    spreads = []
+    found: list[tuple[float, str, _Tried]] = []
+    spreads, left_out = [], []
     for name, of_task in by_task.items():
-        mean = fmean(each.mean for each in of_task)
-        found += [(each.mean - mean, mean, name, each) for each in of_task]
         everybody = sum(min(each.values.values()) >= 1 for each in of_task)
         nobody = sum(max(each.values.values()) <= 0 for each in of_task)
         spreads.append(Spread(name, len(of_task), everybody, nobody))
-    found.sort(key=lambda each: (each[0], each[3].place))
-    kept = [_hard(mean, name, tried) for gap, mean, name, tried in found[:_HARDEST] if gap < 0]
-    return kept, spreads
+        means = _means(of_task)
+        able = {model: mean for model, mean in means.items() if 2 * mean >= max(means.values())}
+        if dropped := [model for model in means if model not in able]:
+            left_out.append(LeftOut(name, dropped))
+        kept = (each.of(able) for each in of_task)
+        found += [(each.below(able), name, each) for each in kept if each.values]
+    found.sort(key=lambda each: (each[0], each[2].place))
+    items = [_hard(*each) for each in found[:_HARDEST] if each[0] < 0]
+    return Difficulty(items, spreads, left_out)
+
+
+def _means(of_task: Sequence[_Tried]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for tried in of_task:
+        for model, value in tried.values.items():
+            values.setdefault(model, []).append(value)
+    return {model: fmean(own) for model, own in values.items()}
 
 
 def _tried(gathered: Gathered) -> Iterator[_Tried]:
@@ -87,16 +123,16 @@ def _tried(gathered: Gathered) -> Iterator[_Tried]:
             yield _Tried(place, asked.item, {model: fmean(v) for model, v in values.items()})
 
 
-def _hard(mean: float, name: str, tried: _Tried) -> HardItem:
+def _hard(below: float, name: str, tried: _Tried) -> HardItem:
     nothing = sum(value <= 0 for value in tried.values.values())
     top = max(tried.values, key=lambda model: tried.values[model])
     return HardItem(
         place=tried.place,
         id=tried.item.id,
         task=name,
-        value=percent(tried.mean),
-        of_task=percent(mean),
-        nothing=f"{nothing} of {len(tried.values)}",
+        value=percent(median(tried.values.values())),
+        below=f"{100 * below:+.1f}",
+        nothing=f"{nothing} / {len(tried.values)}",
         best=f"{top} {percent(tried.values[top])}" if tried.values[top] > 0 else "nobody",
     )
 

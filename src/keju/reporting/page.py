@@ -22,6 +22,7 @@ from keju.reporting.engine_times import Costs
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.same_as import SameAs, check_same_as
+from keju.reporting.strata import OWN_STRATA, Json
 from keju.reporting.view import View, build_view, papers_tables
 from keju.reporting.words import Words
 from keju.running.prices import Prices
@@ -180,7 +181,7 @@ def render(
         views=_inert(
             {
                 "models": view.names,
-                "strata": view.strata,
+                "strata": [_said(table, words) for table in view.strata],
                 "options": view.options,
                 "words": words.table,
             }
@@ -191,6 +192,13 @@ def render(
     )
     stream.enable_buffering(200)
     return (piece.encode() for piece in stream)
+
+
+def _said(table: Json, words: Words) -> Json:
+    """A breakdown with keju's own names of its rows, sizes and lengths, in the page's language."""
+    if table["kind"] not in OWN_STRATA:
+        return table
+    return table | {"rows": [[words(row[0]), *row[1:]] for row in table["rows"]]}
 
 
 def _check_folder(out: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from keju.benchmarks import tasks
+from keju.benchmarks import Task, tasks
 from keju.reporting.cells import Cell
 
 Source = Literal["this run", "paper", "recomputed", "difference"]
@@ -69,12 +69,18 @@ class BesideTable(NamedTuple):
     notes: tuple[str, ...] = ()
 
     @property
-    def about(self) -> str:
-        """What its columns are of: one task or domain, or nothing where they are of several."""
+    def task(self) -> str:
+        """The task that all its columns are of; empty where they are of several."""
+        found = self._tasks()
+        return found[0].id if len(found) == 1 else ""
+
+    @property
+    def domain(self) -> str:
+        """The domain that all its columns are of; empty where they are of several."""
+        domains = {each.domain for each in self._tasks()}
+        return domains.pop() if len(domains) == 1 else ""
+
+    def _tasks(self) -> list[Task]:
         known = {each.id: each for each in tasks() if each.benchmark == self.benchmark}
         named = {re.split("[/@:]", heading.name)[0] for heading in self.headings}
-        found = [known[name] for name in named if name in known]
-        domains = {each.domain for each in found}
-        if len(found) == 1:
-            return found[0].name_en
-        return domains.pop() if len(domains) == 1 else ""
+        return [known[name] for name in named if name in known]

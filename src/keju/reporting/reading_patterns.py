@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+from keju.benchmarks import is_blank
 from keju.items import Item, Response
 from keju.layout import ReadingPattern, bounds_of, reading_pattern
 from keju.reporting.labels import task_name
@@ -36,6 +37,8 @@ class PatternCounts:
 
     def add(self, model: str, item: Item, response: Response) -> ReadingPattern | None:
         """Take in one answer; its pattern, None where it is in order or nothing can be said."""
+        if is_blank(item):
+            return None
         key = (model, task_name(item.task, item.query))
         self._pages[key] += 1
         found = pattern_of(item, response)

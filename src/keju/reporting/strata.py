@@ -100,6 +100,8 @@ _LENGTHS = [
     f"{_CHARACTERS[-1]} characters or more",
 ]
 _ORDERED = {"resolution": _PIXELS, "length of the answer": _LENGTHS}
+OWN_STRATA = frozenset(_ORDERED)
+"""The kinds of which keju itself names the strata, and not the dataset."""
 
 
 def _above_their_means(scores: Sequence[Score], of_task: Sequence[Score]) -> list[Score]:

@@ -17,7 +17,7 @@ from keju.reporting.beside_own import Given
 from keju.reporting.blank_pages import InventedRow, invented_rows
 from keju.reporting.buying import Effort, Surest, efforts, surest
 from keju.reporting.cells import Cell
-from keju.reporting.difficulty import HardItem, Spread, hardest, option_errors
+from keju.reporting.difficulty import Difficulty, difficulty, option_errors
 from keju.reporting.downstream import Downstream, downstream
 from keju.reporting.engine_times import (
     Collection,
@@ -102,8 +102,7 @@ class View(NamedTuple):
     metrics: list[MetricRow]
     errors: list[ErrorRow]
     glossary: Glossary
-    hard: list[HardItem]
-    spreads: list[Spread]
+    hard: Difficulty
     strata: list[Json]
     options: list[Json]
     grades: Grades
@@ -131,7 +130,6 @@ def build_view(
     are converted to.
     """
     results = gathered.results
-    hard, spreads = hardest(gathered)
     judged = grades(gathered)
     timed = speeds(gathered)
     swapped = swapped_of(gathered)
@@ -170,8 +168,7 @@ def build_view(
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results, wrong_pages(gathered))),
         glossary=glossary(results),
-        hard=hard,
-        spreads=spreads,
+        hard=difficulty(gathered),
         strata=strata(gathered),
         options=option_errors(gathered),
         grades=judged,

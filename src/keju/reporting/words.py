@@ -20,6 +20,7 @@ Language = Literal["en", "zh"]
 
 _BLANK = "{}"
 _NEXT = "; "
+_FEWEST_LETTERS = 4
 
 
 class Words:
@@ -31,7 +32,7 @@ class Words:
         self.language = language
         self.table = {} if language == "en" else _table(language, room)
         self._patterns = [
-            (re.compile(".+?".join(f"({re.escape(part)})" for part in english.split(_BLANK))), said)
+            (re.compile(_filling(english).join(map(_fixed, english.split(_BLANK)))), said)
             for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
             if _BLANK in english  # the longest first, as it says most
         ]
@@ -48,6 +49,11 @@ class Words:
         known = task(label.partition("/")[0])
         return known.name_zh if self.language == "zh" else f"{known.name_zh} {known.name_en}"
 
+    def task_name(self, name: str) -> str:
+        """The name of a task in the page's language alone."""
+        known = task(name)
+        return known.name_zh if self.language == "zh" else known.name_en
+
     def _line(self, line: str) -> str:
         if not self.table or line in self.table:
             return self.table.get(line, line)
@@ -58,6 +64,19 @@ class Words:
             if found := pattern.fullmatch(line):
                 return _filled(said, line, found)
         return line
+
+
+def _fixed(part: str) -> str:
+    return f"({re.escape(part)})"
+
+
+def _filling(english: str) -> str:
+    """What may be in the blanks: of ``{} to {}``, ``{} h`` and the like numbers alone.
+
+    Else every sentence with "to" in it would be translated in its middle.
+    """
+    letters = sum(map(str.isalpha, english))
+    return r"[-+−–]?[\d.,]+" if letters < _FEWEST_LETTERS else ".+?"
 
 
 def _filled(said: str, line: str, found: re.Match[str]) -> str:

@@ -92,8 +92,9 @@
     const there = values.map((v, index) => [v, data.floors[index]])
       .filter(([v]) => typeof v === "number");
     const real = there.filter(([, floor]) => !floor);
-    const kept = real.length ? real : there;
-    return kept.length ? kept.reduce((sum, [v]) => sum + v, 0) / kept.length : null;
+    const kept = (real.length ? real : there).map(([v]) => v).sort((a, b) => a - b);
+    const half = kept.length / 2;
+    return kept.length ? (kept[Math.ceil(half) - 1] + kept[Math.floor(half)]) / 2 : null;
   }
 
   function choose() {
@@ -316,7 +317,7 @@
     const tag = (cls, text) => head.append(make("span", cls, text));
     if (answer.round) tag("tag", say("round {}", answer.round));
     if (answer.status) tag("tag bad", say(answer.status));
-    if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", answer.verdict);
+    if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", say(answer.verdict));
     if (answer.taken && answer.taken[0]) {
       const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
       tag("tag", say("taken: {}", answer.taken[0] + from));
@@ -324,18 +325,22 @@
     if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)));
     part.append(head);
     const rows = new Map();
-    kind.metrics.forEach(([protocol, metric, main], index) => {
+    kind.metrics.forEach(([protocol, metric, main, definition], index) => {
       if (!rows.has(protocol)) {
         rows.set(protocol, make("ul", "scores"));
         rows.get(protocol).append(make("li", "", protocol));
       }
       const value = answer.values[index];
       const text = value === null ? say("unscored") : percent(value);
-      rows.get(protocol).append(make("li", main ? "main" : "", `${metric} ${text}`));
+      const row = make("li", main ? "main" : "");
+      const name = make("abbr", "", metric);
+      name.title = say(definition);
+      row.append(name, ` ${text}`);
+      rows.get(protocol).append(row);
     });
     part.append(...[...rows.values()].reverse());
     if (answer.reasons) part.append(make("p", "soft",
-      say("unscored: {}", answer.reasons.join("; "))));
+      say("unscored: {}", answer.reasons.map((reason) => say(reason)).join(say("; ")))));
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
     if (answer.order && (item.order || answer.order.size) && item.images.length) part.append(orderOf(item, answer.order));
@@ -389,7 +394,12 @@
       view.append(pictures);
     }
     const side = make("div");
-    side.append(make("p", "question", item.question));
+    if (item.unsent)
+      side.append(make("p", "soft", say("OCR engines are sent the image alone. The task's prompt for models:")));
+    for (const [variants, text] of item.prompts || [["", item.question]]) {
+      if (variants) side.append(make("p", "soft", say("prompt as it was sent: {}", variants)));
+      side.append(make("p", "question", text));
+    }
     if (item.gallery) {
       side.append(make("p", "soft",
         say("one picture against {} candidates; {} belong to it", item.gallery, item.truth)));

@@ -63,7 +63,7 @@
       (found.rows.length < found.of ? say(": the hardest and the easiest") : "");
     draw(pick("stratum-table"), [[named(kind), false], [say("items"), true], [say("mean"), true], ...models],
       found.rows.map(([name, items, mean, low, high, values]) => [name, items,
-        [write(mean), low === null ? "" : `${write(low)} to ${write(high)}`],
+        [write(mean), low === null ? "" : say("{} to {}", write(low), write(high))],
         ...values.map(write)]));
   }
 

@@ -1,0 +1,69 @@
+"""The prompts of an item as its models were sent them: in their script, wording and setting."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from keju.benchmarks import prompt_of
+from keju.errors import KejuError
+from keju.items import OWN_READING, Item
+from keju.reporting.gather import PEOPLE, Asked, Gathered, Voice, reader_of_voice
+from keju.running.box_conventions import convention_in
+from keju.running.requests import request_for
+from keju.running.selecting import Way
+
+READING = "〔…〕"
+"""What stands in a prompt for the reading that the model itself or an engine made before."""
+
+_SENT = ("model", "answers", PEOPLE)
+
+
+class PromptSent(NamedTuple):
+    """A prompt and the prompt variants that have it; `variants` is empty if all have the same."""
+
+    variants: str
+    text: str
+
+
+def prompts_sent(asked: Asked, gathered: Gathered) -> tuple[list[PromptSent], bool]:
+    """The different prompts of an item, and whether any model was sent one.
+
+    OCR engines and most baselines are sent the image alone; if only they answered, the task's own
+    prompt is returned.
+    """
+    found: dict[str, dict[str, None]] = {}
+    voices = [gathered.voices[name] for name in {answer.model: None for answer in asked.answers}]
+    among = [voice.variant for voice in voices]
+    for voice in voices:
+        if voice.role in _SENT or voice.model.startswith("blind:"):
+            boxes = _boxes(voice, gathered)
+            label = " · ".join(filter(None, (voice.variant.label(among), boxes)))
+            found.setdefault(_prompt(asked.item, voice, boxes), {})[label or "image"] = None
+    if not found:
+        return [PromptSent("", _released(asked.item))], False
+    several = len(found) > 1
+    return [
+        PromptSent(", ".join(labels) if several else "", text) for text, labels in found.items()
+    ], True
+
+
+def _boxes(voice: Voice, gathered: Gathered) -> str:
+    """The convention in which a model was asked for boxes; empty for the benchmark's own."""
+    settings = next(run.manifest.settings for run in gathered.runs if run.name == voice.run)
+    return convention_in(settings, voice.model)
+
+
+def _prompt(item: Item, voice: Voice, boxes: str) -> str:
+    way = Way(**voice.variant._asdict(), boxes=boxes)
+    read = voice.variant.setting in OWN_READING or reader_of_voice(voice)
+    try:
+        return request_for(item, way, READING if read else None).prompt
+    except KejuError:
+        return _released(item)
+
+
+def _released(item: Item) -> str:
+    try:
+        return prompt_of(item)
+    except KejuError:
+        return item.question
