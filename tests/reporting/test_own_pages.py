@@ -5,9 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 from making import picture
+from tests.support.commanding import keju
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.latex import write_latex
 from keju.reporting.ledger import ledger_of
@@ -103,3 +105,37 @@ def test_pages_imported_as_ancientdoc_explain_the_official_values(tmp_path):
     (task,) = broken
     why = {item.id: item.why for item in task.largest}
     assert "2 edits of 8 characters, without them 1 of 8" in why["p0"]
+
+
+@pytest.mark.parametrize("command", ["score", "compare"])
+def test_official_is_refused_with_the_reason_and_no_score_is_lost(own, command):
+    before = {path: path.read_bytes() for path in (own / "scores").rglob("*.parquet")}
+    done = keju(command, own, "--protocol", "official")
+    assert done.returncode == 2
+    assert "page_ocr has no official protocol, because no paper defines how it is scored" in (
+        done.stderr
+    )
+    assert "Use --protocol strict" in done.stderr
+    assert {path: path.read_bytes() for path in (own / "scores").rglob("*.parquet")} == before
+    assert before
+
+
+def test_official_of_a_papers_task_is_not_refused(tmp_path):
+    path = scored(tmp_path, "AncientDoc", "page_level_ocr")
+    assert keju("score", path, "--protocol", "official").returncode == 0
+
+
+def test_recognition_and_layout_error_are_compared_as_exploratory(own):
+    compared = comparison_of([RunFolder.open(own)], "strict")
+    (main,) = compared.tasks
+    assert (main.metric, main.needed) == ("CharAcc", 6)
+    assert [each.metric for each in compared.errors] == ["CER_recognition", "CER_layout"]
+    recognition, layout = compared.errors
+    # "broken" lost one character of 32, and read all others in their order.
+    assert (recognition.first, recognition.second) == (0, 1 / 32)
+    assert (layout.first, layout.second) == (0, 0)
+    assert {each.better for each in compared.errors} == {""}
+    # Their own family: the main measure needs no more groups for them.
+    assert {each.needed for each in compared.errors} == {7}
+    assert sum("exploratory" in line for line in comparison_lines(compared)) == 1
+    assert comparison_table(compared).row_count == 3

@@ -26,6 +26,7 @@ from keju.benchmarks.forms import (
     question_form,
     question_forms_of,
 )
+from keju.benchmarks.official import without_official
 from keju.benchmarks.options import options_in
 from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
 from keju.benchmarks.references import NO_REFERENCE, has_reference, missing_reference
@@ -85,4 +86,5 @@ __all__ = [
     "tasks",
     "tasks_named",
     "texts_of",
+    "without_official",
 ]

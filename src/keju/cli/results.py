@@ -62,6 +62,7 @@ def score(
     RESPONSES.json is the MCS-Bench authors' form: a list of objects with ID, Task_ID,
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
+    from keju.benchmarks import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.reporting.blank_pages import invented_in, with_blank_pages
@@ -83,6 +84,9 @@ def score(
     sum_up = summarise if json_out is None else summarise_with_json
     found: Iterable[Summary]
     if what.is_dir():
+        if protocol == "official" and (why := without_official(RunFolder.open(what).items())):
+            # Before anything is written: the scores of the other protocol would be lost.
+            raise UsageError(f"{what}: {why}")
         run, cores = RunFolder.open(what), os.cpu_count() or 1
         settled = read_decisions(adjudicated) if adjudicated else None
         found = score_models(

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from rich.table import Table
 
-from keju.benchmarks import tasks
+from keju.benchmarks import tasks, without_official
 from keju.errors import UsageError, number_of
 from keju.items import Protocol, Record, Score
 from keju.reporting.comparison_sides import (
@@ -22,7 +22,7 @@ from keju.reporting.labels import NOTHING, metric_label
 from keju.reporting.plain import plain_table
 from keju.reporting.terminal import model_head
 from keju.runs import RunFolder
-from keju.scoring import TaskComparison, compare_models, cut_note
+from keju.scoring import TaskComparison, compare_errors, compare_models, cut_note
 
 _MOST_NAMED = 8
 """Tasks that one line of the comparison names."""
@@ -42,7 +42,8 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     """Two sides compared task by task.
 
     `first` and `second` are their names, which say in what they differ; `shared` is the part of the
-    prompt variant that is the same and not the default. `dropped` counts items of
+    prompt variant that is the same and not the default. `errors` are the exploratory comparisons of
+    recognition and layout error (`compare_errors`), under `strict` alone. `dropped` counts items of
     the first side that are not the same in the other run's dataset. `unscored` are tasks of both
     sides with items that one of them has no value for, and which are therefore left out. `notes`
     has what to know about the scores of a side, by its name.
@@ -54,6 +55,7 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=False):
     sides: tuple[dict[str, str], dict[str, str]]
     protocol: Protocol
     tasks: list[TaskComparison]
+    errors: list[TaskComparison] = msgspec.field(default_factory=list)
     dropped: int = 0
     unscored: list[Unscored] = msgspec.field(default_factory=list)
     notes: dict[str, str] = msgspec.field(default_factory=dict)
@@ -73,6 +75,8 @@ def comparison_of(
         UsageError: the sides cannot be determined (see `choose_sides`), or have no item in common.
         DataError: a run has not been scored.
     """
+    if protocol == "official" and (why := without_official(runs[0].items())):
+        raise UsageError(f"{runs[0].path}: {why}")
     first, second = choose_sides(runs, wanted or Wanted())
     names = names_of(first, second)
     one, other, dropped = paired_scores(first, second)
@@ -86,6 +90,7 @@ def comparison_of(
         sides=(_said(first), _said(second)),
         protocol=protocol,
         tasks=found,
+        errors=compare_errors(one, other) if protocol == "strict" else [],
         dropped=dropped,
         unscored=_unscored(one, other, protocol),
         notes=_notes(names, one, other, protocol),
@@ -168,7 +173,7 @@ def comparison_table(compared: Comparison) -> Table:
         right=[1, 2, 3, 4, 5],
     )
     table.columns[0].no_wrap = False
-    for each in compared.tasks:
+    for each in (*compared.tasks, *compared.errors):
         label = metric_label(each.task, each.query, compared.protocol, each.metric)
         name = f"{each.task}/{each.query}" if each.query else each.task
         interval = NOTHING
@@ -191,6 +196,11 @@ def comparison_lines(compared: Comparison) -> Iterator[str]:
         "Over the items that both answered. p: paired randomisation test over groups (books, "
         "plates, bones), adjusted over the tasks (Holm). ▲ where p is .05 or less"
     )
+    if compared.errors:
+        yield (
+            "Recognition and layout error are exploratory: they are adjusted among themselves, and "
+            "no side is marked as better by them. Confirm such a difference on other pages"
+        )
     found = compared.tasks
     if compared.shared:
         yield f"Both sides: {compared.shared}"

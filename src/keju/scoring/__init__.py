@@ -25,7 +25,7 @@ from keju.scoring.aggregate import (
 from keju.scoring.answers import Extracted, body_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.case import official_answer
-from keju.scoring.comparing import TaskComparison, compare_models
+from keju.scoring.comparing import TaskComparison, compare_errors, compare_models
 from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
@@ -84,6 +84,7 @@ __all__ = [
     "body_of",
     "check_metrics",
     "check_scores",
+    "compare_errors",
     "compare_models",
     "counting",
     "cut_note",
