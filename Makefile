@@ -22,12 +22,12 @@ help:
 install: $(VENV)/.base $(if $(filter yes,$(OFFICIAL)),$(VENV)/.official)
 install-semantic: install $(VENV)/.semantic
 
-$(VENV)/.base: requirements/base.lock pyproject.toml
+$(VENV)/.base: requirements/base.lock pyproject.toml packages/keju-synthetic/pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "keju needs Python 3.11 or newer; set PYTHON=")'
 	@echo "installing the base into $(VENV): the packages of requirements/base.lock (no torch)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/base.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable . --editable packages/keju-synthetic
 	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
 	@touch $@
 
@@ -58,13 +58,14 @@ lint: install
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+	@cd packages/keju-synthetic && ../../$(BIN)/lint-imports --no-cache
 
 bench: install
 	@for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part || exit 1; done
 
 mini: install
 	@rm -rf build/mini
-	@$(BIN)/keju build synth src/keju/synthesis/recipes/mini.toml --out build/mini
+	@$(BIN)/keju build synth packages/keju-synthetic/src/keju_synthetic/recipes/mini.toml --out build/mini
 	@rm -rf src/keju/datasets/mini/data && mv build/mini src/keju/datasets/mini/data
 
 clean:

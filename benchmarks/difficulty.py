@@ -25,9 +25,9 @@ from keju.errors import PrerequisiteError
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
-from keju.synthesis import build_synth
+from keju_synthetic import build_synth
 
-RECIPES = Path(__file__).resolve().parents[1] / "src/keju/synthesis/recipes"
+RECIPES = Path(__file__).resolve().parents[1] / "packages/keju-synthetic/src/keju_synthetic/recipes"
 
 KINDS = {
     "print": 'passage = "taohuayuan"\nhand = "song"',

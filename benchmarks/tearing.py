@@ -21,12 +21,12 @@ from PIL import Image
 from rich.console import Console
 from rich.table import Table
 
-from keju.building.bones.tear import TearSettings
 from keju.metrics.ranking import auc, rank
 from keju.models.baselines.edges import evidence, outline
 from keju.models.baselines.pairs import best_threshold
-from keju.synthesis.bones.breaking import BreakPlan, break_picture
-from keju.synthesis.bones.drafts import PieceLook, draft, picture_of
+from keju_synthetic.bones.breaking import BreakPlan, break_picture
+from keju_synthetic.bones.drafts import PieceLook, draft, picture_of
+from keju_synthetic.steps.tear import TearSettings
 
 DEPTHS = (0.003, 0.008, 0.012, 0.02)
 TEXTS = ("癸巳卜貞旬亡禍", "今日不雨", "王田亡禍")

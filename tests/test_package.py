@@ -30,7 +30,6 @@ def test_the_wheel_carries_data_beside_the_code(names):
         "keju/text/data/variants.txt",
         "keju/datasets/mini/data/items.parquet",
         "keju/reporting/assets/report.html.j2",
-        "keju/synthesis/recipes/mini.toml",
         "keju/judging/rubrics.toml",
         "keju/judging/probes.toml",
         "keju/reporting/assets/tokens.css",
@@ -46,3 +45,7 @@ def test_the_wheel_carries_data_beside_the_code(names):
 def test_the_wheel_carries_no_tests_and_no_font(names):
     assert not [name for name in names if name.startswith("tests/")]
     assert not [name for name in names if name.endswith((".ttf", ".otf", ".ttc"))]
+
+
+def test_the_wheel_carries_data_of_the_drawing_package_only_as_the_bundled_set(names):
+    assert not [name for name in names if "synth" in name and not name.startswith("keju/building")]

@@ -49,7 +49,10 @@ def test_every_paragraph_is_listed_once():
     assert len(set(names)) == len(names)
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`((?:src|tests|docs)/[^`]*)`", PAGE))))
+FILES = re.findall(r"`((?:src|tests|docs|packages)/[^`]*)`", PAGE)
+
+
+@pytest.mark.parametrize("name", sorted(set(FILES)))
 def test_every_file_that_is_named_exists(name):
     assert (ROOT / name).exists()
 

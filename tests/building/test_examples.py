@@ -6,6 +6,7 @@ from pathlib import Path
 from shutil import copytree
 
 import pytest
+from needing import synthetic_missing
 
 from keju.building.recipe import read_recipe
 
@@ -21,6 +22,7 @@ def checkout(shared, tmp_path):
     return tmp_path / "keju/examples"
 
 
+@synthetic_missing()
 @pytest.mark.parametrize("name", sorted(file.name for file in EXAMPLES.glob("*.toml")))
 def test_every_example_is_read(name, checkout):
     recipe = read_recipe(checkout / name)

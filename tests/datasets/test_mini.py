@@ -16,10 +16,12 @@ from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.images import probe_image
 from keju.items import Item
-from keju.synthesis.composing import READ
 from keju.text import is_han, simplified_reference
 
-RECIPES = Path(mini.__file__).resolve().parents[2] / "synthesis/recipes"
+RECIPES = Path(__file__).resolve().parents[2] / "packages/keju-synthetic/src/keju_synthetic/recipes"
+
+READ = {"main", "note", "title", "author"}
+"""The kinds of lines that belong to the text of a page; the others stand around it."""
 
 
 @pytest.fixture(scope="module")

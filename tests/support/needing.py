@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 
 import pytest
@@ -12,6 +13,13 @@ def needs(package: str, extra: str) -> pytest.MarkDecorator:
     """A mark for tests that need an optional package."""
     lacking = find_spec(package) is None and os.environ.get("CI") != "true"
     return pytest.mark.skipif(lacking, reason=f"{package} is not installed: {extra}")
+
+
+def synthetic_missing() -> pytest.MarkDecorator:
+    """A mark for tests of names that keju-synthetic adds: its entry points must be installed."""
+    lacking = not entry_points(group="keju.sources", name="synth")
+    reason = "keju-synthetic is not installed: make install"
+    return pytest.mark.skipif(lacking and os.environ.get("CI") != "true", reason=reason)
 
 
 inspect_missing = needs("inspect_ai", "make install-semantic")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from keju.building import synthetic
 from keju.building.step import Step
 from keju.registry import Registry
 
@@ -27,10 +28,7 @@ STEPS: Registry[Step[Any]] = Registry(
         "release": "keju.building.releasing.release:STEP",
         "standardise": "keju.building.standardising.step:STEP",
         "standardise-texts": "keju.building.standardising.texts:STEP",
-        "set-type": "keju.building.typesetting:STEP",
         "controls": "keju.building.controls:STEP",
-        "tear": "keju.building.bones.tear:STEP",
-        "composites": "keju.building.bones.composites:STEP",
         "galleries": "keju.building.galleries:STEP",
         "review": "keju.building.reviewing.step:STEP",
         "make-choices": "keju.building.choices.step:STEP",
@@ -38,5 +36,6 @@ STEPS: Registry[Step[Any]] = Registry(
         "dedup-texts": "keju.building.dedup.texts:STEP",
     },
     _step,
+    elsewhere=synthetic.STEPS,
 )
 """Every kind of step by its name."""

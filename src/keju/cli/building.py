@@ -75,6 +75,10 @@ class BuildGroup(TyperGroup):
         if args and args[0].endswith(".toml"):
             return "recipe", self.get_command(ctx, "recipe"), args
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            from keju.building.steps import STEPS
+
+            if args[0] in STEPS.elsewhere:
+                raise STEPS.unknown(args[0])
             near = get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise UsageError(
@@ -171,11 +175,20 @@ def synth(
     recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
     dataset: NewDataset,
 ) -> None:
-    """Draw synthetic pages and questions from a recipe, with exact truth. Needs CJK fonts."""
-    from keju.synthesis.synth import build_synth
+    """Draw synthetic pages and questions by a recipe. Needs keju-synthetic and CJK fonts."""
+    from keju.building.engine import Engine
+    from keju.building.settings import settings_from
+    from keju.building.sources import source_form
+    from keju.building.sources.base import Site
+    from keju.datasets.store import Dataset
 
-    made = build_synth(recipe, dataset)
-    say(f"{number_of(made.manifest.items, 'item')}, hash {made.manifest.hash}")
+    place = "keju build synth"
+    form = source_form("synth", place=place)
+    settings = settings_from({"path": str(recipe)}, form.settings, place=place)
+    for note in form.make(settings, Site(dataset, dataset, Engine(console=err))):
+        say(note)
+    made = Dataset.open(dataset).manifest
+    say(f"{number_of(made.items, 'item')}, hash {made.hash}")
 
 
 def _command(step: Step[Any]) -> Callable[..., None]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Generic, NamedTuple, TypeVar
 
-from keju.errors import UsageError, unknown_name
+from keju.errors import KejuError, UsageError, unknown_name
 from keju.registry.plugins import Claim, Plugin, PluginError, claims, declaration_of, declared
 
 T = TypeVar("T")
@@ -45,6 +45,8 @@ class Registry(Mapping[str, T]):
             function gives them where that takes time.
         check: returns the thing that an object declares for a name; raises `TypeError` with the
             reason if it declares none. It is applied to everything except things in `builtin`.
+        elsewhere: names that optional packages of keju provide, with the package and how to
+            install it, for the error where it is not installed.
     """
 
     def __init__(
@@ -53,9 +55,12 @@ class Registry(Mapping[str, T]):
         group: str,
         builtin: Mapping[str, str | T] | Callable[[], Mapping[str, str | T]],
         check: Callable[[str, object], T],
+        *,
+        elsewhere: Mapping[str, str] | None = None,
     ) -> None:
         self.kind = kind
         self.group = group
+        self.elsewhere = elsewhere or {}
         self._given = builtin
         self._check = check
         self._loaded: dict[str, tuple[object, T]] = {}
@@ -115,12 +120,28 @@ class Registry(Mapping[str, T]):
 
         Raises:
             UsageError: no such name; the error has the nearest one and all names.
-            PluginError: a plug-in cannot be imported, or two providers use the name.
+            PluginError: an optional package of keju is not installed, a plug-in cannot be
+                imported, or two providers use the name.
         """
         if name not in self:
-            start = f"{place}: " if place else ""
-            raise UsageError(f"{start}{unknown_name(name, self, self.kind)}")
+            raise self.unknown(name, place=place)
         return self[name]
+
+    def unknown(
+        self, name: str, *, place: str = "", known: Iterable[str] = (), kind: str = ""
+    ) -> KejuError:
+        """The error about a name that does not exist here.
+
+        Args:
+            name: as the user gave it.
+            place: what the error begins with.
+            known: the names that it lists; by default those of the registry.
+            kind: what it calls a name; by default `kind` of the registry.
+        """
+        start, kind = f"{place}: " if place else "", kind or self.kind
+        if package := self.elsewhere.get(name):
+            return PluginError(f"{start}the {kind} {name!r} is not installed. It is in {package}")
+        return UsageError(f"{start}{unknown_name(name, known or self, kind)}")
 
     def plugin(self, name: str) -> Plugin | None:
         """The plug-in that provides a name; None for a name of keju itself and an unknown one."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from keju.building import synthetic
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
-from keju.errors import UsageError, unknown_name
 from keju.registry import PluginError, Registry
 
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form", "source_names"]
@@ -26,10 +26,10 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
         "rows": "keju.building.sources.rows:SOURCE",
         "web": "keju.building.sources.web:SOURCE",
         "iiif": "keju.building.sources.iiif:SOURCE",
-        "synth": "keju.building.sources.ready:SYNTH",
         "dataset": "keju.building.sources.ready:DATASET",
     },
     _form,
+    elsewhere=synthetic.SOURCES,
 )
 """The forms that are sources of recipes only; every format of ``data import`` is a form too."""
 
@@ -44,7 +44,8 @@ def source_form(name: str, *, place: str) -> SourceForm[Any]:
 
     Raises:
         UsageError: there is none; it says which may be meant.
-        PluginError: a plug-in cannot be imported, or a source and a format have the same name.
+        PluginError: keju-synthetic is not installed, a plug-in cannot be imported, or a source and
+            a format have the same name.
     """
     if name in SOURCES and name in FORMATS:
         source, form = SOURCES.plugin(name) or "keju", FORMATS.plugin(name) or "keju"
@@ -52,7 +53,7 @@ def source_form(name: str, *, place: str) -> SourceForm[Any]:
     if name in SOURCES:
         return SOURCES[name]
     if name not in FORMATS:
-        raise UsageError(f"{place}: {unknown_name(name, source_names(), 'form')}")
+        raise SOURCES.unknown(name, place=place, known=source_names(), kind="form")
     from keju.building.sources.ready import format_source  # noqa: PLC0415 - only where used
 
     return format_source(name)

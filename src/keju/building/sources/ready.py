@@ -1,4 +1,4 @@
-"""Sources that other rooms read or draw: formats of ``data import``, synthetic sets, datasets."""
+"""Sources that exist already: formats of ``data import``, and datasets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from keju.building.step import Settings
 from keju.datasets.readers import FORMATS, check_options, import_dataset
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.synthesis.synth import build_synth
 
 
 class FormatSettings(SourceSettings, frozen=True, kw_only=True):
@@ -25,17 +24,13 @@ class FormatSettings(SourceSettings, frozen=True, kw_only=True):
     ] = field(default_factory=dict)
 
 
-class SynthSettings(Settings, frozen=True, kw_only=True):
-    """A recipe of ``keju build synth``, which says its own licence."""
+class DatasetSettings(Settings, frozen=True, kw_only=True):
+    """A dataset of keju's, whose licence and source are its own unless others are given."""
 
-    path: Annotated[Path, Meta(description="The recipe, or the dataset's folder.")]
+    path: Annotated[Path, Meta(description="The dataset's folder.")]
     licence: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""
     source: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""
     name: Annotated[str, Meta(description="Tells its ids from an earlier source's.")] = ""
-
-
-class DatasetSettings(SynthSettings, frozen=True):
-    """A dataset of keju's, whose licence and source are its own unless others are given."""
 
 
 def format_source(name: str) -> SourceForm[FormatSettings]:
@@ -64,11 +59,6 @@ def _said(value: str | int | bool) -> str:
     return ("yes" if value else "no") if isinstance(value, bool) else str(value)
 
 
-def _synth(settings: SynthSettings, site: Site) -> Iterable[str]:
-    build_synth(settings.path, site.out)
-    return ()
-
-
 def _dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     given = Dataset.open(settings.path)
     if site.out.resolve().is_relative_to(given.path.resolve()):
@@ -88,5 +78,4 @@ def _dataset(settings: DatasetSettings, site: Site) -> Iterable[str]:
     return ()
 
 
-SYNTH = SourceForm("synth", "a synthetic set, drawn by its own recipe", SynthSettings, _synth)
 DATASET = SourceForm("dataset", "a dataset that keju wrote", DatasetSettings, _dataset)

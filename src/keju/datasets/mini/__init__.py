@@ -1,7 +1,8 @@
 """The bundled set: small, made by us from public-domain texts, free to give away (CC0-1.0).
 
-It is synthetic: scores on it say that the way works, not how good a model is. Its recipe is
-``keju/synthesis/recipes/mini.toml``; fonts and versions that drew it stand in ``making.json``.
+It is synthetic: use its scores to check that the pipeline works, not to compare models. The package
+keju-synthetic draws it from ``recipes/mini.toml`` (``make mini``); ``making.json`` names the fonts
+and versions that drew it.
 """
 
 from __future__ import annotations

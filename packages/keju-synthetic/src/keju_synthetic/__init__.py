@@ -1,0 +1,5 @@
+"""Drawing what a benchmark shows: pages, bones, paintings, seals and relics with exact truth."""
+
+from keju_synthetic.synth import BuildReport, Making, build_synth
+
+__all__ = ["BuildReport", "Making", "build_synth"]

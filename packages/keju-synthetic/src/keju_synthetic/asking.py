@@ -1,0 +1,198 @@
+"""From finished plates to items: one maker a task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from operator import attrgetter
+
+import msgspec
+
+from keju.benchmarks import task
+from keju.errors import DataError
+from keju.items import Item
+from keju.text import simplified_reference
+from keju_synthetic.plates import Plate
+from keju_synthetic.questions import Choice, Questions
+from keju_synthetic.texts import count_signs, repunctuated
+
+Maker = Callable[[Plate, Questions], Iterator[Item]]
+"""Makes a task's items about a plate."""
+
+
+def _base(plate: Plate, task_id: str, number: int = 0) -> Item:
+    kind = task(task_id)
+    suffix = f"-{number}" if number else ""
+    return Item(
+        id=f"{plate.id}-{task_id.casefold().replace('_', '-')}{suffix}",
+        benchmark=kind.benchmark,
+        task=task_id,
+        images=plate.images,
+        group=plate.passage.work,
+        split=plate.split,
+        metadata=_metadata(plate, kind.benchmark),
+    )
+
+
+def _metadata(plate: Plate, benchmark: str) -> dict[str, str]:
+    """AncientDoc's pages are told apart by kind of book, dynasty, and regular or cursive script."""
+    if benchmark != "AncientDoc":
+        return plate.metadata
+    passage = plate.passage
+    if not passage.category or not passage.period:
+        raise DataError(
+            "AncientDoc asks for the kind of book and its dynasty",
+            item=plate.id,
+            mend=f"Give the passage {passage.id} a category and a period",
+        )
+    script = "regular" if plate.script == "楷书" else "cursive_or_semi_cursive"
+    return plate.metadata | {
+        "category": passage.category,
+        "book": passage.work,
+        "dynasty": passage.period,
+        "script": script,
+    }
+
+
+def _answered(item: Item, answer: str, **changes: object) -> Item:
+    """The item with its answer, also in simplified characters (compared by `official`)."""
+    return msgspec.structs.replace(
+        item, answer=answer, answer_simplified=simplified_reference(answer), **changes
+    )
+
+
+def _reading(task_id: str) -> Maker:
+    def make(plate: Plate, _: Questions) -> Iterator[Item]:
+        yield _answered(_base(plate, task_id), plate.text, lines=plate.lines)
+
+    return make
+
+
+def _need_whole(plate: Plate, task_id: str) -> None:
+    placed = sum(len(line.text) for line in plate.lines if line.kind in {"main", "note"})
+    if placed != count_signs(plate.passage):
+        raise DataError(
+            f"task {task_id} asks about the whole passage {plate.passage.id}, but {placed} of its "
+            f"{count_signs(plate.passage)} characters are on the page",
+            item=plate.id,
+            mend="Give the page more columns or rows, or leave its heading out",
+        )
+
+
+def _translation(task_id: str) -> Maker:
+    def make(plate: Plate, questions: Questions) -> Iterator[Item]:
+        for known in questions.translations:
+            if known.passage == plate.passage.id:
+                _need_whole(plate, task_id)
+                yield _answered(_base(plate, task_id), known.text, transcription=plate.text)
+
+    return make
+
+
+def _punctuation(plate: Plate, _: Questions) -> Iterator[Item]:
+    _need_whole(plate, "T3")
+    drawn = "".join(line.text for line in plate.lines if line.kind == "main")
+    yield _answered(
+        _base(plate, "T3"), repunctuated(plate.passage, drawn), transcription=plate.text
+    )
+
+
+def _entities(plate: Plate, questions: Questions) -> Iterator[Item]:
+    drawn = plate.text.replace("\n", "")
+    for known in questions.entities:
+        if known.passage == plate.passage.id:
+            absent = [name for name in known.names if name not in drawn]
+            if absent:
+                raise DataError(
+                    f"the names {'、'.join(absent)} are not on the page",
+                    item=plate.id,
+                    mend="Give the page more columns or rows",
+                )
+            yield _answered(_base(plate, "T4"), "、".join(known.names), transcription=plate.text)
+
+
+def _open(task_id: str, section: str) -> Maker:
+    questions_of = attrgetter(section)
+
+    def make(plate: Plate, questions: Questions) -> Iterator[Item]:
+        asked = [one for one in questions_of(questions) if one.passage == plate.passage.id]
+        for number, one in enumerate(asked, start=1):
+            base = _base(plate, task_id, number)
+            kind = {"kind": one.kind} if one.kind else {}
+            yield _answered(
+                base,
+                one.answer,
+                question=one.question,
+                transcription=plate.text,
+                metadata=base.metadata | kind,
+            )
+
+    return make
+
+
+def _words(plate: Plate, questions: Questions) -> Iterator[Item]:
+    seen = simplified_reference(plate.text.replace("\n", ""))
+    asked = [choice for choice in questions.words if choice.passage == plate.passage.id]
+    for number, choice in enumerate(asked, start=1):
+        if choice.term not in seen:
+            raise DataError(
+                f"the term {choice.term} is not on the page",
+                item=plate.id,
+                mend="Ask about another word, or give the page more columns",
+            )
+        yield msgspec.structs.replace(
+            _choice(plate, "T5", choice, number),
+            question=f"图像的文言文内容中“{choice.term}”一词的意思是？",
+            fields={"term": choice.term},
+        )
+
+
+def _sources(plate: Plate, questions: Questions) -> Iterator[Item]:
+    for choice in questions.sources:
+        if choice.passage == plate.passage.id:
+            yield msgspec.structs.replace(
+                _choice(plate, "T7", choice), question="这张图片中的古籍文本内容出自哪本书？"
+            )
+
+
+def _choice(plate: Plate, task_id: str, choice: Choice, number: int = 0) -> Item:
+    return _answered(
+        _base(plate, task_id, number),
+        choice.answer,
+        options=choice.options,
+        transcription=plate.text,
+    )
+
+
+MAKERS: Mapping[str, Maker] = {
+    "T1": _reading("T1"),
+    "T2": _translation("T2"),
+    "T3": _punctuation,
+    "T4": _entities,
+    "T5": _words,
+    "T6": _open("T6", "comprehension"),
+    "T7": _sources,
+    "page_level_ocr": _reading("page_level_ocr"),
+    "vernacular_translation": _translation("vernacular_translation"),
+    "reasoning_qa": _open("reasoning_qa", "reasoning"),
+    "knowledge_qa": _open("knowledge_qa", "knowledge"),
+    "linguistic_variant_qa": _open("linguistic_variant_qa", "linguistic"),
+}
+"""The tasks that a plate can be asked about, in the order in which they stand."""
+
+
+def items_about(plate: Plate, questions: Questions) -> Iterator[Item]:
+    """The items of a plate, in the order of the makers.
+
+    Raises:
+        DataError: the plate asks for a task that has no maker, or a task finds nothing to ask.
+    """
+    for wanted in plate.asks:
+        if wanted not in MAKERS:
+            known = ", ".join(MAKERS)
+            raise DataError(f"task {wanted} has no maker", item=plate.id, mend=f"One of {known}")
+    for name, make in MAKERS.items():
+        if name in plate.asks:
+            items = list(make(plate, questions))
+            if not items:
+                raise DataError(f"nothing to ask for task {name}", item=plate.id)
+            yield from items

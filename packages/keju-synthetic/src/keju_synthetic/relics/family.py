@@ -1,0 +1,164 @@
+"""The family of relics: a thing a picture, named, dated, placed and told about (T32 to T36)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import field
+
+from keju.errors import DataError
+from keju.files import read_toml
+from keju.items import Item, Record
+from keju_synthetic.exhibits import Examiner, Exhibit
+from keju_synthetic.recipe import Amount, Difficulty, Height, PictureSpec
+from keju_synthetic.relics.shaping import letters_of, load_shapes
+from keju_synthetic.relics.stage import Ground, Staging, show
+from keju_synthetic.studio import Studio
+from keju_synthetic.texts import DATA
+from keju_synthetic.wear import wear_at
+
+_DIGITS = "0123456789 cm"
+
+
+class RelicPicture(PictureSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A relic of ``data/relics.toml`` as it is to be shown.
+
+    `labelled` puts a card with its name before it; `measured` puts a scale bar below it. `hand`
+    writes both, and the characters on the thing.
+    """
+
+    relic: str
+    hand: str
+    asks: tuple[str, ...]
+    height: Height = 480
+    ground: Ground = "grey"
+    labelled: bool = False
+    measured: bool = False
+    difficulty: Difficulty = 0.15
+    wear: dict[str, Amount] = field(default_factory=dict)
+
+
+class Relic(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is known about a relic or a type of relic, in simplified Chinese.
+
+    `shape` is one of ``data/relic_shapes.toml``, `centimetres` its height; `other_…` are wrong
+    options. A type that many museums have has no `collection`.
+    """
+
+    id: str
+    shape: str
+    name: str
+    kind: str
+    period: str
+    centimetres: float
+    collection: str = ""
+    other_names: tuple[str, ...] = ()
+    other_kinds: tuple[str, ...] = ()
+    other_periods: tuple[str, ...] = ()
+    other_collections: tuple[str, ...] = ()
+    introduction: str = ""
+
+
+class _Relics(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    relics: tuple[Relic, ...]
+
+
+@lru_cache(maxsize=1)
+def load_relics(path: Path = DATA / "relics.toml") -> dict[str, Relic]:
+    """The known relics by id.
+
+    Raises:
+        DataError: an id stands twice, or a shape is unknown.
+    """
+    relics: dict[str, Relic] = {}
+    for relic in read_toml(path, _Relics).relics:
+        if relic.id in relics:
+            raise DataError("this id stands twice", file=path, item=relic.id)
+        if relic.shape not in load_shapes():
+            raise DataError(
+                f"no shape '{relic.shape}'", file=path, item=relic.id,
+                mend=f"Known: {', '.join(load_shapes())}",
+            )  # fmt: skip
+        relics[relic.id] = relic
+    return relics
+
+
+def draw_relics(studio: Studio) -> Iterator[Item]:
+    """Build, light and ask about the recipe's relics.
+
+    Raises:
+        DataError: no such relic or hand, a character without an outline, or a question that
+            nothing is known about.
+    """
+    examiner = Examiner()
+    for spec in studio.recipe.part("relics", RelicPicture):
+        yield from _asked(studio, spec, examiner)
+
+
+def _asked(studio: Studio, spec: RelicPicture, examiner: Examiner) -> Iterator[Item]:
+    relics = load_relics()
+    if spec.relic not in relics:
+        raise DataError(
+            f"no relic '{spec.relic}'", item=spec.id, mend=f"Known: {', '.join(relics)}"
+        )
+    relic = relics[spec.relic]
+    if spec.labelled and "T32" in spec.asks:
+        raise DataError(
+            "the label gives the name away", item=spec.id, mend="Drop T32, or the label"
+        )
+    shape = load_shapes()[relic.shape]
+    label = (relic.name,) if spec.labelled else ()
+    needed = (
+        letters_of(shape) + "".join(label) + (_DIGITS.replace(" ", "") if spec.measured else "")
+    )
+    font = studio.font(spec.hand, needed, spec.id)
+    centimetres = relic.centimetres if spec.measured else 0.0
+    wear = wear_at(spec.difficulty, spec.wear, item=spec.id)
+    shown = show(
+        shape, Staging(spec.height, spec.ground, centimetres, label), wear, font,
+        studio.rng(spec.id, "relic"),
+    )  # fmt: skip
+    exhibit = Exhibit(
+        id=spec.id,
+        image=studio.add_image(shown.image, spec.id),
+        group=relic.name,
+        split=spec.split,
+        metadata=_metadata(spec, relic),
+        transcription="\n".join(label),
+    )
+    for name in spec.asks:
+        yield _item(examiner, exhibit, relic, name)
+
+
+def _metadata(spec: RelicPicture, relic: Relic) -> dict[str, str]:
+    known = {
+        "name": relic.name,
+        "kind": relic.kind,
+        "period": relic.period,
+        "shape": relic.shape,
+        "material": load_shapes()[relic.shape].material,
+        "labelled": "yes" if spec.labelled else "no",
+        "difficulty": f"{spec.difficulty:g}",
+        "note": "drawn after the type, not after the piece",
+    }
+    return known | ({"collection": relic.collection} if relic.collection else {})
+
+
+def _item(examiner: Examiner, exhibit: Exhibit, relic: Relic, name: str) -> Item:
+    chosen = {
+        "T32": (relic.name, relic.other_names),
+        "T33": (relic.period, relic.other_periods),
+        "T34": (relic.collection, relic.other_collections),
+        "T36": (relic.kind, relic.other_kinds),
+    }
+    if name in chosen and all(chosen[name]):
+        return examiner.choice(exhibit, name, *chosen[name])
+    if name == "T35" and relic.introduction:
+        return examiner.telling(exhibit, name, relic.introduction)
+    raise DataError(
+        f"task {name}: nothing is known about {relic.name}",
+        item=exhibit.id,
+        mend="Use T32 to T36, and fill in the relic in relics.toml",
+    )

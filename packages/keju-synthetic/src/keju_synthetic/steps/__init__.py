@@ -1,0 +1,1 @@
+"""Build steps that draw: `tear`, `composites` and `set-type`."""

@@ -1,0 +1,276 @@
+"""Step ``composites``: crops of characters set as inscriptions on bones and shells, with boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Literal
+
+import numpy as np
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+from PIL import Image
+
+from keju.building.bench import Bench
+from keju.building.crops import Classes, Crop, classes_of, sampled
+from keju.building.step import Settings, Step
+from keju.errors import DataError, UsageError, number_of
+from keju.images import open_image
+from keju.items import Box
+from keju.text import is_han
+from keju_synthetic.bones.asking import Written, description, recognition
+from keju_synthetic.bones.drafts import picture_of
+from keju_synthetic.bones.inscribing import compose, strokes_in
+from keju_synthetic.bones.pieces import PieceKind, blank_piece
+from keju_synthetic.camera import encode
+
+_KINDS: tuple[PieceKind, ...] = ("scapula", "plastron", "fragment")
+_SHRINK, _LEAST = 0.92, 12
+_CHUNK = 64
+_TRIES = 200
+_PROBE, _STROKE = 32, 7
+
+
+class CompositeSettings(Settings, frozen=True):
+    """What is composed of how many crops."""
+
+    pictures: Annotated[int, Meta(description="Inscriptions to be made.", ge=1)] = 20
+    fewest: Annotated[int, Meta(description="Characters of one, at least.", ge=1, le=60)] = 4
+    most: Annotated[int, Meta(description="Characters of one, at most.", ge=1, le=60)] = 14
+    classes: Annotated[int, Meta(description="Classes that are used, by lot; 0: all.", ge=0)] = 0
+    sampling: Annotated[
+        Literal["even", "natural"],
+        Meta(description="Classes as often as each other, or as often as they have crops."),
+    ] = "even"
+    ground: Annotated[
+        Literal["rubbing", "photo"], Meta(description="What the piece looks like.")
+    ] = "rubbing"
+    wear: Annotated[float, Meta(description="Of the surface, 0 to 1.", ge=0, le=1)] = 0.35
+    height: Annotated[int, Meta(description="Of a picture in pixels.", ge=200, le=3000)] = 640
+    quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 85
+
+
+class Plan(Struct, frozen=True):
+    """An inscription to be made: its crops' files, and where chance comes from."""
+
+    name: str
+    kind: str
+    crops: list[bytes]
+    seeds: list[int]
+
+
+class Made(Struct, frozen=True):
+    """A made inscription: JPEG, four numbers a box, and how many characters each column has."""
+
+    data: bytes = b""
+    boxes: list[float] = []
+    columns: list[int] = []
+    error: str = ""
+
+
+class Part(Struct, frozen=True):
+    """Which crop stands in which box of which picture."""
+
+    picture: str
+    place: int
+    name: str
+    crop: str
+    of_item: str
+
+
+class LeftOut(Struct, frozen=True):
+    """An inscription that could not be made, and why."""
+
+    picture: str
+    why: str
+
+
+def make_composites(bench: Bench, settings: CompositeSettings) -> None:
+    """Make inscriptions of labelled crops; ask what, whether, how many and where.
+
+    Raises:
+        UsageError: more classes are wanted than there are, or the fewest are more than the most.
+        DataError: no classes of crops, or no inscription finds room.
+    """
+    if settings.fewest > settings.most:
+        raise UsageError(f"fewest: {settings.fewest} is more than most: {settings.most}")
+    classes = sampled(classes_of(bench.items()), settings.classes, bench.rng("classes"))
+    shelf = _Shelf(bench, settings, classes)
+    chosen = [_drawn(bench, settings, shelf, number) for number in range(settings.pictures)]
+    plans = [_plan(bench, number, crops) for number, crops in enumerate(chosen)]
+    made = bench.engine.map(
+        "compose", plans, partial(composed, settings=settings), Made, chunk=_CHUNK
+    )
+    parts: list[Part] = []
+    left = []
+    for plan, crops, picture in zip(plans, chosen, made, strict=True):
+        if picture.error:
+            left.append(LeftOut(plan.name, picture.error))
+            continue
+        parts += _keep(bench, settings, plan, crops, picture)
+    if not parts:
+        raise DataError(left[0].why, mend="Ask for fewer characters, or a larger height")
+    bench.table("parts", parts, Part)
+    bench.table("left-out", left, LeftOut)
+    count = len(plans) - len(left)
+    bench.note(f"{count} inscriptions of {len(parts)} characters of {len(classes)} classes")
+    if shelf.unclear:
+        bench.note(f"{shelf.unclear} crops not used: they show a rim, a flake or a stain")
+
+
+STEP = Step(
+    "composites",
+    "Set crops of characters as inscriptions on bones, with a box each.",
+    CompositeSettings,
+    make_composites,
+)
+
+
+def composed(plan: Plan, settings: CompositeSettings) -> Made:
+    """Make one inscription; characters shrink until all find room.
+
+    Raises:
+        DataError: a crop has nothing written on it, or they find no room.
+    """
+    rng = np.random.default_rng(plan.seeds)
+    strokes = [strokes_in(open_image(crop, name=f"{plan.name}: crop")) for crop in plan.crops]
+    kind = next(each for each in _KINDS if each == plan.kind)
+    piece = blank_piece((round(settings.height * 0.8), settings.height), kind, rng)
+    side = settings.height * 0.13
+    while side >= _LEAST:
+        masks = [_sized(crop, side) for crop in strokes]
+        written = compose([masks], piece.mask, rng)
+        if written is not None:
+            whole = piece._replace(strokes=written.strokes)
+            picture = picture_of(
+                whole, settings.ground, rng, wear=settings.wear, grain=settings.height / 700
+            )
+            return Made(
+                encode(picture, settings.quality),
+                [edge for box in written.boxes for edge in (box.x0, box.y0, box.x1, box.y1)],
+                [len(column) for column in written.columns],
+            )
+        side *= _SHRINK
+    raise DataError(
+        f"{number_of(len(strokes), 'character finds', 'characters find')} no room", item=plan.name
+    )
+
+
+def _sized(crop: Image.Image, side: float) -> Image.Image:
+    """The crop with its longer side about so long, cropped to its strokes again."""
+    scale = side / max(crop.size)
+    size = (max(1, round(crop.width * scale)), max(1, round(crop.height * scale)))
+    larger = crop.resize(size, Image.Resampling.BICUBIC)
+    return larger.crop(larger.point(lambda value: 255 if value > 127 else 0).getbbox())
+
+
+class _Shelf:
+    """Crops to choose from, without those that show more than strokes: a rim, a flake, a stain."""
+
+    def __init__(self, bench: Bench, settings: CompositeSettings, classes: Classes) -> None:
+        self._bench = bench
+        self._even = settings.sampling == "even"
+        self._classes = list(classes.values())
+        self._every = [crop for crops in self._classes for crop in crops]
+        self._clear: dict[str, bool] = {}
+
+    @property
+    def unclear(self) -> int:
+        """How many of the crops that were looked at are left out."""
+        return sum(not clear for clear in self._clear.values())
+
+    def choose(self, rng: np.random.Generator) -> Crop:
+        """A crop by lot.
+
+        Raises:
+            DataError: of many, none shows strokes alone.
+        """
+        for _ in range(_TRIES):
+            of_class = self._classes[int(rng.integers(len(self._classes)))]
+            pool = of_class if self._even else self._every
+            crop = pool[int(rng.integers(len(pool)))]
+            if self._is_clear(crop):
+                return crop
+        raise DataError(
+            f"of {_TRIES} crops none shows strokes alone", mend="Give crops of single characters"
+        )
+
+    def _is_clear(self, crop: Crop) -> bool:
+        known = self._clear.get(crop.ref.sha256)
+        if known is None:
+            picture = open_image(self._bench.given.image_bytes(crop.ref), name=crop.item.id)
+            try:
+                known = not has_patch(strokes_in(picture))
+            except DataError:
+                known = False
+            self._clear[crop.ref.sha256] = known
+        return known
+
+
+def has_patch(strokes: Image.Image) -> bool:
+    """Whether some of what is white is wider than a stroke: a fifth of the crop either way."""
+    scale = _PROBE / max(strokes.size)
+    size = (max(1, round(strokes.width * scale)), max(1, round(strokes.height * scale)))
+    small = np.asarray(strokes.resize(size, Image.Resampling.BOX)) > 127
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(small, _STROKE), (_STROKE, _STROKE))
+    return bool(windows.all(axis=(2, 3)).any())
+
+
+def _drawn(bench: Bench, settings: CompositeSettings, shelf: _Shelf, number: int) -> list[Crop]:
+    rng = bench.rng("characters", str(number))
+    count = int(rng.integers(settings.fewest, settings.most + 1))
+    return [shelf.choose(rng) for _ in range(count)]
+
+
+def _plan(bench: Bench, number: int, crops: Sequence[Crop]) -> Plan:
+    name = f"composite-{number + 1:04d}"
+    rng = bench.rng("piece", name)
+    return Plan(
+        name=name,
+        kind=_KINDS[int(rng.integers(len(_KINDS)))],
+        crops=[bench.given.image_bytes(crop.ref) for crop in crops],
+        seeds=rng.integers(1 << 31, size=4).tolist(),
+    )
+
+
+def _keep(
+    bench: Bench, settings: CompositeSettings, plan: Plan, crops: Sequence[Crop], made: Made
+) -> list[Part]:
+    numbers = made.boxes
+    boxes = tuple(
+        Box(x0=x0, y0=y0, x1=x1, y1=y1)
+        for x0, y0, x1, y1 in zip(*(numbers[edge::4] for edge in range(4)), strict=True)
+    )
+    kind = next(each for each in _KINDS if each == plan.kind)
+    shown = Written(
+        id=plan.name,
+        image=bench.writer.add_image(made.data, f"{plan.name}.jpg"),
+        split="test",
+        boxes=boxes,
+        text=_text(crops, made.columns),
+        describes=description(kind, settings.ground, len(boxes), len(made.columns)),
+        metadata={
+            "source": "composed of crops",
+            "piece": kind,
+            "classes": " ".join(crop.name for crop in crops),
+        },
+    )
+    past = tuple(dict.fromkeys(each for crop in crops for each in crop.item.provenance))
+    for item in recognition(shown):
+        bench.keep(replace(item, provenance=past), note=f"composed of {len(crops)} crops")
+    return [
+        Part(plan.name, place, crop.name, crop.ref.sha256, crop.item.id)
+        for place, crop in enumerate(crops, start=1)
+    ]
+
+
+def _text(crops: Sequence[Crop], columns: Sequence[int]) -> str:
+    """The inscription column by column, where every class is named by its character."""
+    names = [crop.name for crop in crops]
+    if not all(len(name) == 1 and is_han(name) for name in names):
+        return ""
+    lines, at = [], 0
+    for length in columns:
+        lines.append("".join(names[at : at + length]))
+        at += length
+    return "\n".join(lines)

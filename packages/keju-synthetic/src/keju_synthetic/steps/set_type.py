@@ -1,0 +1,275 @@
+"""Step ``set-type``: transcriptions whose pictures nobody may share get pictures drawn anew.
+
+Each line's text is set into its own outline, so that layouts are those of real books, and what the
+page says is known to the last character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from keju.benchmarks import query_of
+from keju.building.bench import Bench
+from keju.building.step import Settings, Step
+from keju.datasets.pages import TextChoice, chosen
+from keju.errors import DataError, UsageError, number_of
+from keju.items import Item, Line
+from keju.scoring.recital import CONTROL_OF
+from keju_synthetic.plates import Style, draw_plate
+from keju_synthetic.recipe import Scan
+from keju_synthetic.typesetting import Look, compose_set, inked, typeface, typefaces
+from keju_synthetic.wear import wear_at
+
+BY_BOOK = "by-book"
+_PRINTED = ("song", "ming", "kai")
+_SIZE = re.compile(r"(\d{2,6})(?:\.\d+)?x(\d{2,6})(?:\.\d+)?")
+_CHUNK = 32
+
+
+class SetTypeSettings(Settings, frozen=True):
+    """How pages are set and worn."""
+
+    typeface: Annotated[
+        str,
+        Meta(description="song, ming, kai, brush, or by-book: one of the first three a book."),
+    ] = BY_BOOK
+    text: Annotated[
+        TextChoice, Meta(description="Lines that the answer holds: body, main, notes, all.")
+    ] = "body"
+    missing: Annotated[
+        Literal["mark", "line"],
+        Meta(description="A character without an outline: set □ for it, or leave the line out."),
+    ] = "mark"
+    difficulty: Annotated[float, Meta(description="Wear, 0 to 1.", ge=0, le=1)] = 0.3
+    spread: Annotated[float, Meta(description="± of the difficulty by page.", ge=0, le=1)] = 0.15
+    scan: Annotated[Scan, Meta(description="colour, grey or bitonal.")] = "colour"
+    frames: Annotated[bool, Meta(description="Draw frames and rules.")] = True
+    pixels: Annotated[
+        int, Meta(description="Size of a picture in pixels.", ge=100_000, le=20_000_000)
+    ] = 1_365_984
+    quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 80
+
+
+class LeftOut(Struct, frozen=True):
+    """An item that was left out; or what of a line was not set: its characters, and why."""
+
+    item: str
+    line: str
+    text: str
+    why: str
+
+
+class FontUsed(Struct, frozen=True):
+    """A font of a typeface that drew, or could have drawn, characters."""
+
+    typeface: str
+    hand: str
+    family: str
+    style: str
+    version: str
+    licence: str
+    sha256: str
+
+
+class Job(Struct, frozen=True):
+    """A page to be set; `lines` as JSON."""
+
+    name: str
+    lines: bytes
+    wide: float
+    high: float
+    typeface: str
+    difficulty: float
+    scan: str
+    frames: bool
+    marked: bool
+    pixels: int
+    quality: int
+    seed: int
+
+
+class Set(Struct, frozen=True):
+    """A set page: JPEG, its lines as JSON, and of each thing left out the line, text and reason."""
+
+    data: bytes = b""
+    lines: bytes = b""
+    left_lines: list[str] = []
+    left_texts: list[str] = []
+    left_whys: list[str] = []
+    error: str = ""
+
+
+def set_type(bench: Bench, settings: SetTypeSettings) -> None:
+    """Draw every page whose lines have outlines; list what was left out, of pages and of lines.
+
+    Raises:
+        UsageError: no such typeface.
+        PrerequisiteError: its first font is not installed.
+        DataError: no item is a page to be transcribed with outlines.
+    """
+    if settings.typeface not in {BY_BOOK, *typefaces()}:
+        raise UsageError(
+            f"no typeface {settings.typeface!r}. Known: {', '.join((BY_BOOK, *typefaces()))}"
+        )
+    left: list[LeftOut] = []
+    pages: list[tuple[Item, Job]] = []
+    for item in bench.items():
+        job = _job(bench, settings, item)
+        if isinstance(job, str):
+            left.append(LeftOut(item.id, "", "", job))
+        else:
+            pages.append((item, job))
+    if not pages:
+        raise DataError(
+            "no page to set: no item is a transcription with outlines of its lines",
+            mend="Import PAGE-XML or ALTO",
+        )
+    drawn = bench.engine.map("set", [job for _, job in pages], set_page, Set, chunk=_CHUNK)
+    kept = 0
+    for (item, job), page in zip(pages, drawn, strict=True):
+        if page.error:
+            left.append(LeftOut(item.id, "", "", page.error))
+            continue
+        lines = tuple(msgspec.json.decode(page.lines, type=list[Line]))
+        answer = "\n".join(line.text for line in chosen(lines, settings.text))
+        if not answer:
+            left.append(LeftOut(item.id, "", "", f"no line of it is {settings.text}"))
+            continue
+        left += _left_of(item, page)
+        new = _drawn(bench, item, job, page, lines)
+        bench.keep(
+            replace(new, answer=answer, transcription=answer),
+            note=(
+                f"{number_of(len(lines), 'line')} set in {job.typeface}, difficulty "
+                f"{job.difficulty:g}"
+            ),
+        )
+        kept += 1
+    bench.table("left-out", left, LeftOut)
+    bench.table("fonts", list(_fonts({job.typeface for _, job in pages})), FontUsed)
+    _say(bench, left, kept)
+
+
+STEP = Step(
+    "set-type",
+    "Draw pages anew: each line's text set into its own outline, with exact truth.",
+    SetTypeSettings,
+    set_type,
+)
+
+
+def set_page(job: Job) -> Set:
+    """Set and draw one page."""
+    face = typeface(job.typeface)
+    lines = msgspec.json.decode(job.lines, type=list[Line])
+    height = round((job.pixels * job.high / job.wide) ** 0.5)
+    look = Look(face, framed=job.frames, marked=job.marked)
+    page = compose_set(lines, (job.wide, job.high), height, look)
+    if not page.layout.lines:
+        return Set(error="no line of it can be set")
+    wear = wear_at(job.difficulty, {}, item=job.name)
+    scan = msgspec.convert(job.scan, Scan)
+    fonts = inked(page.layout, face.fonts)
+    style = Style(fonts, (), wear, scan, job.quality, brushed=job.typeface == "brush")
+    drawn = draw_plate(page.layout, style, job.seed, job.name)
+    return Set(
+        data=drawn.data,
+        lines=msgspec.json.encode(drawn.lines),
+        left_lines=[each.line for each in page.unset],
+        left_texts=[each.text for each in page.unset],
+        left_whys=[each.why for each in page.unset],
+    )
+
+
+def _job(bench: Bench, settings: SetTypeSettings, item: Item) -> Job | str:
+    """What is to be drawn for an item, or why nothing is."""
+    if query_of(item).form != "transcription":
+        return "it asks for no transcription"
+    if not any(line.polygon for line in item.lines):
+        return "none of its lines has an outline"
+    if not any(line.text.strip() for line in chosen(item.lines, settings.text)):
+        return f"no line of it is {settings.text}"
+    size = _size(item)
+    if size is None:
+        return "the size of its page is not known"
+    face = settings.typeface
+    if face == BY_BOOK:
+        face = _PRINTED[int(bench.rng("typeface", item.group).integers(len(_PRINTED)))]
+    # A control is drawn as its original is, but for what was altered.
+    name = item.metadata.get(CONTROL_OF, item.id)
+    stray = (float(bench.rng("wear", name).random()) * 2 - 1) * settings.spread
+    return Job(
+        name=name,
+        lines=msgspec.json.encode(item.lines),
+        wide=size[0],
+        high=size[1],
+        typeface=face,
+        difficulty=round(min(1.0, max(0.0, settings.difficulty + stray)), 3),
+        scan=settings.scan,
+        frames=settings.frames,
+        marked=settings.missing == "mark",
+        pixels=settings.pixels,
+        quality=settings.quality,
+        seed=int(bench.rng("pages").integers(1 << 31)),
+    )
+
+
+def _size(item: Item) -> tuple[float, float] | None:
+    """Of the page whose pixels the outlines are in."""
+    if item.images:
+        return float(item.images[0].width), float(item.images[0].height)
+    found = _SIZE.fullmatch(item.metadata.get("page_size", ""))
+    wide, high = (int(found[1]), int(found[2])) if found else (0, 0)
+    # Beyond that a page is no page, and its picture would be a thread.
+    return (wide, high) if wide and 1 / 50 < high / wide < 50 else None
+
+
+def _drawn(bench: Bench, item: Item, job: Job, page: Set, lines: tuple[Line, ...]) -> Item:
+    """The item with its new picture and lines, and without what was said of another picture."""
+    told = {name: text for name, text in item.metadata.items() if name not in _OF_THE_SOURCE}
+    look = {
+        "picture": "drawn",
+        "typeface": job.typeface,
+        "difficulty": f"{job.difficulty:g}",
+        "scan": job.scan,
+    }
+    ref = bench.writer.add_image(page.data, f"{item.id}.jpg")
+    return replace(
+        item, images=(ref,), lines=lines, answer_simplified="", also_accepted=(),
+        metadata=told | look,
+    )  # fmt: skip
+
+
+_OF_THE_SOURCE = frozenset({"image", "page_size"})
+"""What is said of a picture that is not this one."""
+
+
+def _left_of(item: Item, page: Set) -> Iterator[LeftOut]:
+    for line, text, why in zip(page.left_lines, page.left_texts, page.left_whys, strict=True):
+        yield LeftOut(item.id, line, text, why)
+
+
+def _fonts(faces: set[str]) -> Iterator[FontUsed]:
+    for name in sorted(faces):
+        for hand, font in typeface(name).records().items():
+            yield FontUsed(
+                name, hand, font.family, font.style, font.version, font.licence, font.sha256
+            )
+
+
+def _say(bench: Bench, left: list[LeftOut], kept: int) -> None:
+    bench.note(f"{number_of(kept, 'page')} set, {len(bench.items()) - kept} left out")
+    counts = Counter(each.why for each in left if each.line)
+    signs = Counter(sign for each in left if each.why == "no font has it" for sign in each.text)
+    if counts:
+        bench.note("of lines: " + ", ".join(f"{why} {count}" for why, count in counts.items()))
+    if signs:
+        most = "".join(sign for sign, _ in signs.most_common(20))
+        bench.note(f"characters that no font has: {signs.total()}, among them {most}")

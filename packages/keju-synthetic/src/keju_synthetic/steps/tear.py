@@ -1,0 +1,237 @@
+"""Step ``tear``: pictures of bones and shells broken into fragments, each asked what it joins."""
+
+from __future__ import annotations
+
+import io
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Annotated, NamedTuple
+
+import numpy as np
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+from PIL import Image
+
+from keju.building.bench import Bench
+from keju.building.lots import outside
+from keju.building.ranking_items import ranking_items
+from keju.building.step import Settings, Step
+from keju.errors import DataError, number_of
+from keju.files import write_atomic
+from keju.items import ImageRef, Item
+from keju_synthetic.bones.breaking import BreakPlan, break_picture
+from keju_synthetic.camera import encode
+from keju_synthetic.steps.masks import is_page, masked
+
+LABELS = "labels"
+"""Beside the items: for each piece one map of its parts, 0 beside it, as PNG."""
+
+_CHUNK = 32
+
+
+class TearSettings(Settings, frozen=True):
+    """How pieces break, and what a fragment is asked against."""
+
+    parts: Annotated[int, Meta(description="Fragments of a piece.", ge=2, le=12)] = 2
+    erosion: Annotated[
+        float,
+        Meta(description="Depth of chips along a break, in sides of the piece.", ge=0.002, le=0.1),
+    ] = 0.008
+    rough: Annotated[
+        float, Meta(description="How far a break strays from a straight line.", ge=0.0, le=0.3)
+    ] = 0.16
+    turn: Annotated[
+        float, Meta(description="Degrees a fragment is turned at most.", ge=0, le=180)
+    ] = 30.0
+    gallery: Annotated[
+        int, Meta(description="Candidates a fragment is shown with; 0: all others.", ge=0)
+    ] = 40
+    side: Annotated[
+        int, Meta(description="Longest side of a piece in pixels.", ge=128, le=4000)
+    ] = 640
+    quality: Annotated[int, Meta(description="Of the JPEG.", ge=1, le=95)] = 90
+
+
+class Fragment(Struct, frozen=True):
+    """A fragment: which piece's which part it is, and where its pixels were.
+
+    A point (x, y) of its picture lay at (a x + b y + c, d x + e y + f) in the map of labels.
+    """
+
+    sha256: str
+    piece: str
+    part: int
+    joins: list[int]
+    lost: float
+    a: float
+    b: float
+    c: float
+    d: float
+    e: float
+    f: float
+
+
+class LeftOut(Struct, frozen=True):
+    """An item whose picture was not torn, and why."""
+
+    item: str
+    why: str
+
+
+class Whole(Struct, frozen=True):
+    """A picture to be torn."""
+
+    item: str
+    data: bytes
+    seeds: list[int]
+
+
+class Torn(Struct, frozen=True):
+    """A torn piece: its map of labels, and of each part the JPEG, six numbers, what it joins.
+
+    `page` says that its outline is a page's and no bone's.
+    """
+
+    labels: bytes = b""
+    pictures: list[bytes] = []
+    affines: list[float] = []
+    lost: list[float] = []
+    neighbours: list[int] = []
+    page: bool = False
+    error: str = ""
+
+
+class _Shown(NamedTuple):
+    """A fragment on the shelf."""
+
+    ref: ImageRef
+    piece: Item
+    part: int
+    joins: tuple[int, ...]
+
+
+def tear_pieces(bench: Bench, settings: TearSettings) -> None:
+    """Tear each picture once, and ask every fragment which of others it joins.
+
+    Raises:
+        DataError: no picture can be torn.
+    """
+    wholes, items = [], []
+    seen: set[str] = set()
+    for item in bench.items():
+        if item.images and item.images[0].sha256 not in seen:
+            ref = item.images[0]
+            seen.add(ref.sha256)
+            seeds = bench.rng(ref.sha256).integers(1 << 31, size=4).tolist()
+            wholes.append(Whole(ref.sha256, bench.given.image_bytes(ref), seeds))
+            items.append(item)
+    torn = bench.engine.map(
+        "tear", wholes, partial(tear_one, settings=settings), Torn, chunk=_CHUNK
+    )
+    left = [LeftOut(item.id, piece.error) for item, piece in zip(items, torn, strict=True)
+            if piece.error]  # fmt: skip
+    whole = [(item, piece) for item, piece in zip(items, torn, strict=True) if not piece.error]
+    if not whole:
+        raise DataError(
+            f"no picture of a piece to tear: {left[0].why if left else 'no item has a picture'}",
+            mend="Give pictures on a plain ground, or with the ground transparent",
+        )
+    shelf: list[_Shown] = []
+    rows: list[Fragment] = []
+    for item, piece in whole:
+        for shown, row in _shelved(bench, item, piece):
+            shelf.append(shown)
+            rows.append(row)
+    of_piece: defaultdict[str, list[int]] = defaultdict(list)
+    for place, shown in enumerate(shelf):
+        of_piece[shown.piece.id].append(place)
+    for place, shown in enumerate(shelf):
+        mine = [other for other in of_piece[shown.piece.id] if shelf[other].part in shown.joins]
+        _ask(bench, settings, shelf, place, mine)
+    bench.table("fragments", rows, Fragment)
+    bench.table("left-out", left, LeftOut)
+    joined = sum(bool(shown.joins) for shown in shelf)
+    bench.note(
+        f"{len(whole)} pieces torn into {number_of(len(shelf), 'fragment')}, {joined} of "
+        "them join others"
+    )
+    if pages := [item.id for item, piece in whole if piece.page]:
+        bench.note(
+            f"{len(pages)} of {len(whole)} pictures have no outline of a bone, what stands out is "
+            f"a rectangle, such as a page or its frame: {', '.join(pages[:3])}"
+            f"{' …' if len(pages) > 3 else ''}"
+        )
+    if left:
+        bench.note(f"{len(left)} pictures not torn: {left[0].why}")
+
+
+STEP = Step(
+    "tear",
+    "Tear pictures of bones and shells into fragments, and ask which join.",
+    TearSettings,
+    tear_pieces,
+)
+
+
+def tear_one(whole: Whole, settings: TearSettings) -> Torn:
+    """Tear one picture."""
+    picture, mask = masked(whole.data, name=whole.item, most_side=settings.side)
+    plan = BreakPlan(settings.parts, settings.erosion, settings.rough, settings.turn)
+
+    def rng_of(name: str) -> np.random.Generator:
+        return np.random.default_rng([*whole.seeds, *name.encode()])
+
+    torn, shards = break_picture(picture, mask, plan, rng_of)
+    labels = io.BytesIO()
+    Image.fromarray(torn.labels).save(labels, "PNG")
+    return Torn(
+        labels=labels.getvalue(),
+        pictures=[encode(shard.picture, settings.quality) for shard in shards],
+        affines=[number for shard in shards for number in shard.affine],
+        lost=[round(shard.lost, 4) for shard in shards],
+        neighbours=[part for pair in sorted(torn.neighbours) for part in pair],
+        page=is_page(picture, mask),
+    )
+
+
+def _shelved(bench: Bench, item: Item, piece: Torn) -> Iterator[tuple[_Shown, Fragment]]:
+    """The fragments of a piece, their pictures on the dataset's shelf."""
+    name = item.images[0].sha256
+    write_atomic(bench.out / LABELS / f"{name}.png", piece.labels)
+    pairs = list(zip(piece.neighbours[::2], piece.neighbours[1::2], strict=True))
+    for part, data in enumerate(piece.pictures, start=1):
+        joins = tuple(b if a == part else a for a, b in pairs if part in {a, b})
+        ref = bench.writer.add_image(data, f"{item.id}, part {part}")
+        numbers = piece.affines[6 * (part - 1) : 6 * part]
+        row = Fragment(ref.sha256, item.id, part, list(joins), piece.lost[part - 1], *numbers)
+        yield _Shown(ref, item, part, joins), row
+
+
+def _ask(
+    bench: Bench, settings: TearSettings, shelf: Sequence[_Shown], place: int, mine: Sequence[int]
+) -> None:
+    """The items about one fragment, if it joins any: `mine` are those that it joins."""
+    own, gone = shelf[place], sorted((place, *mine))
+    others = len(shelf) - len(gone)
+    wanted = max(0, settings.gallery - len(mine)) if settings.gallery else others
+    rng = bench.rng("gallery", own.piece.id, str(own.part))
+    lot = [outside(int(at), gone) for at in rng.permutation(others)[:wanted]]
+    gallery = sorted([*mine, *lot])
+    if not mine or not lot:
+        return
+    for item in ranking_items(
+        f"{own.piece.id}--{own.part}",
+        "rejoining",
+        (own.ref, [shelf[other].ref for other in gallery]),
+        [at for at, other in enumerate(gallery, 1) if other in mine],
+        group=own.piece.group or own.piece.id,
+        metadata={
+            "source": "torn",
+            **own.piece.metadata,
+            "piece_of": own.piece.id,
+            "part": str(own.part),
+        },
+    ):
+        past = replace(item, provenance=own.piece.provenance)
+        bench.keep(past, note=f"part {own.part} of {own.piece.id}, torn")

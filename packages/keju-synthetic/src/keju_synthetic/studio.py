@@ -1,0 +1,103 @@
+"""What every family of pictures works with: the recipe, fonts, passages, chance, and the shelf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import numpy as np
+from PIL import Image
+
+from keju.datasets.store import DatasetWriter
+from keju.errors import DataError
+from keju.items import ImageRef, Item
+from keju_synthetic.camera import encode
+from keju_synthetic.fonts import Font, FontRecord, check_coverage, find_font
+from keju_synthetic.noise import generator
+from keju_synthetic.recipe import HandSpec, Recipe
+from keju_synthetic.texts import Passage
+
+
+class Studio:
+    """Where a recipe's pictures are drawn.
+
+    Args:
+        recipe: what is asked for.
+        passages: the texts that can be written, by id.
+        writer: the dataset that is being made.
+
+    Raises:
+        PrerequisiteError: a font of the recipe is not installed.
+    """
+
+    def __init__(
+        self, recipe: Recipe, passages: Mapping[str, Passage], writer: DatasetWriter
+    ) -> None:
+        self.recipe = recipe
+        self.passages = passages
+        self.quality = recipe.quality
+        self.fonts: dict[str, tuple[HandSpec, Font]] = {
+            name: (hand, find_font(hand.family, hand.style, hand.licence))
+            for name, hand in recipe.hands.items()
+        }
+        self.image_bytes = 0
+        self._writer = writer
+
+    def rng(self, *names: str) -> np.random.Generator:
+        """Chance of its own for these names, so that adding a picture changes no other one."""
+        return generator(self.recipe.seed, *names)
+
+    def hand(self, name: str, *, asked_by: str) -> HandSpec:
+        """The hand called `name`; `asked_by` is the picture's id.
+
+        Raises:
+            DataError: the recipe has no such hand.
+        """
+        return self.recipe.hand(name, asked_by=asked_by)
+
+    def font(self, hand: str, characters: str, what: str) -> Font:
+        """The font of a hand, known to have an outline for each of `characters`.
+
+        Args:
+            hand: the hand's name in the recipe.
+            characters: all that is to be drawn with it.
+            what: the picture's id, for the message.
+
+        Raises:
+            DataError: no such hand, or a character without an outline.
+        """
+        self.hand(hand, asked_by=what)
+        font = self.fonts[hand][1]
+        check_coverage(font, characters, what=what)
+        return font
+
+    def passage(self, name: str, *, asked_by: str) -> Passage:
+        """The passage with that id; `asked_by` is the picture's id.
+
+        Raises:
+            DataError: there is none.
+        """
+        try:
+            return self.passages[name]
+        except KeyError:
+            known = ", ".join(self.passages)
+            raise DataError(f"no passage '{name}'", item=asked_by, mend=f"Known: {known}") from None
+
+    def add_image(self, picture: Image.Image | bytes, name: str) -> ImageRef:
+        """Put a picture on the dataset's shelf.
+
+        Args:
+            picture: drawn pixels, stored as JPEG of the recipe's quality, or bytes stored as such.
+            name: the picture's id.
+        """
+        data = picture if isinstance(picture, bytes) else encode(picture, self.quality)
+        ref = self._writer.add_image(data, f"{name}.jpg")
+        self.image_bytes += ref.size
+        return ref
+
+    def font_records(self) -> dict[str, FontRecord]:
+        """What is known about the font of each hand."""
+        return {name: font.record for name, (_, font) in self.fonts.items()}
+
+
+Family = Callable[[Studio], Iterator[Item]]
+"""Reads its section of the recipe at once; then draws its pictures and asks about them."""

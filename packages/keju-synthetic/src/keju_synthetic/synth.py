@@ -1,0 +1,129 @@
+"""Building a synthetic set from a recipe: every picture drawn, every answer known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import PIL
+
+from keju.benchmarks import tasks
+from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.errors import DataError
+from keju.files import write_json
+from keju.items import Item, Record
+from keju_synthetic.bones.family import BONES
+from keju_synthetic.calligraphy.family import draw_calligraphy
+from keju_synthetic.fonts import FontRecord
+from keju_synthetic.pages import draw_pages
+from keju_synthetic.pictures.illustrations import draw_illustrations
+from keju_synthetic.pictures.paintings import draw_paintings
+from keju_synthetic.recipe import FORMAT, Recipe, read_recipe
+from keju_synthetic.relics.family import draw_relics
+from keju_synthetic.seals.family import draw_seals
+from keju_synthetic.studio import Family, Studio
+from keju_synthetic.texts import load_passages
+
+MAKING = "making.json"
+"""Beside dataset.json: how the set was made, and with which fonts."""
+
+FAMILIES: Mapping[str, Family] = {
+    "pages": draw_pages,
+    "calligraphy": draw_calligraphy,
+    "seals": draw_seals,
+    "relics": draw_relics,
+    "paintings": draw_paintings,
+    "illustrations": draw_illustrations,
+    **BONES,
+}
+"""Who draws which section of a recipe, in the order in which they are drawn."""
+
+
+class Making(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """What decides a synthetic set's bytes besides keju itself.
+
+    `recipe` is the recipe's file name, `files` the SHA-256 of it and of each part that it
+    includes. Another font file or another release of Pillow (with its FreeType and libjpeg) may
+    give another hash of the set.
+    """
+
+    format: str
+    recipe: str
+    files: dict[str, str]
+    pillow: str
+    numpy: str
+    fonts: dict[str, FontRecord]
+
+
+class BuildReport(NamedTuple):
+    """What was built: the manifest as written, how it was made, and the size of all pictures."""
+
+    manifest: DatasetManifest
+    making: Making
+    image_bytes: int
+
+
+def build_synth(recipe: Path, out: Path) -> BuildReport:
+    """Build the set that a recipe describes into a new folder.
+
+    The same recipe with the same fonts and the same Pillow gives the same dataset hash.
+
+    Args:
+        recipe: a TOML file of the format ``keju-synth-1``.
+        out: the dataset's folder; new or empty.
+
+    Raises:
+        DataError: the recipe is not sound, or a font lacks the outline of a character.
+        PrerequisiteError: a font is not installed.
+        UsageError: `out` holds something else.
+    """
+    plan = read_recipe(recipe, FAMILIES)
+    passages = load_passages()
+    with DatasetWriter(
+        out,
+        name=plan.name,
+        version=plan.version,
+        licence=plan.licence,
+        source=f"made by keju (recipe {recipe.name}); texts in the public domain",
+        synthetic=True,
+        language="lzh",
+        script="Hant",
+    ) as writer:
+        studio = Studio(plan, passages, writer)
+        items = _drawn(studio, recipe)
+        for item in in_catalogue_order(items):
+            writer.add(item)
+        manifest = writer.close()
+    making = _making(recipe, plan, studio)
+    write_json(out / MAKING, making)
+    return BuildReport(manifest, making, studio.image_bytes)
+
+
+def _drawn(studio: Studio, recipe: Path) -> list[Item]:
+    """The items of all families; an error that names no file is about the recipe."""
+    try:
+        drawn = [draw(studio) for draw in FAMILIES.values()]
+        return [item for family in drawn for item in family]
+    except DataError as error:
+        if error.file is not None:
+            raise
+        raise DataError(error.problem, file=recipe, item=error.item, mend=error.mend) from None
+
+
+def in_catalogue_order(items: list[Item]) -> list[Item]:
+    """Items task by task as the catalogues have them; within a task in the order drawn."""
+    place = {task.id: number for number, task in enumerate(tasks())}
+    return sorted(items, key=lambda item: place[item.task])
+
+
+def _making(recipe: Path, plan: Recipe, studio: Studio) -> Making:
+    return Making(
+        format=FORMAT,
+        recipe=recipe.name,
+        files=dict(plan.files),
+        pillow=PIL.__version__,
+        numpy=np.__version__,
+        fonts=studio.font_records(),
+    )

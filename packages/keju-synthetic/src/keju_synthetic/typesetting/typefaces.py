@@ -1,0 +1,88 @@
+"""Typefaces: chains of fonts, each asked for the characters that those before it cannot draw."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from keju.errors import PrerequisiteError, UsageError
+from keju.files import read_toml
+from keju.items import Record
+from keju_synthetic.fonts import Font, FontRecord, find_font, undrawn
+from keju_synthetic.recipe import HandSpec
+from keju_synthetic.texts import DATA
+
+_HANDS = DATA.parent / "recipes" / "mini" / "hands.toml"
+
+
+class _Hands(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    hands: dict[str, HandSpec]
+
+
+class _Typefaces(_Hands, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    chains: dict[str, tuple[str, ...]]
+
+
+class Typeface(NamedTuple):
+    """The fonts of a chain that are installed, by the name of their hand, in order; and who isn't.
+
+    The first font of a chain is always there.
+    """
+
+    name: str
+    fonts: dict[str, tuple[HandSpec, Font]]
+    absent: tuple[str, ...]
+
+    def hands_of(self, text: str) -> dict[str, str]:
+        """For each character of a text the hand that writes it; those that nobody can are left out.
+
+        A character that the first hand writes in another form (its `forms`) is not its own: truth
+        is what the source says, so the next hand is asked.
+        """
+        found: dict[str, str] = {}
+        left = "".join(dict.fromkeys(text))
+        for name, (hand, font) in self.fonts.items():
+            ours = "".join(sign for sign in left if sign not in hand.forms)
+            missing = set(undrawn(font, ours))
+            found |= {sign: name for sign in ours if sign not in missing}
+            left = "".join(sign for sign in left if sign not in found)
+        return found
+
+    def records(self) -> dict[str, FontRecord]:
+        """What is known about each font."""
+        return {name: font.record for name, (_, font) in self.fonts.items()}
+
+
+def typefaces() -> tuple[str, ...]:
+    """The names of all typefaces."""
+    return tuple(_table().chains)
+
+
+@cache
+def typeface(name: str) -> Typeface:
+    """A typeface with its installed fonts.
+
+    Raises:
+        UsageError: there is no typeface of that name.
+        PrerequisiteError: the font that comes first is not installed.
+    """
+    chain = _table().chains.get(name)
+    if chain is None:
+        raise UsageError(f"no typeface {name!r}. Known: {', '.join(typefaces())}")
+    hands = read_toml(_HANDS, _Hands).hands | _table().hands
+    fonts: dict[str, tuple[HandSpec, Font]] = {}
+    absent = []
+    for place, each in enumerate(chain):
+        hand = hands[each]
+        try:
+            fonts[each] = (hand, find_font(hand.family, hand.style, hand.licence))
+        except PrerequisiteError:
+            if place == 0:
+                raise
+            absent.append(hand.family)
+    return Typeface(name, fonts, tuple(absent))
+
+
+@cache
+def _table() -> _Typefaces:
+    return read_toml(DATA / "typefaces.toml", _Typefaces)

@@ -1,0 +1,59 @@
+"""The difficulty dial: one number in 0..1 becomes the amount of each kind of wear."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import msgspec
+
+from keju.errors import DataError
+from keju.files import read_toml
+from keju.items import Record
+from keju_synthetic.texts import DATA
+
+
+class Wear(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Amounts of wear; what each means stands beside its values in ``data/wear.toml``."""
+
+    rough: float
+    chips: float
+    starve: float
+    bleed: float
+    cracks: float
+    fade: float
+    show: float
+    stains: float
+    foxing: float
+    worms: float
+    age: float
+    skew: float
+    warp: float
+    blur: float
+    detail: float
+    grain: float
+
+
+@lru_cache(maxsize=1)
+def _dial(path: Path) -> dict[str, tuple[float, float, float]]:
+    return read_toml(path, dict[str, tuple[float, float, float]])
+
+
+def wear_at(difficulty: float, overrides: dict[str, float], *, item: str) -> Wear:
+    """The wear at `difficulty` (0..1), with single values set by `overrides`.
+
+    Raises:
+        DataError: an override names no kind of wear.
+    """
+    values = {}
+    for name, (easy, middle, hard) in _dial(DATA / "wear.toml").items():
+        low, high, part = (
+            (easy, middle, difficulty * 2)
+            if difficulty < 0.5
+            else (middle, hard, difficulty * 2 - 1)
+        )
+        values[name] = low + (high - low) * part
+    try:
+        return msgspec.convert(values | overrides, type=Wear)
+    except msgspec.ValidationError as error:
+        raise DataError(f"wear: {error}", item=item) from None

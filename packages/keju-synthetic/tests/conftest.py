@@ -1,0 +1,7 @@
+"""What the tests of keju-synthetic share with those of keju, from its tests/support."""
+
+from __future__ import annotations
+
+from shared_material import shared
+
+__all__ = ["shared"]

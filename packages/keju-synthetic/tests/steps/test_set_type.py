@@ -1,0 +1,135 @@
+"""Step set-type: pages of a real collection get pictures, and their truth is what is drawn."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from builds import bench_over
+from making import make_dataset, page_item
+
+from keju.building.controls import STEP as CONTROLS
+from keju.building.controls.step import ControlSettings
+from keju.datasets.readers import import_dataset
+from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju_synthetic.steps.set_type import STEP, SetTypeSettings
+from keju_synthetic.typesetting import typeface
+
+SMALL = {"pixels": 160_000, "difficulty": 0.2}
+PAGES = ("CHI_IHEC_SB4002_QuanTangshi", "BULAC_BIULO_CHI_1938")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fonts():
+    try:
+        typeface("song"), typeface("kai"), typeface("ming")
+    except PrerequisiteError as error:
+        pytest.skip(str(error))  # fonts are a system's, which no install of ours brings
+
+
+@pytest.fixture(scope="module")
+def given(shared, tmp_path_factory):
+    """One page of each of two editions."""
+    folder = tmp_path_factory.mktemp("src")
+    for edition in PAGES:
+        file = sorted((shared / "data/chi-know-po/page" / edition).glob("*.xml"))[4]
+        (folder / "src" / edition).mkdir(parents=True)
+        (folder / "src" / edition / file.name).write_bytes(file.read_bytes())
+    import_dataset("page-xml", folder / "src", folder / "given", name="given", version="1",
+                   licence="Apache-2.0", source="chi-know-po")  # fmt: skip
+    return folder / "given"
+
+
+def built(given, out, step=STEP, settings=None, seed=0):
+    bench = bench_over(given, out, step.name, seed=seed)
+    with bench.writer:
+        step.run(bench, settings or SetTypeSettings(**SMALL))
+    return Dataset.open(out)
+
+
+@pytest.fixture(scope="module")
+def set_pages(given, tmp_path_factory):
+    return built(given, tmp_path_factory.mktemp("out") / "set")
+
+
+def test_each_page_has_a_picture_and_sound_truth(given, set_pages):
+    before = {item.id: item for item in Dataset.open(given).items()}
+    items = set_pages.items()
+    assert [item.id for item in items] == list(before)
+    assert not [str(f) for f in validate(set_pages.path) if f.severity == "error"]
+    for item in items:
+        (ref,) = item.images
+        assert abs(ref.width * ref.height / SMALL["pixels"] - 1) < 0.02
+        source = [line.text for line in before[item.id].lines if line.text.strip()]
+        assert len(item.lines) >= len(source) - 3
+        assert {line.kind for line in item.lines} >= {"main", "note"} & {
+            line.kind for line in before[item.id].lines
+        }
+        body = [line.text for line in item.lines
+                if line.kind in {"main", "note", "title", "author"}]  # fmt: skip
+        assert item.answer == "\n".join(body) == item.transcription
+        for line in item.lines:
+            assert all(0 <= x <= ref.width and 0 <= y <= ref.height for x, y in line.polygon)
+        assert "page_size" not in item.metadata
+        assert item.provenance[-1].step == "set-type"
+
+
+def test_ink_stands_where_the_truth_says(set_pages):
+    """Inside the outlines it is darker than between them."""
+    import numpy as np
+    from PIL import Image, ImageDraw
+
+    item = set_pages.items()[0]
+    with Image.open(set_pages.image_path(item.images[0])) as picture:
+        grey = np.asarray(picture.convert("L"), dtype=float)
+    told = Image.new("L", (grey.shape[1], grey.shape[0]))
+    for line in item.lines:
+        ImageDraw.Draw(told).polygon(list(line.polygon), fill=1)
+    inside = np.asarray(told) > 0
+    assert grey[inside].mean() < grey[~inside].mean() - 15
+
+
+def test_what_was_left_out_is_a_table_and_so_are_the_fonts(set_pages):
+    fonts = pl.read_parquet(set_pages.path / "tables" / "fonts.parquet")
+    assert set(fonts["family"]) & {"Noto Serif CJK TC", "TW-Sung", "TW-Kai"}
+    left = pl.read_parquet(set_pages.path / "tables" / "left-out.parquet")
+    assert left.columns == ["item", "line", "text", "why"]
+
+
+def test_the_same_seed_gives_the_same_pages_and_another_seed_others(given, set_pages, tmp_path):
+    assert built(given, tmp_path / "again").manifest.hash == set_pages.manifest.hash
+    assert built(given, tmp_path / "other", seed=1).manifest.hash != set_pages.manifest.hash
+
+
+def test_a_control_looks_like_its_original(given, tmp_path):
+    built(given, tmp_path / "controls", CONTROLS,
+          ControlSettings(kinds=("blanked",), items=1))  # fmt: skip
+    items = built(tmp_path / "controls", tmp_path / "set").items()
+    (control,) = [item for item in items if "control" in item.metadata]
+    (first,) = [item for item in items if item.id == control.metadata["control_of"]]
+    for name in ("typeface", "difficulty", "scan"):
+        assert control.metadata[name] == first.metadata[name]
+    assert control.images != first.images
+    assert control.images[0].width == first.images[0].width
+
+
+def test_what_is_no_page_is_refused(tmp_path):
+    make_dataset(tmp_path / "given", [page_item("a")])
+    with pytest.raises(DataError, match="PAGE-XML or ALTO"):
+        built(tmp_path / "given", tmp_path / "out")
+    with pytest.raises(UsageError, match="by-book"):
+        built(tmp_path / "given", tmp_path / "out", settings=SetTypeSettings(typeface="comic"))
+
+
+def test_a_page_without_a_line_that_is_asked_for_is_left_out(given, tmp_path):
+    whole = Dataset.open(given).items()
+    notes = SetTypeSettings(**SMALL, text="notes")
+    made = built(given, tmp_path / "notes", settings=notes)
+    with_notes = [item.id for item in whole if any(line.kind == "note" for line in item.lines)]
+    assert [item.id for item in made.items()] == with_notes
+    assert all(item.answer for item in made.items())
+    left = pl.read_parquet(made.path / "tables" / "left-out.parquet")
+    assert set(left.filter(pl.col("why") == "no line of it is notes")["item"]) == {
+        item.id for item in whole
+    } - set(with_notes)

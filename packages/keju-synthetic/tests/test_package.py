@@ -1,0 +1,123 @@
+"""The distribution: its wheel, its entry points, its dependencies, and how keju does without it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+import zipfile
+from configparser import ConfigParser
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+import pytest
+from needing import synthetic_missing
+from packaging.requirements import Requirement
+
+from keju.building import synthetic
+from keju.building.sources import SourceForm
+from keju.building.steps import STEPS, Step
+
+PACKAGE = Path(__file__).resolve().parents[1]
+ROOT = PACKAGE.parents[1]
+PROJECT = tomllib.loads((PACKAGE / "pyproject.toml").read_text("utf-8"))["project"]
+POINTS = [
+    EntryPoint(name, value, group)
+    for group, points in PROJECT["entry-points"].items()
+    for name, value in points.items()
+]
+
+WITHOUT_IT = """
+import importlib.metadata as metadata, sys
+sys.modules["keju_synthetic"] = None  # as if it were not installed
+found = metadata.entry_points
+def others(**wanted):
+    return [each for each in found(**wanted) if not each.value.startswith("keju_synthetic")]
+metadata.entry_points = others
+from keju.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory) -> zipfile.ZipFile:
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel"]
+    subprocess.run(
+        [*command, "--directory", str(folder)], cwd=PACKAGE, check=True, capture_output=True
+    )
+    (file,) = folder.glob("*.whl")
+    return zipfile.ZipFile(file)
+
+
+def test_the_wheel_carries_data_and_recipes_beside_the_code(wheel):
+    names = wheel.namelist()
+    for part in ("py.typed", "data/bones.toml", "recipes/mini.toml", "recipes/mini/bones.toml"):
+        assert f"keju_synthetic/{part}" in names
+    assert any(name.endswith("licenses/LICENSE") for name in names)
+    assert not [name for name in names if name.startswith(("keju/", "tests/"))]
+    assert not [name for name in names if name.endswith((".ttf", ".otf", ".ttc"))]
+
+
+def test_the_wheel_declares_the_entry_points(wheel):
+    (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
+    found = ConfigParser()
+    found.read_string(wheel.read(name).decode())
+    assert {group: dict(found[group]) for group in found.sections()} == PROJECT["entry-points"]
+
+
+def test_its_licence_is_that_of_keju():
+    assert (PACKAGE / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    root = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert PROJECT["license"] == root["license"] == "Apache-2.0"
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+def test_every_entry_point_is_a_step_or_source_of_its_name(point):
+    kind = {"keju.steps": Step, "keju.sources": SourceForm}[point.group]
+    found = point.load()
+    assert isinstance(found, kind)
+    assert found.name == point.name
+
+
+def test_keju_knows_its_names_for_the_error_where_it_is_not_installed():
+    assert synthetic.STEPS.keys() == PROJECT["entry-points"]["keju.steps"].keys()
+    assert synthetic.SOURCES.keys() == PROJECT["entry-points"]["keju.sources"].keys()
+
+
+@synthetic_missing()
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+def test_every_entry_point_is_installed(point):
+    assert point in entry_points(group=point.group)
+
+
+@synthetic_missing()
+def test_keju_lists_its_steps_with_the_package():
+    assert STEPS["tear"].name == "tear"
+    assert str(STEPS.plugin("tear")) == f"keju-synthetic {PROJECT['version']}"
+
+
+def test_its_dependencies_are_locked_with_those_of_keju():
+    lock = (ROOT / "requirements/base.lock").read_text("utf-8")
+    wanted = [Requirement(each).name for each in PROJECT["dependencies"]]
+    assert [name for name in wanted if f"\n{name}==" not in lock] == ["keju"]
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+def test_without_it_keju_names_the_package_and_how_to_install_it(point, tmp_path):
+    given = "a.toml" if point.group == "keju.sources" else "mini"
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_IT, "build", point.name, given, "--out", tmp_path / "out"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert f"{point.name!r} is not installed" in done.stderr
+    assert "keju-synthetic" in done.stderr
+    assert "pip install ./packages/keju-synthetic" in done.stderr
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: point.name)
+def test_the_steps_and_sources_are_in_the_docs(point):
+    page = (ROOT / "docs/building.md").read_text("utf-8")
+    told = f" {point.load().summary} |" if point.group == "keju.steps" else ""
+    assert f"| `{point.name}` |{told}" in page

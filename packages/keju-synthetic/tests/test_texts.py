@@ -1,0 +1,57 @@
+"""Passages: what is typed, and what of it is drawn."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from keju.errors import DataError
+from keju.text import is_han
+from keju_synthetic.texts import Passage, Run, load_passages, numeral, paragraphs, unpunctuated
+
+
+def passage(text: str) -> Passage:
+    return Passage(id="p", work="w", dynasty="d", author="a", text=text)
+
+
+def test_notes_stand_where_they_were_typed_and_punctuation_is_not_drawn():
+    assert list(paragraphs(passage("子曰：「學。」〔學，效也。〕樂乎？\n有子〔名若。〕"))) == [
+        [Run("main", "子曰學"), Run("note", "學效也"), Run("main", "樂乎")],
+        [Run("main", "有子"), Run("note", "名若")],
+    ]
+
+
+@pytest.mark.parametrize("text", ["子〔曰", "子〕曰", "子〔曰〔學〕〕"])
+def test_a_note_that_is_not_closed_is_refused(text: str):
+    with pytest.raises(DataError, match="p: a note"):
+        list(paragraphs(passage(text)))
+
+
+def test_every_bundled_passage_leaves_only_han_characters():
+    for one in load_passages().values():
+        drawn = "".join(run.text for runs in paragraphs(one) for run in runs)
+        around = "".join([*one.heading, one.byline, one.running])
+        assert drawn
+        assert all(is_han(sign) for sign in drawn + unpunctuated(around)), one.id
+
+
+def test_an_id_twice_is_refused(tmp_path):
+    entry = '[[passages]]\nid="p"\nwork="w"\ndynasty="d"\nauthor="a"\ntext="子"\n'
+    file = tmp_path / "p.toml"
+    file.write_text(entry * 2, "utf-8")
+    with pytest.raises(DataError, match="twice"):
+        load_passages(file)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "一"), (10, "十"), (11, "十一"), (20, "二十"), (21, "二十一"), (99, "九十九")],
+)
+def test_page_numbers_are_chinese_numerals(number: int, words: str):
+    assert numeral(number) == words
+
+
+@given(st.integers(1, 99), st.integers(1, 99))
+def test_two_page_numbers_are_never_written_alike(one: int, other: int):
+    assert (numeral(one) == numeral(other)) == (one == other)

@@ -1,0 +1,11 @@
+"""What the package keju-synthetic provides, for the error where it is not installed."""
+
+from __future__ import annotations
+
+_PACKAGE = (
+    "keju-synthetic, the package that draws. Install it in a checkout of keju with: "
+    "pip install ./packages/keju-synthetic (or install its wheel)"
+)
+
+SOURCES = {"synth": _PACKAGE}
+STEPS = dict.fromkeys(("composites", "set-type", "tear"), _PACKAGE)

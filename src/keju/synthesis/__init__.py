@@ -1,5 +1,0 @@
-"""Drawing what a benchmark shows: pages, bones, paintings, seals and relics with exact truth."""
-
-from keju.synthesis.synth import BuildReport, Making, build_synth
-
-__all__ = ["BuildReport", "Making", "build_synth"]
