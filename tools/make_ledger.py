@@ -2,8 +2,8 @@
 
     python tools/make_ledger.py > docs/ledger.md
 
-The sentences are those of src/keju/scoring/rules.toml, the answers those of
-tests/support/specimens.py.
+The sentences are those of the metrics' declarations and of src/keju/scoring/rules.toml, the answers
+those of tests/support/specimens.py.
 """
 
 from __future__ import annotations

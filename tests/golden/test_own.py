@@ -10,9 +10,9 @@ from rapidfuzz.distance import LCSseq, Levenshtein
 
 from keju import metrics
 from keju.metrics import EditCounts
-from keju.scoring import case as case_module
-from keju.scoring import official
-from keju.text import official_clean, official_convert
+from keju.scoring.declared import mcs_bench as official
+from keju.scoring.declared import mcs_texts
+from keju.text import Pair, official_clean, official_convert
 
 
 @pytest.mark.parametrize("protocol", ["official", "strict"])
@@ -33,22 +33,22 @@ def test_every_verdict_is_the_golden_one(golden):
 
 
 def convert_before_clean(monkeypatch):
-    def swapped(self):
-        truth = official_clean(self.official_truth)
-        return case_module.Pair(truth, official_clean(official_convert(self.text)))
+    def swapped(case):
+        truth = official_clean(mcs_texts.truth(case))
+        return Pair(truth, official_clean(official_convert(case.text)))
 
-    monkeypatch.setattr(case_module.Case, "official_pair", property(swapped))
+    monkeypatch.setattr(mcs_texts, "cleaned_pair", swapped)
 
 
 def convert_before_clean_for_acc(monkeypatch):
-    def swapped(self):
-        return official_clean(official_convert(self.text))
+    def swapped(case):
+        return official_clean(official_convert(case.text))
 
-    monkeypatch.setattr(case_module.Case, "official_cleaned", property(swapped))
+    monkeypatch.setattr(mcs_texts, "cleaned", swapped)
 
 
 def opencc_for_zhconv(monkeypatch):
-    monkeypatch.setattr(case_module, "official_convert", opencc.OpenCC("t2s").convert)
+    monkeypatch.setattr(mcs_texts, "official_convert", opencc.OpenCC("t2s").convert)
 
 
 def subsequence_for_cr(monkeypatch):
@@ -56,7 +56,7 @@ def subsequence_for_cr(monkeypatch):
         hits = LCSseq.similarity(reference, hypothesis)
         return EditCounts(hits, 0, len(reference) - hits, len(hypothesis) - hits)
 
-    monkeypatch.setattr(case_module, "official_edits", counts)
+    monkeypatch.setattr(mcs_texts, "official_edits", counts)
 
 
 def editops_for_cr(monkeypatch):
@@ -65,7 +65,7 @@ def editops_for_cr(monkeypatch):
         changed, gone, new = (tags.count(tag) for tag in ("replace", "delete", "insert"))
         return EditCounts(len(reference) - changed - gone, changed, gone, new)
 
-    monkeypatch.setattr(case_module, "official_edits", counts)
+    monkeypatch.setattr(mcs_texts, "official_edits", counts)
 
 
 def bags_for_sets(monkeypatch):

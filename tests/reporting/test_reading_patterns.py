@@ -23,8 +23,7 @@ from keju.reporting.view import build_view
 from keju.reporting.words import Words
 from keju.running import run
 from keju.runs import RunFolder
-from keju.scoring import score_run
-from keju.scoring.rules import rules
+from keju.scoring import metrics, score_run
 
 PAGES = {
     "p1": ["天地玄黄宇宙洪荒", "日月盈昃辰宿列張", "寒來暑往秋收冬藏", "閏餘成歲律吕調陽"],
@@ -118,12 +117,7 @@ def test_a_metrics_heading_names_how_it_is_pooled(scored: Path):
 
 
 def test_every_pattern_and_every_way_of_pooling_has_chinese_words():
-    overs = {
-        rule.over
-        for forms in rules().counted.values()
-        for metrics in forms.values()
-        for rule in metrics.values()
-    }
+    overs = {metric.over.rule for metric in metrics()}
     assert {*get_args(ReadingPattern), *overs} - set(Words("zh").table) == set()
 
 

@@ -10,7 +10,7 @@ from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import (
-    binding_of,
+    metric_of,
     pieces,
     read_scores,
     score_answer,
@@ -111,8 +111,8 @@ def test_a_failure_has_the_worst_value_whatever_text_came_with_it(make, status):
             for score in score_answer(item, response):
                 if score.value is not None:
                     form = query.form
-                    bound = binding_of(score.protocol, declared.benchmark, form, score.metric)
-                    assert score.value == (bound.worst if bound else 0.0)
+                    bound = metric_of(score.protocol, declared.benchmark, form, score.metric)
+                    assert score.value == bound.worst
                     assert score.status == score.verdict == status
 
 
@@ -147,7 +147,7 @@ def test_wrong_answers_and_silence_are_corrected_for_chance(make):
 
 
 def test_a_text_too_long_to_compare_is_unscored(make, monkeypatch):
-    monkeypatch.setattr("keju.scoring.case.MAX_CELLS", 10)
+    monkeypatch.setattr("keju.scoring.preparations.MAX_CELLS", 10)
     item, response = make("T1", "天地玄黄", "天地玄黄")
     assert all(score.value is None for score in score_answer(item, response))
 

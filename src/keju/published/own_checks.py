@@ -77,7 +77,7 @@ def values(seen: Seen) -> Places:
         compared, wrong = 0, []
         for score in scores:
             stats = score.stats
-            if score.value is None or not is_ratio_of_sums(score.metric):
+            if score.value is None or not is_ratio_of_sums(score):
                 continue
             if "numerator" not in stats or not stats.get("denominator"):
                 continue

@@ -112,7 +112,7 @@ class Own:
             return next(iter(grades.values())) / 10 if len(grades) == 1 and not subset else None
         scores = self._scores.get((model, column.task, column.query, column.metric), ())
         kept = [s for s in scores if _is_of(self._items[s.task, s.query, s.item], subset)]
-        return task_value(column.metric, kept)
+        return task_value(kept)
 
     def valued(self, model: str, wanted: Task) -> bool:
         """Whether a model has a value of a task's main metric."""

@@ -22,7 +22,7 @@ def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measur
     grouped: dict[Measured, list[Score]] = defaultdict(list)
     for score in scores:
         key = (score.model, score.task, score.query, score.protocol, score.metric)
-        if key in metrics and score.value is not None and is_ratio_of_sums(score.metric):
+        if key in metrics and score.value is not None and is_ratio_of_sums(score):
             grouped[key].append(score)
     found = {key: interval_of_scores(of_metric) for key, of_metric in grouped.items()}
     return {key: interval for key, interval in found.items() if interval is not None}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from keju.benchmarks import task
 from keju.items import AnswerForm, Protocol
-from keju.scoring import Binding, binding_of, counting, pooling
+from keju.scoring import counting, metric_of, pooling
 
 NOTHING = "–"
 
@@ -26,22 +26,18 @@ def metric_label(name: str, query: str, protocol: Protocol, metric: str) -> str:
 
 def higher_is_better(name: str, query: str, protocol: Protocol, metric: str) -> bool:
     """Whether a higher value of a task's metric is better; true for what keju does not compute."""
-    binding = _binding(name, query, protocol, metric)
-    return binding is None or binding.higher_is_better
+    found = metric_of(protocol, task(name).benchmark, _form(name, query), metric)
+    return found is None or found.higher_is_better
 
 
 def metric_pooling(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """How a task's value of a metric is made of its items' values."""
-    return pooling(protocol, _form(name, query), metric)
+    return pooling(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def metric_definition(name: str, query: str, protocol: Protocol, metric: str) -> str:
     """What a metric of a task is, in one sentence."""
     return counting(protocol, task(name).benchmark, _form(name, query), metric)
-
-
-def _binding(name: str, query: str, protocol: Protocol, metric: str) -> Binding | None:
-    return binding_of(protocol, task(name).benchmark, _form(name, query), metric)
 
 
 def _form(name: str, query: str) -> AnswerForm:

@@ -165,7 +165,7 @@ def _alone(mains: Mains) -> dict[str, dict[str, list[Score]]]:
     found: dict[str, dict[str, list[Score]]] = {}
     for (task, query), scores in mains.items():
         for score in scores:
-            if score.value is not None and is_ratio_of_sums(score.metric):
+            if score.value is not None and is_ratio_of_sums(score):
                 of_model = found.setdefault(score.model, {})
                 of_model.setdefault(task_name(task, query), []).append(score)
     return found
@@ -225,7 +225,7 @@ def _drawn(mains: Mains, models: Sequence[str]) -> _Resamples:
 
 def _ratios(scores: Sequence[Score]) -> Iterator[list[Score]]:
     """Parts whose plain mean is the value, each a ratio of sums: for most metrics one."""
-    if is_ratio_of_sums(scores[0].metric):
+    if is_ratio_of_sums(scores[0]):
         yield list(scores)
     elif "positive" in scores[0].stats:
         for side in sorted({score.stats["positive"] for score in scores}):

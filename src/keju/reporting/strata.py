@@ -144,7 +144,7 @@ def _table(
 def _row(
     stratum: str, scores: Sequence[Score], models: Sequence[str], real: Sequence[str]
 ) -> list[Any]:
-    values = _by_model(scores, lambda mine: task_value(mine[0].metric, mine))
+    values = _by_model(scores, task_value)
     of_real = [value for model in real if (value := values.get(model)) is not None]
     low, high = _interval([score for score in scores if score.model in real])
     return [
@@ -158,7 +158,7 @@ def _row(
 
 
 def _interval(scores: Sequence[Score]) -> tuple[float | None, float | None]:
-    if not scores or not is_ratio_of_sums(scores[0].metric):
+    if not scores or not is_ratio_of_sums(scores[0]):
         return None, None
     found = group_bootstrap(
         [score.stats["numerator"] for score in scores],

@@ -24,19 +24,19 @@ from keju.scoring.aggregate import (
 )
 from keju.scoring.answers import Extracted, body_of
 from keju.scoring.box_lists import BoxList, extract_boxes
-from keju.scoring.case import official_answer
 from keju.scoring.comparing import TaskComparison, compare_errors, compare_models
+from keju.scoring.declared.mcs_texts import official_answer
 from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
 from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
+from keju.scoring.metric import Metric, metric_of, metrics
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
-from keju.scoring.protocols import Binding, binding_of, signature
-from keju.scoring.rules import Rule, counting, pooling
+from keju.scoring.rules import counting, pooling
 from keju.scoring.run import (
     ModelScores,
     score_answers,
@@ -46,6 +46,7 @@ from keju.scoring.run import (
     score_run,
 )
 from keju.scoring.score import PROTOCOLS, models_of, score_answer
+from keju.scoring.signatures import metric_signature, signature
 from keju.scoring.stated import extract_count, extract_probability
 from keju.scoring.stored import check_scores, stored_reasoned_scores, stored_scores
 from keju.scoring.summary import Summary, Unscored, joined, summarise, summarise_with_json
@@ -59,17 +60,16 @@ __all__ = [
     "PROTOCOLS",
     "VERDICTS",
     "BenchmarkResult",
-    "Binding",
     "BoxList",
     "Decisions",
     "Extracted",
     "ItemDifference",
     "MeanResult",
+    "Metric",
     "MetricResult",
     "ModelScores",
     "Parting",
     "Result",
-    "Rule",
     "Summary",
     "TaskComparison",
     "TaskDifference",
@@ -80,7 +80,6 @@ __all__ = [
     "WrongPage",
     "aggregate",
     "answer_code",
-    "binding_of",
     "body_of",
     "check_metrics",
     "check_scores",
@@ -101,6 +100,9 @@ __all__ = [
     "is_unclear",
     "joined",
     "known_metrics",
+    "metric_of",
+    "metric_signature",
+    "metrics",
     "models_of",
     "official_answer",
     "open_text_of",

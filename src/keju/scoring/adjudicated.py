@@ -22,7 +22,7 @@ from keju.runs import FORMAT_1, RunFolder, setting_in_format_1
 from keju.scoring.answers import body_of
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
-from keju.scoring.protocols import signature
+from keju.scoring.signatures import signature
 
 ACC = "Acc_adjudicated"
 NONE = "none"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from statistics import fmean, median
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 
 from msgspec import field
 
@@ -20,7 +20,7 @@ from keju.items import (
     variant_of,
 )
 from keju.scoring.measured import CUT
-from keju.scoring.protocols import binding_of
+from keju.scoring.metric import Metric, metric_of
 from keju.text import LAYERS
 
 ANSWERED: Status = "answered"
@@ -184,8 +184,8 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
     answered = [score for score in scored if score.status == ANSWERED]
     return MetricResult(
         metric=metric,
-        value=task_value(metric, scored),
-        without_failures=task_value(metric, answered),
+        value=task_value(scored),
+        without_failures=task_value(answered),
         item_mean=fmean(score.value or 0.0 for score in scored) if scored else None,
         items=len(scores),
         scored=len(scored),
@@ -196,51 +196,31 @@ def _metric_result(metric: str, scores: Sequence[Score]) -> MetricResult:
     )
 
 
-def task_value(metric: str, scored: Sequence[Score]) -> float | None:
-    """A metric over scores that have a value, all of one task; None where there are none."""
+def task_value(scored: Sequence[Score]) -> float | None:
+    """The task's value of scores of one metric that have a value; None where there are none."""
     if not scored:
         return None
-    if metric in _OWN_WAY:
-        return _OWN_WAY[metric](scored)
+    metric = metric_of_score(scored[0])
+    if metric and metric.over.value:
+        return metric.over.value([score.stats for score in scored])
     numerator = sum(score.stats["numerator"] for score in scored)
     denominator = sum(score.stats["denominator"] for score in scored)
     return numerator / denominator if denominator else 0.0
 
 
-def _harmonic_of_means(scored: Sequence[Score]) -> float:
-    """AncientDoc's F1: of mean precision and mean recall, as 23 of the 27 printed rows are."""
-    precision, recall = (
-        sum(score.stats[name] for score in scored) / len(scored) for name in ("precision", "recall")
-    )
-    total = precision + recall
-    return 2 * precision * recall / total if total else 0.0
-
-
-def _median(scored: Sequence[Score]) -> float:
-    return median(score.stats["numerator"] for score in scored)
-
-
-def _mean_of_recalls(scored: Sequence[Score]) -> float:
-    """Balanced accuracy: the mean over the classes that there are of the share that is right."""
-    by_class: dict[float, list[float]] = defaultdict(list)
-    for score in scored:
-        by_class[score.stats["positive"]].append(score.stats["numerator"])
-    return fmean(fmean(right) for right in by_class.values())
-
-
-_OWN_WAY: dict[str, Callable[[Sequence[Score]], float]] = {
-    "CharF1": _harmonic_of_means,
-    "MedRE": _median,
-    "BalancedAcc": _mean_of_recalls,
-}
-
-
-def is_ratio_of_sums(metric: str) -> bool:
-    """Whether a task's value is ``sum(numerator) / sum(denominator)`` over its scores.
+def is_ratio_of_sums(score: Score) -> bool:
+    """Whether a task's value is ``sum(numerator) / sum(denominator)`` over scores like this one.
 
     Only then may it be resampled by re-summing these two.
     """
-    return metric not in _OWN_WAY
+    metric = metric_of_score(score)
+    return metric is None or metric.over.value is None
+
+
+def metric_of_score(score: Score) -> Metric | None:
+    """The metric of a score; None for a variant of a metric, which has no declaration."""
+    form = next(each.form for each in task(score.task).queries if each.name == score.query)
+    return metric_of(score.protocol, score.benchmark, form, score.metric)
 
 
 def _one_sided(scored: Sequence[Score]) -> str:
@@ -326,8 +306,8 @@ def _main_value(
     main = result.main
     if main.value is None:
         return next(iter(main.unscored), "unscored")
-    binding = binding_of(protocol, declared.benchmark, query.form, main.metric)
-    if binding is not None and not binding.higher_is_better:
+    metric = metric_of(protocol, declared.benchmark, query.form, main.metric)
+    if metric is not None and not metric.higher_is_better:
         return f"{main.metric} is an error, which no mean of scores can take in"
     return main.value
 

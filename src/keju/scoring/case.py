@@ -2,59 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from functools import cached_property, lru_cache
-from typing import NamedTuple
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, TypeVar
 
 from keju.benchmarks import NO_REFERENCE, choices_of, options_of, query_of
-from keju.errors import PrerequisiteError
 from keju.items import AnswerForm, Item, Response
-from keju.metrics import (
-    EditCounts,
-    MarkCounts,
-    UndefinedMetricError,
-    best_edits,
-    official_edits,
-    punctuation_counts,
-)
-from keju.metrics.base import TooLongError
+from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import BoxConvention, box_convention
 from keju.scoring.answers import Extracted
 from keju.scoring.asked_counts import extract_asked_count
-from keju.scoring.box_lists import (
-    BoxList,
-    extract_any_boxes,
-    extract_boxes,
-    extract_count_beside,
-)
+from keju.scoring.box_lists import BoxList, extract_any_boxes, extract_count_beside
 from keju.scoring.entities import extract_entities
 from keju.scoring.letters import extract_letter
 from keju.scoring.open_text import open_text_of
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
-from keju.scoring.short import entity_set
 from keju.scoring.stated import extract_count, extract_final_probability
 from keju.scoring.unanswered import reason_for_none
 from keju.scoring.verdicts import Verdict, verdict_of
 from keju.scoring.yes_no import extract_yes_no
-from keju.text import (
-    LAYERS,
-    Layer,
-    Pair,
-    counted_alike,
-    counted_pair,
-    normalise,
-    official_clean,
-    official_convert,
-    official_convert_value,
-)
+
+T = TypeVar("T")
 
 LONGEST = 1_000_000
 """Characters of the longest response that is scored. Metrics take up to 150 bytes for each."""
-
-MAX_CELLS = 10**10
-"""Edit distances between longer texts (product of their lengths) are not computed."""
 
 
 class Flaw(NamedTuple):
@@ -76,13 +48,14 @@ class Flaw(NamedTuple):
 
 
 class Case:
-    """An item and its response, prepared for the metrics; shared steps are done once."""
+    """An item and its response; what several metrics need of them is computed once."""
 
     def __init__(self, item: Item, response: Response, flaw: Flaw = Flaw()) -> None:  # noqa: B008
         self.item = item
         self.response = response
         self.flaw = flaw
         self.query = query_of(item)
+        self.prepared: dict[Callable[[Case], Any], Any] = {}
 
     @property
     def form(self) -> AnswerForm:
@@ -93,86 +66,6 @@ class Case:
     def text(self) -> str:
         """The content as it was returned; nothing where the response is a failure."""
         return "" if self.response.status in {"failed", "filtered"} else self.response.text
-
-    @cached_property
-    def official_truth(self) -> str:
-        """The answer as the MCS-Bench script reads it: simplified.
-
-        Raises:
-            UndefinedMetricError: there is none, where the script stops.
-        """
-        self.require_answer()
-        try:
-            return official_answer(self.item)
-        except PrerequisiteError as error:
-            raise UndefinedMetricError(str(error)) from None
-
-    def require_answer(self) -> None:
-        """Stop where the script stops for want of an answer.
-
-        Raises:
-            UndefinedMetricError: the authors' form has no answer.
-        """
-        if self.flaw.answer_missing:
-            raise UndefinedMetricError("the authors' script stops here: KeyError, no answer")
-
-    @cached_property
-    def official_text(self) -> str:
-        """The response converted to simplified, as the script reads it where it doesn't clean.
-
-        Raises:
-            UndefinedMetricError: it is not text, and the script stops at it.
-        """
-        if not self.response.not_text:
-            return _converted(self.text)
-        try:
-            return official_convert_value(json.loads(self.response.not_text))
-        except (TypeError, KeyError) as error:
-            raise self._stopped(type(error).__name__) from None
-        except PrerequisiteError as error:
-            raise UndefinedMetricError(str(error)) from None
-
-    @cached_property
-    def official_unspaced(self) -> str:
-        """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
-
-        Raises:
-            UndefinedMetricError: it is not text, where the script stops.
-        """
-        if self.response.not_text:
-            raise self._stopped("AttributeError")
-        return _converted(self.text.replace(" ", ""))
-
-    def _stopped(self, how: str) -> UndefinedMetricError:
-        what = kind_of(json.loads(self.response.not_text))
-        return UndefinedMetricError(f"the authors' script stops here: {how}, Response is {what}")
-
-    @cached_property
-    def official_pair(self) -> Pair:
-        """Both texts cleaned, then the response converted."""
-        truth = "" if self.flaw.answer_missing else self.official_truth
-        return _bounded(Pair(official_clean(truth), self.official_cleaned))
-
-    @cached_property
-    def official_cleaned(self) -> str:
-        """The response cleaned, then converted.
-
-        Raises:
-            UndefinedMetricError: it is not text, where the script stops.
-        """
-        if self.response.not_text:
-            raise self._stopped("TypeError")
-        return _converted(official_clean(self.text))
-
-    @cached_property
-    def official_counts(self) -> EditCounts:
-        """Substitutions, deletions and insertions along the script's path."""
-        return official_edits(*self.official_pair)
-
-    @cached_property
-    def raw_pair(self) -> Pair:
-        """Both texts as they are (AncientDoc)."""
-        return _bounded(Pair(self.truth, self.text))
 
     @cached_property
     def truth(self) -> str:
@@ -190,27 +83,6 @@ class Case:
     def transcription(self) -> Extracted:
         """The transcription in the response."""
         return self._unanswered or transcription_of(self.text)
-
-    @cached_property
-    def pairs(self) -> dict[Layer, Pair]:
-        """Truth and transcription as OCR scoring counts them, at each layer."""
-        read = self.transcription.answer or ""
-        pairs = {layer: counted_pair(self.truth, read, layer) for layer in LAYERS}
-        for pair in pairs.values():
-            _bounded(pair)
-        return pairs
-
-    @cached_property
-    def lines(self) -> tuple[list[str], list[str]]:
-        """The lines of truth and transcription, each as `pairs` has them at the last layer."""
-        truth = self.truth.split("\n")
-        every = counted_alike([*truth, *(self.transcription.answer or "").split("\n")])
-        return every[: len(truth)], every[len(truth) :]
-
-    @cached_property
-    def best_counts(self) -> EditCounts:
-        """Edits of the alignment with most matches, at the last layer."""
-        return best_edits(*self.pairs["script"])
 
     @cached_property
     def options(self) -> tuple[str, ...]:
@@ -267,11 +139,6 @@ class Case:
         return extract_count(self.text)
 
     @cached_property
-    def official_box_list(self) -> BoxList:
-        """The boxes as `official` reads them."""
-        return extract_boxes(self.text, self.box_convention.axes)
-
-    @cached_property
     def box_convention(self) -> BoxConvention:
         """What four numbers of a box mean, as the response's request declared it."""
         return box_convention(self.response.box_convention or self.query.box_convention or "xyxy")
@@ -282,21 +149,6 @@ class Case:
         if self._unanswered:
             return BoxList(None, self._unanswered)
         return extract_any_boxes(self.text, self.box_convention.axes)
-
-    @cached_property
-    def marks(self) -> MarkCounts:
-        """Punctuation marks matched one to one, characters compared at the last layer."""
-        return punctuation_counts(self.truth, self.taken.answer or "", fold=_folded)
-
-    @cached_property
-    def names(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The true and the predicted set of names, normalised."""
-        return entity_set(self.truth), entity_set(self.taken.answer or "")
-
-    @cached_property
-    def strict_texts(self) -> Pair:
-        """Running text on both sides at the last layer, for translation and open answers."""
-        return _bounded(Pair(normalise(self.truth), normalise(self.taken.answer or "")))
 
     @cached_property
     def verdict(self) -> Verdict:
@@ -312,29 +164,17 @@ class Case:
         )
 
 
-def official_answer(item: Item) -> str:
-    """The answer that the script reads as ``Answer_Simplified``.
+def once(prepare: Callable[[Case], T]) -> Callable[[Case], T]:
+    """A function of a case that is computed once for each case."""
 
-    Where an item has only the answer of its source, that is converted (our reading).
+    @wraps(prepare)
+    def prepared(case: Case) -> T:
+        if prepare not in case.prepared:
+            case.prepared[prepare] = prepare(case)
+        found: T = case.prepared[prepare]
+        return found
 
-    Raises:
-        PrerequisiteError: it must be converted, and zhconv is not installed.
-    """
-    if item.answer_simplified or not item.answer:
-        return item.answer_simplified
-    return official_convert(item.answer)
-
-
-def _converted(text: str) -> str:
-    """A text converted as the script does.
-
-    Raises:
-        UndefinedMetricError: zhconv, an extra, is not installed.
-    """
-    try:
-        return official_convert(text)
-    except PrerequisiteError as error:
-        raise UndefinedMetricError(str(error)) from None
+    return prepared
 
 
 def kind_of(value: object) -> str:
@@ -358,14 +198,3 @@ _EXTRACT: dict[AnswerForm, Callable[[str], Extracted]] = {
     "entities": extract_entities,
     "probability": extract_final_probability,
 }
-
-_folded = lru_cache(maxsize=1 << 16)(normalise)
-
-
-def _bounded(pair: Pair) -> Pair:
-    if len(pair.reference) * len(pair.hypothesis) > MAX_CELLS:
-        too_long = len(pair.hypothesis) > len(pair.reference)
-        raise (TooLongError if too_long else UndefinedMetricError)(
-            f"too long to compare: {len(pair.reference):,} and {len(pair.hypothesis):,} characters"
-        )
-    return pair

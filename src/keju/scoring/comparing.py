@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import Query, Task, tasks
 from keju.items import Protocol, Record, Score
-from keju.scoring.aggregate import is_ratio_of_sums, task_value
-from keju.scoring.protocols import binding_of
+from keju.scoring.aggregate import is_ratio_of_sums, metric_of_score, task_value
 from keju.statistics import (
     GroupSums,
     compare,
@@ -83,7 +82,7 @@ def compare_models(
             for task in tasks()
             for query in task.queries
             for metric in getattr(query, protocol)[:1]
-            for compared in _pairs(task, query, metric, protocol, tables, resamples)
+            for compared in _pairs(task, query, metric, tables, resamples)
         ]
     )
 
@@ -111,7 +110,7 @@ def compare_errors(
             for query in task.queries
             for metric in ERRORS
             if metric in query.strict
-            for compared in _pairs(task, query, metric, "strict", tables, resamples)
+            for compared in _pairs(task, query, metric, tables, resamples)
         ]
     )
     return [replace(each, better="") for each in found]
@@ -121,7 +120,6 @@ def _pairs(
     task: Task,
     query: Query,
     metric: str,
-    protocol: Protocol,
     tables: Sequence[_Table],
     resamples: int,
 ) -> Iterator[_Tested]:
@@ -130,7 +128,7 @@ def _pairs(
     both = [place for place in one if place in two]
     if both:
         pair = [one[place] for place in both], [two[place] for place in both]
-        yield _compared(task, query, metric, protocol, *pair, resamples=resamples)
+        yield _compared(task, query, metric, *pair, resamples=resamples)
 
 
 class _Tested(NamedTuple):
@@ -153,13 +151,12 @@ def _compared(
     task: Task,
     query: Query,
     metric: str,
-    protocol: Protocol,
     first: Sequence[Score],
     second: Sequence[Score],
     *,
     resamples: int,
 ) -> _Tested:
-    values = [task_value(metric, scores) or 0.0 for scores in (first, second)]
+    values = [task_value(scores) or 0.0 for scores in (first, second)]
     names = [score.group or score.item for score in first]
     plain = TaskComparison(
         task=task.id,
@@ -172,11 +169,11 @@ def _compared(
         groups=len(set(names)),
     )
     sums = [_sums(scores, names) for scores in (first, second)]
-    if plain.groups < 2 or not is_ratio_of_sums(metric) or any(not s.bottom.sum() for s in sums):
+    if plain.groups < 2 or not is_ratio_of_sums(first[0]) or not all(s.bottom.sum() for s in sums):
         return _Tested(plain, 0.0)
     found = compare(*sums, resamples=resamples)
-    binding = binding_of(protocol, task.benchmark, query.form, metric)
-    is_error = binding is not None and not binding.higher_is_better
+    declared = metric_of_score(first[0])
+    is_error = declared is not None and not declared.higher_is_better
     ahead = "first" if (found.value > 0) != is_error else "second"
     tested = replace(
         plain,

@@ -7,15 +7,12 @@ from difflib import get_close_matches
 from keju.benchmarks import Definition, Query, Task, is_shipped
 from keju.errors import DataError, shortened
 from keju.items import Protocol
-from keju.scoring.protocols import binding_of
-from keju.scoring.rankings import is_ranking_metric
-from keju.scoring.rules import rules
-from keju.scoring.semantic import semantic_binding
+from keju.scoring.metric import RankingMetric, metric_of, metrics
 
 
 def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
-    """The metrics that a query of a task may have under a protocol, as the rules list them."""
-    names = rules().counted[protocol].get(query.form, {})
+    """The metrics that a query of a task may have under a protocol, as they are declared."""
+    names = dict.fromkeys(each.name for each in metrics())
     return [name for name in names if _exists(protocol, task, query, name)]
 
 
@@ -41,10 +38,8 @@ def check_metrics(definition: Definition, place: str) -> None:
 
 
 def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
-    if task.of_pairs:
-        return is_ranking_metric(metric)
-    given = protocol, task.benchmark, query.form, metric
-    return binding_of(*given) is not None or semantic_binding(*given) is not None
+    found = metric_of(protocol, task.benchmark, query.form, metric)
+    return found is not None and isinstance(found, RankingMetric) == task.of_pairs
 
 
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:

@@ -8,27 +8,17 @@ kept, so a hundred thousand of them take little memory.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 from keju.benchmarks import Query, missing_reference, query_of
 from keju.benchmarks.pair_forms import asked_candidates, reduction_of
-from keju.items import AnswerForm, Item, PromptVariant, Protocol, Score, Status, variant_of
+from keju.items import Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
-from keju.metrics.ranking import (
-    Ranking,
-    accuracy_at,
-    auc,
-    average_precision,
-    average_precision_of_yes,
-    precision_at,
-    rank,
-    recall_at,
-)
+from keju.metrics.ranking import Ranking, rank
 from keju.scoring.case import Case
 from keju.scoring.measured import mean
-from keju.scoring.protocols import signature, wording_part
+from keju.scoring.metric import Metric, metric_of
+from keju.scoring.signatures import metric_signature, unavailable, wording_part
 from keju.scoring.stated import extract_probability
 from keju.scoring.verdicts import Verdict
 from keju.scoring.yes_no import first_yes_no
@@ -178,48 +168,6 @@ def _stated(value: float | None) -> str:
     return " (–)" if value is None else f" ({value:g})"
 
 
-Measure = Callable[[Gallery, Protocol], float]
-"""A metric of one item's gallery."""
-
-
-def _of_ranking(metric: Callable[[Ranking], float]) -> Measure:
-    return lambda gallery, protocol: metric(gallery.ranking(protocol))
-
-
-def _cut_at_yes(gallery: Gallery, protocol: Protocol) -> float:
-    said = [None if value is None else value > 0 for value in gallery.values(protocol)]
-    said += [False] * (gallery.candidates - gallery.asked)
-    return average_precision_of_yes(said, gallery.relevant)
-
-
-_MEASURES: dict[str, Measure] = {
-    **{f"Acc@{k}": _of_ranking(partial(accuracy_at, k=k)) for k in (1, 5, 10)},
-    **{f"Recall@{k}": _of_ranking(partial(recall_at, k=k)) for k in (1, 3, 10)},
-    "mAP@5": _of_ranking(partial(precision_at, k=5)),
-    "mAP@|Yes|": _cut_at_yes,
-    "AP": _of_ranking(average_precision),
-    "AUC": _of_ranking(auc),
-}
-
-
-def is_ranking_metric(metric: str) -> bool:
-    """Whether a metric of tasks of pairs has that name."""
-    return metric in _MEASURES
-
-
-_TEXTS: dict[tuple[Protocol, AnswerForm], str] = {
-    ("official", "yes-no"): "first-yes-no",
-    ("strict", "yes-no"): "yes-no",
-    ("official", "probability"): "one-probability",
-    ("strict", "probability"): "one-probability",
-}
-
-
-def text_of(protocol: Protocol, form: AnswerForm) -> str:
-    """The preparation that a ranking's signature names."""
-    return _TEXTS[protocol, form]
-
-
 class Galleries:
     """Collects the cases of tasks of pairs, and scores them when all have been seen."""
 
@@ -246,24 +194,28 @@ class Galleries:
         ]
 
 
-def _value(gallery: Gallery, protocol: Protocol, metric: str) -> float:
-    """A metric of one gallery.
+def _declared(gallery: Gallery, protocol: Protocol, metric: str) -> Metric:
+    """The declaration of a metric of one gallery.
 
     Raises:
-        UndefinedMetricError: the item has no reference, or see `Gallery.values`.
+        UndefinedMetricError: the item has no reference, or the metric is not declared.
     """
     if reason := missing_reference(gallery.item):
         raise UndefinedMetricError(reason)
-    return _MEASURES[metric](gallery, protocol)
+    found = metric_of(protocol, gallery.item.benchmark, gallery.query.form, metric)
+    if found is None:
+        raise UndefinedMetricError(unavailable(metric))
+    return found
 
 
 def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -> Score:
     item, measured, reason, signed = gallery.item, None, "", ""
     try:
-        value = _value(gallery, protocol, metric)
+        declared = _declared(gallery, protocol, metric)
+        value = declared.measure(gallery).value
         # Where every request failed all candidates tie, which would earn what chance earns.
         measured = mean(0.0 if gallery.status in _WITHOUT_ANSWER else value, **gallery.stats)
-        signed = signature(protocol, metric, text_of(protocol, gallery.query.form))
+        signed = metric_signature(declared)
         if form := reduction_of(item):
             signed += f"|pairs:{form}"
         signed += wording_part(key.variant.wording)

@@ -23,10 +23,10 @@ from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.case import LONGEST, Case, Flaw
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
+from keju.scoring.metric import EncoderMetric, metric_of
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.responses import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases
-from keju.scoring.semantic import semantic_binding
 from keju.scoring.stored import reasoned_scores_path, scores_path
 from keju.scoring.table import write_scores
 from keju.scoring.variants import watched
@@ -304,7 +304,7 @@ def _wants_encoder(
         query = query_of(item)
         for protocol in protocols:
             for metric in getattr(query, protocol):
-                binding = semantic_binding(protocol, item.benchmark, query.form, metric)
-                if binding is not None and not encoders.missing(binding.encoder):
+                found = metric_of(protocol, item.benchmark, query.form, metric)
+                if isinstance(found, EncoderMetric) and not encoders.missing(found.encoder):
                     return True
     return False

@@ -15,9 +15,10 @@ from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.case import Case, kind_of
 from keju.scoring.measured import CUT, Measured, mean
-from keju.scoring.protocols import Binding, binding_of, signature, unavailable, wording_part
+from keju.scoring.metric import EncoderMetric, Metric, metric_of
 from keju.scoring.rankings import Galleries
-from keju.scoring.semantic import Batch, semantic_binding
+from keju.scoring.semantic import Batch
+from keju.scoring.signatures import metric_signature, unavailable, wording_part
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
@@ -77,51 +78,40 @@ def score_cases(
     return scores + galleries.scores(tuple(protocols))
 
 
-def _score(case: Case, protocol: Protocol, metric: str, batch: Batch, place: int) -> Score:
+def _score(case: Case, protocol: Protocol, name: str, batch: Batch, place: int) -> Score:
     """One metric of one case; what an encoder computes is noted in the batch, by its place."""
-    benchmark, form = case.item.benchmark, case.form
-    semantic = semantic_binding(protocol, benchmark, form, metric)
-    binding = binding_of(protocol, benchmark, form, metric)
+    metric = metric_of(protocol, case.item.benchmark, case.form, name)
     reason = case.flaw.answer or _without_reference(case, protocol)
-    if not reason and semantic is None and binding is None:
-        reason = unavailable(metric)
-    if reason := reason or case.flaw.response or _unread(case, protocol):
-        return _record(case, protocol, metric, reason=reason)
+    if not reason and metric is None:
+        reason = unavailable(name)
+    reason = reason or case.flaw.response or _unread(case, protocol)
+    if metric is None or reason:
+        return _record(case, protocol, name, reason=reason)
     try:
         if case.flaw.too_long:
-            return _too_long(case, protocol, metric, batch, case.flaw.too_long)
-        if semantic is not None:
-            batch.add(place, case, protocol, metric, semantic)
-            signed = signature(protocol, metric, semantic.text, batch.signature(semantic))
-            return _record(case, protocol, metric, signed)
-        if binding is None:
-            raise AssertionError(metric)
-        measured = binding.measure(case)
+            return _too_long(case, metric, batch, case.flaw.too_long)
+        if isinstance(metric, EncoderMetric):
+            batch.add(place, case, metric)
+            return _record(case, protocol, name, batch.signature(metric))
+        measured = metric.measure(case)
     except TooLongError as error:
         # A model must not gain by babbling: without a value the answer would leave the mean.
-        return _too_long(case, protocol, metric, batch, str(error))
+        return _too_long(case, metric, batch, str(error))
     except (UndefinedMetricError, PrerequisiteError) as error:
-        return _record(case, protocol, metric, reason=str(error))
+        return _record(case, protocol, name, reason=str(error))
     if case.response.status in _WITHOUT_ANSWER:
-        measured = _failed(measured, binding)
-    signed = signature(protocol, metric, binding.text)
-    return _record(case, protocol, metric, signed, measured=measured)
+        measured = _failed(measured, metric)
+    return _record(case, protocol, name, metric_signature(metric), measured=measured)
 
 
-def _too_long(case: Case, protocol: Protocol, metric: str, batch: Batch, why: str) -> Score:
+def _too_long(case: Case, metric: Metric, batch: Batch, why: str) -> Score:
     """The worst value: what an empty answer is worth, with the reason kept (our reading)."""
-    empty = Case(case.item, replace(case.response, text="", not_text=""), case.flaw)
-    benchmark, form = case.item.benchmark, case.form
-    binding = binding_of(protocol, benchmark, form, metric)
-    semantic = semantic_binding(protocol, benchmark, form, metric)
-    if semantic is not None:
-        measured, text, encoder = mean(0.0), semantic.text, batch.signature(semantic)
-    elif binding is not None:
-        measured, text, encoder = _failed(binding.measure(empty), binding), binding.text, ""
+    if isinstance(metric, EncoderMetric):
+        measured, signed = mean(0.0), batch.signature(metric)
     else:
-        raise AssertionError(metric)
-    signed = signature(protocol, metric, text, encoder)
-    return _record(case, protocol, metric, signed, measured=measured, reason=why)
+        empty = Case(case.item, replace(case.response, text="", not_text=""), case.flaw)
+        measured, signed = _failed(metric.measure(empty), metric), metric_signature(metric)
+    return _record(case, metric.protocol, metric.name, signed, measured=measured, reason=why)
 
 
 def _without_reference(case: Case, protocol: Protocol) -> str:
@@ -146,12 +136,12 @@ def _unread(case: Case, protocol: Protocol) -> str:
     return "" if isinstance(value, list) else f"Response is {kind_of(value)}"
 
 
-def _failed(measured: Measured, binding: Binding) -> Measured:
+def _failed(measured: Measured, metric: Metric) -> Measured:
     """The worst value, which for an empty answer is not always what the script computes."""
-    if measured.value == binding.worst:
+    if measured.value == metric.worst:
         return measured
-    stats = measured.stats | {"numerator": binding.worst * measured.stats["denominator"]}
-    return Measured(binding.worst, stats)
+    stats = measured.stats | {"numerator": metric.worst * measured.stats["denominator"]}
+    return Measured(metric.worst, stats)
 
 
 def _record(

@@ -7,40 +7,26 @@ so that every unique text is encoded once, whichever models share it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
-from keju.benchmarks import has_reference, official_source
+from keju.benchmarks import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
-from keju.items import AnswerForm, Item, Protocol, Response
+from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
-from keju.scoring import official
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean
+from keju.scoring.metric import EncoderMetric, Preparation, metric_of
+from keju.scoring.preparations import AS_IT_IS
+from keju.scoring.signatures import metric_signature
 from keju.text import said_once
-
-Measure = Callable[[Encoders, str, Sequence[Pair], Iterable[str]], list[float]]
-"""Of pairs, with all references of the task, which set the floor."""
 
 LONGEST = 200_000
 """Responses of more characters are not encoded: no answer is so long, and each takes minutes."""
-
-
-class SemanticBinding(NamedTuple):
-    """A metric of an encoder: which one, on which texts, read how.
-
-    `pair` gives candidate and reference; `beside` is the metric that `official` averages with it.
-    """
-
-    encoder: str
-    pair: Callable[[Case], Pair]
-    measure: Measure
-    text: str
-    beside: Callable[[Case], Measured] | None = None
 
 
 class Wanted(NamedTuple):
@@ -52,8 +38,12 @@ class Wanted(NamedTuple):
     failed: bool
 
 
-_Group = tuple[Protocol, str, str, str, AnswerForm, str]
-"""Protocol, benchmark, task, query, form and metric: floors are by task."""
+class _Group(NamedTuple):
+    """A metric of one task's query: floors are by task."""
+
+    metric: EncoderMetric
+    task: str
+    query: str
 
 
 class Batch:
@@ -70,36 +60,32 @@ class Batch:
         self._wanted: dict[_Group, list[Wanted]] = defaultdict(list)
         self._signatures: dict[str, str] = {}
 
-    def add(
-        self, place: int, case: Case, protocol: Protocol, metric: str, binding: SemanticBinding
-    ) -> None:
+    def add(self, place: int, case: Case, metric: EncoderMetric) -> None:
         """Note that the score at `place` is that metric of a case.
 
         Raises:
             UndefinedMetricError: it has no value, or its encoder is missing; the reason is in it.
         """
-        if reason := self._encoders.missing(binding.encoder):
+        if reason := self._encoders.missing(metric.encoder):
             raise UndefinedMetricError(reason)
-        pair = binding.pair(case)
-        if len(pair[0]) > LONGEST:
-            raise TooLongError(f"too long to encode: {len(pair[0]):,} characters")
-        beside = binding.beside(case).value if binding.beside else None
+        candidate, reference = metric.prepare.given(case)
+        if len(candidate) > LONGEST:
+            raise TooLongError(f"too long to encode: {len(candidate):,} characters")
+        other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
+        beside = other.measure(case).value if other else None
         failed = case.response.status in {"failed", "filtered"}
-        item = case.item
-        group = (protocol, item.benchmark, item.task, item.query, case.form, metric)
-        self._wanted[group].append(Wanted(place, pair, beside, failed))
+        group = _Group(metric, case.item.task, case.item.query)
+        self._wanted[group].append(Wanted(place, (candidate, reference), beside, failed))
 
     def values(self) -> Iterator[tuple[int, Measured | str]]:
         """Each place with its value, or with the reason why there is none."""
-        for (protocol, benchmark, task, query, form, metric), wanted in self._wanted.items():
-            binding = semantic_binding(protocol, benchmark, form, metric)
-            if binding is None:
-                raise AssertionError(metric)
+        for group, wanted in self._wanted.items():
+            metric = group.metric
             pairs = [each.pair for each in wanted]
             answered = (reference for _, reference in pairs)
-            references = chain(answered, self._references(task, query, binding))
+            references = chain(answered, self._references(group))
             try:
-                found = binding.measure(self._encoders, binding.encoder, pairs, references)
+                found = metric.function(self._encoders, metric.encoder, pairs, references)
             except UndefinedMetricError as error:
                 yield from ((each.place, str(error)) for each in wanted)
                 continue
@@ -107,19 +93,19 @@ class Batch:
                 joined = value if each.beside is None else (value + each.beside) / 2
                 yield each.place, mean(0.0 if each.failed else joined)
 
-    def _references(self, task: str, query: str, binding: SemanticBinding) -> Iterator[str]:
+    def _references(self, group: _Group) -> Iterator[str]:
         """The true answers of all further items of a task, prepared as the metric has them."""
         for item in self._items:
-            if (item.task, item.query) == (task, query) and has_reference(item):
+            if (item.task, item.query) == (group.task, group.query) and has_reference(item):
                 with suppress(UndefinedMetricError):
-                    yield binding.pair(Case(item, _no_response(item)))[1]
+                    yield group.metric.prepare.given(Case(item, _no_response(item)))[1]
 
-    def signature(self, binding: SemanticBinding) -> str:
-        """The encoder's part of a number's signature."""
-        name = binding.encoder
+    def signature(self, metric: EncoderMetric) -> str:
+        """The signature of a metric's values, with its encoder's."""
+        name = metric.encoder
         if name not in self._signatures:
             self._signatures[name] = self._encoders.signature(name)
-        return self._signatures[name]
+        return metric_signature(metric, self._signatures[name])
 
 
 def _no_response(item: Item) -> Response:
@@ -128,44 +114,50 @@ def _no_response(item: Item) -> Response:
     )
 
 
-def _first_token(
+def first_token(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
+    """The cosine of mean first-token vectors."""
     return encoders.first_token_cosine(pairs, name=name)
 
 
-def _matched(
+def matched(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
+    """F1 by token matching."""
     return [score.f1 for score in encoders.bert_score(name, pairs)]
 
 
-def _rescaled(
+def matched_rescaled(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
+    """F1 by token matching, rescaled by the published baseline."""
     baseline = ENCODERS[name].baseline
     if baseline is None:
         raise UndefinedMetricError(f"no published baseline to rescale {name} by")
     return [rescale(score, baseline).f1 for score in encoders.bert_score(name, pairs)]
 
 
-def _matched_above_floor(
+def matched_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
+    """F1 by token matching, rescaled by the task's floor."""
     floor = _known(encoders.bert_score_floor(name, list(references)))
     values = [above_floor(score.f1, floor) for score in encoders.bert_score(name, pairs)]
     return _repeats_unpaid(values, pairs)
 
 
-def _sentence(
+def sentence(
     encoders: Encoders, name: str, pairs: Sequence[Pair], _references: Iterable[str]
 ) -> list[float]:
+    """The cosine of sentence vectors."""
     return encoders.sentence_cosine(pairs, name=name)
 
 
-def _sentence_above_floor(
+def sentence_above_floor(
     encoders: Encoders, name: str, pairs: Sequence[Pair], references: Iterable[str]
 ) -> list[float]:
+    """The cosine of sentence vectors, rescaled by the task's floor."""
     floor = _known(encoders.sentence_floor(list(references), name=name))
     values = encoders.sentence_cosine(pairs, empty=0.0, name=name)
     return _repeats_unpaid([above_floor(value, floor) for value in values], pairs)
@@ -190,51 +182,8 @@ def _known(floor: float | None) -> float:
     return floor
 
 
-def _converted(case: Case) -> Pair:
-    return case.official_text, case.official_truth
-
-
-def _raw(case: Case) -> Pair:
+def _as_it_is(case: Case) -> Pair:
     return case.text, case.truth
 
 
-def _answer(case: Case) -> Pair:
-    return case.taken.answer or "", case.truth
-
-
-def _normalised(case: Case) -> Pair:
-    reference, hypothesis = case.strict_texts
-    return hypothesis, reference
-
-
-_MCS, _ANCIENT, _OBI = "MCS-Bench", "AncientDoc", "OBI-Bench"
-_WWM, _BERT, _ROBERTA, _MINILM = "chinese-bert-wwm", "bert-base-chinese", "roberta-large", "minilm"
-
-_BINDINGS: dict[tuple[Protocol, str, str], SemanticBinding] = {
-    ("official", _MCS, "BERTScore"): SemanticBinding(_WWM, _converted, _first_token, "convert"),
-    ("official", _MCS, "Avg"): SemanticBinding(
-        _WWM, _converted, _first_token, "convert", official.anls
-    ),
-    ("official", _ANCIENT, "BS-F1"): SemanticBinding(_BERT, _raw, _matched, "raw"),
-    ("official", _OBI, "cosine"): SemanticBinding(_MINILM, _raw, _sentence, "raw"),
-    ("official", _OBI, "BERTScore"): SemanticBinding(_ROBERTA, _raw, _rescaled, "raw"),
-    ("strict", "", "BERTScore_floor"): SemanticBinding(
-        _BERT, _normalised, _matched_above_floor, "script>once"
-    ),
-    ("strict", _OBI, "BERTScore_floor"): SemanticBinding(
-        _ROBERTA, _answer, _matched_above_floor, "answer>once"
-    ),
-    ("strict", "", "cosine_floor"): SemanticBinding(
-        _MINILM, _answer, _sentence_above_floor, "answer>once"
-    ),
-}
-
-
-def semantic_binding(
-    protocol: Protocol, benchmark: str, form: AnswerForm, metric: str
-) -> SemanticBinding | None:
-    """The binding of a metric that needs an encoder, or None where it needs none."""
-    if form != "text":
-        return None
-    own = _BINDINGS.get((protocol, official_source(benchmark), metric))
-    return own or _BINDINGS.get((protocol, "", metric))
+CANDIDATE_AS_IT_IS = Preparation("raw", AS_IT_IS, _as_it_is)

@@ -21,8 +21,9 @@ from keju.items import (
 from keju.metrics import PAPER_FORMS, UndefinedMetricError
 from keju.scoring.adjudicated import ACC
 from keju.scoring.case import Case
+from keju.scoring.declared import mcs_texts
 from keju.scoring.measured import mean
-from keju.scoring.protocols import signature
+from keju.scoring.signatures import signature
 from keju.text import Pair
 
 
@@ -54,27 +55,14 @@ class VariantResult(Record, frozen=True, kw_only=True):
         return PromptVariant(self.setting, self.script, self.wording)
 
 
-def _cleaned(case: Case) -> Pair:
-    case.require_answer()
-    return case.official_pair
-
-
-def _converted(case: Case) -> Pair:
-    return Pair(case.official_truth, case.official_text)
-
-
-def _unspaced(case: Case) -> Pair:
-    return Pair(case.official_truth, case.official_unspaced)
-
-
-_BLEU_CLEANED = Variant("BLEU_eq5", "BLEU", _cleaned, "clean>convert>chars")
+_BLEU_CLEANED = Variant("BLEU_eq5", "BLEU", mcs_texts.cleaned_with_answer, "clean>convert>chars")
 _OF_TEXT = (
-    Variant("BLEU_eq5", "BLEU", _converted, "convert>chars"),
-    Variant("ROUGE-1_recall", "ROUGE-1", _unspaced, "convert>chars"),
-    Variant("ROUGE-2_recall", "ROUGE-2", _unspaced, "convert>chars"),
-    Variant("ROUGE-L_beta1.2", "ROUGE-L", _unspaced, "convert>chars"),
-    Variant("ANLS_eq7", "ANLS", _converted, "convert"),
-    Variant("ANLS_biten", "ANLS", _converted, "convert"),
+    Variant("BLEU_eq5", "BLEU", mcs_texts.converted_pair, "convert>chars"),
+    Variant("ROUGE-1_recall", "ROUGE-1", mcs_texts.unspaced_pair, "convert>chars"),
+    Variant("ROUGE-2_recall", "ROUGE-2", mcs_texts.unspaced_pair, "convert>chars"),
+    Variant("ROUGE-L_beta1.2", "ROUGE-L", mcs_texts.unspaced_pair, "convert>chars"),
+    Variant("ANLS_eq7", "ANLS", mcs_texts.converted_pair, "convert"),
+    Variant("ANLS_biten", "ANLS", mcs_texts.converted_pair, "convert"),
 )
 _VARIANTS: dict[AnswerForm, tuple[Variant, ...]] = {
     "transcription": (_BLEU_CLEANED,),

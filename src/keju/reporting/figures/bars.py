@@ -212,7 +212,7 @@ def own_class_rows(gathered: Gathered) -> list[Row]:
         _class_row(_curve_name(model, of, several=several), OWN_SOURCE, query, n, 100 * value)
         for (model, query, of), by_number in sorted(curves.items())
         for n, its in sorted(by_number.items())
-        if (value := task_value("Acc@1", [s for s in its if s.value is not None])) is not None
+        if (value := task_value([s for s in its if s.value is not None])) is not None
     ]
 
 

@@ -1,0 +1,94 @@
+"""AncientDoc, `official`: our reading of the paper and of its tables; no scorer was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from keju.metrics import PRF, character_error_rate, chrf, distance, position_prf
+from keju.scoring.measured import Measured, mean, ratio
+from keju.scoring.metric import EncoderMetric, Pooling, Stats, declare, declare_rates, register
+from keju.scoring.preparations import AS_IT_IS, RAW
+from keju.scoring.semantic import CANDIDATE_AS_IT_IS, matched
+
+_official = partial(
+    declare,
+    protocol="official",
+    benchmark="AncientDoc",
+    prepare=RAW,
+    source="the paper's metrics, our reading",
+)
+_ocr = partial(_official, form="transcription")
+
+
+@_ocr(
+    "CER",
+    "character error rate: edit distance / true characters; white space and punctuation count, and "
+    "there is no upper bound",
+    worst=1.0,
+    higher_is_better=False,
+)
+def error_rate(reference: str, response: str) -> Measured:
+    """CER of the texts as they are."""
+    value = character_error_rate(reference, response)
+    return mean(value, edits=distance(reference, response), length=len(reference))
+
+
+@declare_rates(
+    _ocr,
+    {
+        "CharPrecision": "share of the characters read that are equal to the true character at the "
+        "same position",
+        "CharRecall": "share of the true characters that are equal to the character read at the "
+        "same position",
+    },
+)
+def positions(reference: str, response: str) -> PRF:
+    """Rates of characters at equal positions."""
+    return position_prf(reference, response)
+
+
+def harmonic_of_means(scored: Sequence[Stats]) -> float:
+    """F1 of mean precision and mean recall, as 23 of the 27 printed rows are."""
+    precision, recall = (
+        sum(stats[name] for stats in scored) / len(scored) for name in ("precision", "recall")
+    )
+    total = precision + recall
+    return 2 * precision * recall / total if total else 0.0
+
+
+@_ocr(
+    "CharF1",
+    "F1 of characters at equal positions",
+    over=Pooling("harmonic mean of mean precision and mean recall", harmonic_of_means),
+)
+def position_f1(reference: str, response: str) -> Measured:
+    """F1 of one page; a task's is the harmonic mean of mean precision and mean recall."""
+    rates = position_prf(reference, response)
+    return ratio(rates.f1, 1, rates.f1, precision=rates.precision, recall=rates.recall)
+
+
+@_official(
+    "chrF++",
+    "chrF with pairs of words; each stretch of text without white space counts as one word",
+    form="text",
+    prepare=RAW._replace(name="raw+words", rule=f"{AS_IT_IS}, words parted at spaces"),
+)
+def chrf_plus_plus(reference: str, response: str) -> float:
+    """Sentence chrF++ of the texts as they are (sacrebleu, word order 2)."""
+    return chrf(reference, response, word_orders=2)
+
+
+register(
+    EncoderMetric(
+        name="BS-F1",
+        form="text",
+        protocol="official",
+        benchmark="AncientDoc",
+        prepare=CANDIDATE_AS_IT_IS,
+        encoder="bert-base-chinese",
+        function=matched,
+        rule="BERTScore F1 by token matching, not rescaled, so unrelated text gets about half",
+        source="the paper's metrics, our reading",
+    )
+)

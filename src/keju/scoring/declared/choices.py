@@ -1,0 +1,75 @@
+"""Multiple choice and short answers, `strict`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from keju.metrics import UndefinedMetricError
+from keju.scoring.case import Case
+from keju.scoring.metric import Preparation, declare
+from keju.scoring.preparations import COUNTED, NO_TEXT
+from keju.scoring.short import same_short
+
+
+def letters(case: Case) -> tuple[str, str | None]:
+    """The letter of the right option and the one that was extracted."""
+    return case.truth.strip().upper(), case.taken.answer
+
+
+def letters_of_options(case: Case) -> tuple[str, str | None, int]:
+    """`letters`, and how many options there are.
+
+    Raises:
+        UndefinedMetricError: their number is not known.
+    """
+    offered = len(case.options)
+    if offered < 2:
+        raise UndefinedMetricError("the number of options is not known")
+    return *letters(case), offered
+
+
+def accepted(case: Case) -> tuple[Sequence[str], Sequence[str]]:
+    """The answers that are right, and the readings of the one that was extracted."""
+    return (case.truth, *case.item.also_accepted), case.taken.readings
+
+
+ONE_LETTER = Preparation("one letter", NO_TEXT, letters)
+
+_strict = partial(declare, protocol="strict", source="keju")
+
+
+@_strict(
+    "Acc",
+    "accuracy: 1 if the one option taken is right; an unparsable answer is wrong",
+    form="letter",
+    prepare=ONE_LETTER,
+)
+def right_letter(truth: str, taken: str | None) -> float:
+    """1 if the one option that was taken is the right one; unparsable is wrong."""
+    return float(taken == truth)
+
+
+@_strict(
+    "Acc_chance_corrected",
+    "accuracy corrected for chance: right 1, wrong -1/(k-1) for k options, unparsable 0, so that "
+    "guessing gets 0",
+    form="letter",
+    prepare=ONE_LETTER._replace(given=letters_of_options),
+)
+def right_letter_above_chance(truth: str, taken: str | None, offered: int) -> float:
+    """Right 1, wrong -1/(k-1) for k options, no answer 0: chance and silence both earn 0."""
+    if taken is None:
+        return 0.0
+    return 1.0 if taken == truth else -1 / (offered - 1)
+
+
+@_strict(
+    "ExactMatch",
+    "1 if the answer taken is the true one or an accepted one; numbers are compared by value",
+    form="short",
+    prepare=COUNTED._replace(given=accepted),
+)
+def exact_match(truths: Sequence[str], readings: Sequence[str]) -> float:
+    """1 if the short answer is the true one or an accepted one, numbers by value."""
+    return float(any(same_short(each, said) for each in truths for said in readings))

@@ -1,0 +1,136 @@
+"""The texts as the script of MCS-Bench's authors reads them."""
+
+from __future__ import annotations
+
+import json
+
+from keju.errors import PrerequisiteError
+from keju.items import Item
+from keju.metrics import EditCounts, UndefinedMetricError, official_edits
+from keju.scoring.case import Case, kind_of, once
+from keju.scoring.preparations import bounded
+from keju.text import Pair, official_clean, official_convert, official_convert_value
+
+
+def official_answer(item: Item) -> str:
+    """The answer that the script reads as ``Answer_Simplified``.
+
+    Where an item has only the answer of its source, that is converted (our reading).
+
+    Raises:
+        PrerequisiteError: it must be converted, and zhconv is not installed.
+    """
+    if item.answer_simplified or not item.answer:
+        return item.answer_simplified
+    return official_convert(item.answer)
+
+
+def require_answer(case: Case) -> None:
+    """Stop where the script stops for want of an answer.
+
+    Raises:
+        UndefinedMetricError: the authors' form has no answer.
+    """
+    if case.flaw.answer_missing:
+        raise UndefinedMetricError("the authors' script stops here: KeyError, no answer")
+
+
+@once
+def truth(case: Case) -> str:
+    """The answer, simplified.
+
+    Raises:
+        UndefinedMetricError: there is none, where the script stops.
+    """
+    require_answer(case)
+    try:
+        return official_answer(case.item)
+    except PrerequisiteError as error:
+        raise UndefinedMetricError(str(error)) from None
+
+
+@once
+def converted(case: Case) -> str:
+    """The response converted to simplified, as the script reads it where it doesn't clean.
+
+    Raises:
+        UndefinedMetricError: it is not text, and the script stops at it.
+    """
+    if not case.response.not_text:
+        return _converted(case.text)
+    try:
+        return official_convert_value(json.loads(case.response.not_text))
+    except (TypeError, KeyError) as error:
+        raise _stopped(case, type(error).__name__) from None
+    except PrerequisiteError as error:
+        raise UndefinedMetricError(str(error)) from None
+
+
+@once
+def unspaced(case: Case) -> str:
+    """The response without spaces (U+0020), then converted, as the script's ROUGE reads it.
+
+    Raises:
+        UndefinedMetricError: it is not text, where the script stops.
+    """
+    if case.response.not_text:
+        raise _stopped(case, "AttributeError")
+    return _converted(case.text.replace(" ", ""))
+
+
+@once
+def cleaned(case: Case) -> str:
+    """The response cleaned, then converted.
+
+    Raises:
+        UndefinedMetricError: it is not text, where the script stops.
+    """
+    if case.response.not_text:
+        raise _stopped(case, "TypeError")
+    return _converted(official_clean(case.text))
+
+
+@once
+def cleaned_pair(case: Case) -> Pair:
+    """Both texts cleaned, then the response converted; a missing answer is an empty text."""
+    reference = "" if case.flaw.answer_missing else truth(case)
+    return bounded(Pair(official_clean(reference), cleaned(case)))
+
+
+def cleaned_with_answer(case: Case) -> Pair:
+    """`cleaned_pair` where there is an answer."""
+    require_answer(case)
+    return cleaned_pair(case)
+
+
+def converted_pair(case: Case) -> Pair:
+    """The answer with the response converted."""
+    return Pair(truth(case), converted(case))
+
+
+def unspaced_pair(case: Case) -> Pair:
+    """The answer with the response without spaces, converted."""
+    return Pair(truth(case), unspaced(case))
+
+
+@once
+def edits(case: Case) -> EditCounts:
+    """Substitutions, deletions and insertions along the script's path."""
+    return official_edits(*cleaned_pair(case))
+
+
+def _stopped(case: Case, how: str) -> UndefinedMetricError:
+    what = kind_of(json.loads(case.response.not_text))
+    return UndefinedMetricError(f"the authors' script stops here: {how}, Response is {what}")
+
+
+def _converted(text: str) -> str:
+    """A text converted as the script does.
+
+    Raises:
+        UndefinedMetricError: zhconv, an extra, is not installed.
+    """
+    try:
+        return official_convert(text)
+    except PrerequisiteError as error:
+        raise UndefinedMetricError(str(error)) from None

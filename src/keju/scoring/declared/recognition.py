@@ -1,0 +1,148 @@
+"""Yes or no, counts and boxes, `strict`; and what `official` of OBI-Bench takes alike."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import partial
+from statistics import fmean, median
+
+from keju.metrics import UndefinedMetricError, parse_number
+from keju.metrics import relative_error as relative_error_of
+from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
+from keju.scoring.box_lists import BoxList
+from keju.scoring.case import Case
+from keju.scoring.measured import Measured, mean, ratio
+from keju.scoring.metric import Pooling, Preparation, Stats, declare
+from keju.scoring.preparations import NO_TEXT
+from keju.scoring.yes_no import extract_yes_no
+
+
+def true_polarity(case: Case) -> str:
+    """Yes or No, as the item's answer has it."""
+    found = extract_yes_no(case.truth).answer
+    if found is None:
+        raise UndefinedMetricError("the item's answer is neither yes nor no")
+    return found
+
+
+def true_count(case: Case) -> float:
+    """The item's answer, or where it has none the number of its boxes."""
+    if not case.item.answer and case.item.boxes:
+        return float(len(case.item.boxes))
+    number = parse_number(case.truth)
+    if number is None:
+        raise UndefinedMetricError("the item's answer is no number")
+    return number
+
+
+def boxes_of(case: Case, given: BoxList) -> tuple[Boxes, Boxes]:
+    """True and predicted boxes in pixels; a response without a box gives none."""
+    if not case.item.boxes:
+        raise UndefinedMetricError("the item has no true boxes")
+    convention = case.box_convention
+    width = height = 0
+    if convention.scale != "pixels":
+        if not case.item.images:
+            raise UndefinedMetricError("the item has no image whose size the boxes are shares of")
+        width, height = case.item.images[0].width, case.item.images[0].height
+    truth = to_pixels(
+        [(box.x0, box.y0, box.x1, box.y1) for box in case.item.boxes],
+        box_convention("xyxy"),
+        width=width,
+        height=height,
+    )
+    predicted = to_pixels(given.rows or (), convention, width=width, height=height)
+    return truth, predicted
+
+
+def _polarities(case: Case) -> tuple[str, str | None]:
+    return true_polarity(case), case.taken.answer
+
+
+def _counts(case: Case) -> tuple[float, str | None]:
+    return true_count(case), case.taken.answer
+
+
+YES_NO = Preparation("yes-no", NO_TEXT, _polarities)
+ONE_NUMBER = Preparation("one-number", NO_TEXT, _counts)
+BOXES = Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, case.box_list))
+
+_strict = partial(declare, protocol="strict", source="keju")
+
+
+def mean_of_recalls(scored: Sequence[Stats]) -> float:
+    """Balanced accuracy: the mean over the classes that there are of the share that is right."""
+    by_class: dict[float, list[float]] = defaultdict(list)
+    for stats in scored:
+        by_class[stats["positive"]].append(stats["numerator"])
+    return fmean(fmean(right) for right in by_class.values())
+
+
+@_strict(
+    "BalancedAcc",
+    "balanced accuracy: 1 if the answer taken (yes or no) is the true one",
+    form="yes-no",
+    prepare=YES_NO,
+    over=Pooling("mean of the shares of true yeses and true noes that are right", mean_of_recalls),
+)
+def right_polarity(truth: str, taken: str | None) -> Measured:
+    """1 if the answer taken is the true one; a task's value is the mean of its two recalls.
+
+    `positive` says which recall the item belongs to. Where all items are of one class the value is
+    their recall alone, and the aggregate says so.
+    """
+    return mean(float(taken == truth), positive=float(truth == "Yes"))
+
+
+@_strict(
+    "CountAcc",
+    "1 - relative error of the count, at least 0; an answer without a number gets 0",
+    form="number",
+    prepare=ONE_NUMBER,
+)
+def count_accuracy(truth: float, stated: str | None) -> float:
+    """1 - min(1, relative error); no number earns 0."""
+    return 1 - min(1.0, relative_error(truth, stated))
+
+
+@_strict(
+    "MedRE",
+    "relative error of the count",
+    form="number",
+    prepare=ONE_NUMBER,
+    over=Pooling(
+        "the median over the items",
+        lambda scored: median(stats["numerator"] for stats in scored),
+    ),
+    worst=1.0,
+    higher_is_better=False,
+)
+def relative_error(truth: float, stated: str | None) -> float:
+    """Relative error of the count stated; no number is an error of 1."""
+    return 1.0 if stated is None else relative_error_of(truth, float(stated))
+
+
+@_strict(
+    "mIoU",
+    "sum of the IoU of boxes matched one to one / the greater number of boxes",
+    form="boxes",
+    prepare=BOXES,
+)
+def mean_overlap(truth: Boxes, predicted: Boxes) -> float:
+    """IoU of boxes matched one to one for the greatest sum, over max(true, predicted)."""
+    return match_boxes(truth, predicted).mean
+
+
+@_strict(
+    "F1_IoU",
+    "F1 of the boxes found, mean over IoU thresholds .5 to .95",
+    form="boxes",
+    prepare=BOXES,
+    over=Pooling("boxes of all items together"),
+)
+def overlap_f1(truth: Boxes, predicted: Boxes) -> Measured:
+    """F1 of boxes found, mean over the IoU thresholds .5 to .95; over all items together."""
+    found = box_hits(truth, predicted)
+    numerator = 2 * sum(found.hits) / len(found.hits)
+    return ratio(numerator, found.truth + found.predicted, found.f1)

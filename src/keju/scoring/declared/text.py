@@ -1,0 +1,81 @@
+"""Translations and open answers, `strict`."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from keju.encoders import Pair
+from keju.metrics import chrf_counts, chrf_of_counts, sentence_bleu
+from keju.scoring.case import Case
+from keju.scoring.metric import EncoderMetric, Preparation, declare, register
+from keju.scoring.preparations import AS_IT_IS, SCRIPT, normalised
+from keju.scoring.semantic import matched_above_floor, sentence_above_floor
+
+_strict = partial(declare, form="text", protocol="strict", source="keju")
+
+
+@_strict(
+    "chrF",
+    "chrF: F-score of sequences of 2 to 6 characters",
+    prepare=SCRIPT._replace(name="script>chars-2-6"),
+)
+def chrf_of_characters(reference: str, answer: str) -> float:
+    """Mean sentence chrF over runs of 2 to 6 characters.
+
+    Single characters are left out, since a text read backwards has them all and would earn a
+    sixth; they count only where the truth is a single character.
+    """
+    counts = chrf_counts(reference, answer)
+    return chrf_of_counts(counts[1:] if counts[1].expected else counts)
+
+
+@_strict(
+    "BLEU_char",
+    "BLEU-4 of characters, method-1 smoothing",
+    prepare=SCRIPT._replace(name="script>chars"),
+)
+def bleu_of_characters(reference: str, answer: str) -> float:
+    """Mean sentence BLEU over characters, white space left out, method-1 smoothing."""
+    truth, text = ("".join(each.split()) for each in (reference, answer))
+    return sentence_bleu(truth, text)
+
+
+def _normalised(case: Case) -> Pair:
+    reference, hypothesis = normalised(case)
+    return hypothesis, reference
+
+
+def _answer(case: Case) -> Pair:
+    return case.taken.answer or "", case.truth
+
+
+_SCRIPT_ONCE = SCRIPT._replace(name="script>once", given=_normalised)
+_ANSWER_ONCE = Preparation("answer>once", AS_IT_IS, _answer)
+_RESCALED = (
+    "rescaled so that another item's true text gets 0 and identical text 1; repeated text gets "
+    "nothing"
+)
+_matched = partial(
+    EncoderMetric,
+    name="BERTScore_floor",
+    form="text",
+    protocol="strict",
+    function=matched_above_floor,
+    rule=f"BERTScore F1 by token matching, {_RESCALED}",
+    source="keju",
+)
+
+register(_matched(encoder="bert-base-chinese", prepare=_SCRIPT_ONCE))
+register(_matched(encoder="roberta-large", prepare=_ANSWER_ONCE, benchmark="OBI-Bench"))
+register(
+    EncoderMetric(
+        name="cosine_floor",
+        form="text",
+        protocol="strict",
+        encoder="minilm",
+        prepare=_ANSWER_ONCE,
+        function=sentence_above_floor,
+        rule=f"cosine of sentence vectors, {_RESCALED}",
+        source="keju",
+    )
+)

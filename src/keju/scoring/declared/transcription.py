@@ -1,0 +1,107 @@
+"""Transcriptions, `strict`: character error rates and rates of matched characters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from keju.metrics import EditCounts, distance, error_parts, flexible_edits
+from keju.scoring.measured import Measured, ratio
+from keju.scoring.metric import Hits, Pooling, declare, declare_pooled_rates
+from keju.scoring.preparations import (
+    COUNTED,
+    COUNTED_LINES,
+    best_counts,
+    counted_pairs,
+)
+from keju.text import Layer, Pair
+
+LAYERED = COUNTED._replace(given=lambda case: (counted_pairs(case), best_counts(case)))
+EDITS = COUNTED._replace(given=lambda case: (best_counts(case),))
+_EDITS_OF_ALL = Pooling("edits of all items over their true characters")
+
+_strict = partial(declare, form="transcription", protocol="strict", prepare=COUNTED, source="keju")
+
+
+@_strict(
+    "CharAcc",
+    "character accuracy: 1 - edits / true characters, at least 0; an added character costs as much "
+    "as a wrong one",
+    prepare=EDITS,
+)
+def character_accuracy(counts: EditCounts) -> float:
+    """1 - min(1, CER): bounded, higher is better."""
+    return 1 - min(1.0, counts.distance / counts.expected)
+
+
+@_strict(
+    "CER",
+    "character error rate: edit distance / true characters",
+    prepare=LAYERED,
+    over=_EDITS_OF_ALL,
+    worst=1.0,
+    higher_is_better=False,
+)
+def error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> Measured:
+    """CER at the last layer, with edits and length at each layer (`edits_exact` …)."""
+    stats = {}
+    for layer, pair in pairs.items():
+        stats[f"edits_{layer}"] = distance(*pair)
+        stats[f"length_{layer}"] = len(pair.reference)
+    edits, length = stats["edits_script"], stats["length_script"]
+    return ratio(edits, length, edits / length, **stats)
+
+
+@_strict(
+    "CER_recognition",
+    "recognition error: the CER if the characters read could be in any order ((the longer length - "
+    "the characters in common) / true characters)",
+    over=_EDITS_OF_ALL,
+    worst=1.0,
+    higher_is_better=False,
+)
+def recognition_error(reference: str, read: str) -> Measured:
+    """Bag-of-characters error: CER if the characters read could stand in any order."""
+    parts = error_parts(reference, read)
+    return ratio(parts.recognition, parts.expected, parts.recognition_error)
+
+
+@_strict(
+    "CER_layout",
+    "layout error: CER minus the recognition error",
+    over=_EDITS_OF_ALL,
+    higher_is_better=False,
+)
+def layout_error(reference: str, read: str) -> Measured:
+    """CER minus the recognition error."""
+    parts = error_parts(reference, read)
+    return ratio(parts.layout, parts.expected, parts.layout_error)
+
+
+@_strict(
+    "FlexCharAcc",
+    "flexible character accuracy: 1 - edits / true characters if lines, and parts of lines, may be "
+    "in any order (Clausner, Pletschacher and Antonacopoulos 2020); it depends on the line breaks "
+    "of both texts, and is neither recognition nor layout error",
+    prepare=COUNTED_LINES,
+    source="Clausner, Pletschacher and Antonacopoulos 2020",
+)
+def flexible_accuracy(reference: Sequence[str], read: Sequence[str]) -> float:
+    """Flexible character accuracy of the lines, at the last layer (`keju.metrics.flexible`)."""
+    return flexible_edits(reference, read).accuracy
+
+
+@declare_pooled_rates(
+    partial(_strict, prepare=EDITS),
+    "matches of all items together",
+    {
+        "F1": "F1 of characters matched in the alignment with most matches",
+        "Precision": "precision: share of the characters read that are matched in the alignment "
+        "with most matches",
+        "Recall": "recall: share of the true characters that are matched in the alignment with "
+        "most matches",
+    },
+)
+def matches(counts: EditCounts) -> Hits:
+    """Characters that match in the alignment with most matches."""
+    return counts.matches, counts.predicted, counts.expected

@@ -1,0 +1,208 @@
+"""`Metric`: what a metric is, declared in one place.
+
+Everything else is derived from the declaration: how a response becomes a value, how values of items
+become a task's, the direction, the value of a failure, the signature, and the sentences in reports
+and documentation. keju's own metrics are declared in `keju.scoring.declared`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from keju.benchmarks import official_source
+from keju.encoders import Encoders, Pair
+from keju.items import AnswerForm, Protocol
+from keju.metrics import PRF, prf
+from keju.scoring.measured import Measured, mean, ratio
+
+Function = Callable[..., Any]
+F = TypeVar("F", bound=Function)
+
+Stats = Mapping[str, float]
+"""The sufficient statistics of one item."""
+
+
+class Preparation(NamedTuple):
+    """What a metric's function takes of a case, or of the gallery of an item of pairs.
+
+    `name` is part of the signature; `rule` says in one sentence how both sides are prepared;
+    `given` returns the function's arguments, most often the reference and the answer.
+    """
+
+    name: str
+    rule: str
+    given: Callable[[Any], tuple[Any, ...]]
+
+
+class Pooling(NamedTuple):
+    """How a task's value is made of its items' values.
+
+    `value` is None where it is ``sum(numerator) / sum(denominator)``; only then can intervals and
+    tests re-sum these two.
+    """
+
+    rule: str
+    value: Callable[[Sequence[Stats]], float] | None = None
+
+
+MEAN = Pooling("the mean over the items")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Metric:
+    """A metric of one answer form under one protocol.
+
+    `benchmark` is empty where it is the same for all benchmarks. `function` returns a value, which
+    a task averages, or a `Measured`. `worst` is the value of a failure; for unbounded errors it is
+    that of an empty answer. `source` names where the definition is from. `origin` names the
+    plug-in of a metric that is not keju's; it is part of the signature.
+    """
+
+    name: str
+    form: AnswerForm
+    protocol: Protocol
+    prepare: Preparation
+    function: Callable[..., Any]
+    rule: str
+    benchmark: str = ""
+    over: Pooling = MEAN
+    worst: float = 0.0
+    higher_is_better: bool = True
+    source: str = ""
+    rule_zh: str = ""
+    origin: str = ""
+
+    @property
+    def failure(self) -> str:
+        """What a failed call is worth, in words."""
+        return f"{self.worst:g}"
+
+    def measure(self, case: Any) -> Measured:  # noqa: ANN401 - a case, or a gallery
+        """The value of one case, or of one gallery.
+
+        Raises:
+            UndefinedMetricError: it has no value; the reason is in it.
+        """
+        found = self.function(*self.prepare.given(case))
+        return found if isinstance(found, Measured) else mean(found)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EncoderMetric(Metric):
+    """A metric that an encoder computes, for many cases at once.
+
+    `prepare` gives candidate and reference. `function` takes the encoders, the name of this one,
+    the pairs, and all references of the task, which set the floor. The value is averaged with that
+    of the metric of the same form that `beside` names, if it does.
+    """
+
+    function: Callable[[Encoders, str, Sequence[Pair], Iterable[str]], list[float]]
+    encoder: str
+    beside: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RankingMetric(Metric):
+    """A metric of the answers to all pairs of an item, which rank its candidates."""
+
+    @property
+    def failure(self) -> str:
+        """What a failed call is worth, in words."""
+        return "its pair ranks last"
+
+
+_Key = tuple[Protocol, str, AnswerForm, str]
+_METRICS: dict[_Key, Metric] = {}
+
+
+def register(metric: Metric) -> Metric:
+    """Add a metric of keju's own.
+
+    Raises:
+        ValueError: there is one of that name, form, protocol and benchmark.
+    """
+    key = (metric.protocol, metric.benchmark, metric.form, metric.name)
+    if key in _METRICS:
+        raise ValueError(f"the metric {metric.name} is declared twice: {key}")
+    _METRICS[key] = metric
+    return metric
+
+
+def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
+    """The metric of that name, a benchmark's own before a general one; None if there is none."""
+    source = official_source(benchmark)
+    return _METRICS.get((protocol, source, form, name)) or _METRICS.get((protocol, "", form, name))
+
+
+def metrics() -> Iterator[Metric]:
+    """Every metric, in the order of the declarations."""
+    return iter(_METRICS.values())
+
+
+def declare(name: str, rule: str, **about: Any) -> Callable[[F], F]:  # noqa: ANN401 - of Metric
+    """Declare the decorated function as a metric; `about` are the other fields of `Metric`."""
+
+    def declared(function: F) -> F:
+        register(Metric(name=name, rule=rule, function=function, **about))
+        return function
+
+    return declared
+
+
+def declare_rates(
+    declare: Callable[..., Callable[[Function], Function]], rules: Mapping[str, str]
+) -> Callable[[Callable[..., PRF]], Callable[..., PRF]]:
+    """Declare the parts of a `PRF` that the decorated function returns, each with its rule."""
+
+    def declared(function: Callable[..., PRF]) -> Callable[..., PRF]:
+        for name, rule in rules.items():
+            part = PRF._fields.index(name.removeprefix("Char").lower())
+            declare(name, rule)(lambda *given, part=part: function(*given)[part])
+        return function
+
+    return declared
+
+
+def declare_pooled_rates(
+    declare: Callable[..., Callable[[Function], Function]], over: str, rules: Mapping[str, str]
+) -> Callable[[Callable[..., Hits]], Callable[..., Hits]]:
+    """Declare rates of hits that the decorated function counts, over all items together.
+
+    ``F1_macro`` is the mean of the items' F1.
+    """
+
+    def declared(function: Callable[..., Hits]) -> Callable[..., Hits]:
+        for name, rule in rules.items():
+            pooling = {} if name.endswith("_macro") else {"over": Pooling(over)}
+            declare(name, rule, **pooling)(
+                lambda *given, rate=_RATES[name]: rate(*function(*given))
+            )
+        return function
+
+    return declared
+
+
+Hits = tuple[int, int, int]
+"""How many of the predicted are right, how many were predicted, how many the reference has."""
+
+
+def _rate(hits: int, total: int) -> Measured:
+    return ratio(hits, total, hits / total if total else 0.0)
+
+
+def _f1(hits: int, predicted: int, expected: int) -> Measured:
+    """F1 as a ratio of sums; nothing predicted where nothing was to be found is right."""
+    value = prf(hits, predicted, expected).f1 if predicted or expected else 1.0
+    return ratio(
+        2 * hits, predicted + expected, value, hits=hits, predicted=predicted, expected=expected
+    )
+
+
+_RATES: dict[str, Callable[[int, int, int], Measured]] = {
+    "Precision": lambda hits, predicted, _expected: _rate(hits, predicted),
+    "Recall": lambda hits, _predicted, expected: _rate(hits, expected),
+    "F1": _f1,
+    "F1_macro": lambda *counts: mean(_f1(*counts).value),
+}

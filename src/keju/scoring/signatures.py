@@ -1,0 +1,60 @@
+"""The signature of a number: metric, protocol, preparation of the texts, encoder and version."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+
+from keju import __version__
+from keju.benchmarks.wordings import RELEASED
+from keju.items import Protocol
+from keju.scoring.metric import Metric
+from keju.text import normalisation_signature
+
+_AS_IT_IS = frozenset(
+    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes", "answer"}
+)
+"""Preparations that take the answer out and change nothing in it."""
+
+
+def unavailable(metric: str) -> str:
+    """Why a metric of the catalogue that is not declared has no value."""
+    return f"keju {__version__} does not compute {metric} yet"
+
+
+def metric_signature(metric: Metric, encoder: str = "") -> str:
+    """The signature of a metric's values; `encoder` is that of its encoder."""
+    return signature(metric.protocol, metric.name, metric.prepare.name, encoder)
+
+
+@cache
+def signature(
+    protocol: Protocol, metric: str, text: str, encoder: str = "", *, label: str = ""
+) -> str:
+    """Metric, protocol, preparation of the texts, encoder and version, for each number.
+
+    A `label` takes the protocol's place, for what is a number of neither.
+    """
+    parts = [metric, label or protocol, f"text:{_preparation(protocol, text)}"]
+    return "|".join([*parts, *([f"encoder:{encoder}"] if encoder else []), f"keju:{__version__}"])
+
+
+def wording_part(wording: str) -> str:
+    """What a signature says of a prompt wording; nothing of the released one."""
+    return "" if wording == RELEASED else f"|wording:{wording}"
+
+
+def _preparation(protocol: Protocol, text: str) -> str:
+    if text in _AS_IT_IS:
+        return text
+    if protocol == "strict":
+        return f"{text}+{normalisation_signature('script')}"
+    steps = text.replace("convert", f"convert(response,zhconv-{_version('zhconv')}-zh-cn)")
+    return steps.replace("jieba", f"jieba-{_version('jieba')}")
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "absent"

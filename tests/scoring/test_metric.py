@@ -1,0 +1,72 @@
+"""Every metric is declared once, and its declaration does not change by accident."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from keju.benchmarks import tasks
+from keju.scoring import PROTOCOLS, metric_of, metrics
+from keju.scoring.metric import MEAN, EncoderMetric, Metric, register
+from keju.scoring.preparations import RAW
+
+FILE = Path(__file__).with_name("metrics.json")
+
+
+def declarations():
+    """All declarations as data; the file beside this one has them as they were reviewed."""
+    return [
+        {
+            "name": each.name,
+            "form": each.form,
+            "protocol": each.protocol,
+            "benchmark": each.benchmark,
+            "text": each.prepare.name,
+            "encoder": each.encoder if isinstance(each, EncoderMetric) else "",
+            "worst": each.worst,
+            "higher_is_better": each.higher_is_better,
+            "rule": each.rule,
+            "over": each.over.rule,
+            "ratio_of_sums": each.over.value is None,
+            "failure": each.failure,
+            "source": each.source,
+        }
+        for each in sorted(
+            metrics(), key=lambda each: (each.protocol, each.benchmark, each.form, each.name)
+        )
+    ]
+
+
+def test_the_declarations_are_those_that_were_reviewed():
+    assert declarations() == json.loads(FILE.read_text("utf-8"))
+
+
+def test_every_metric_of_the_catalogue_is_declared_and_no_other():
+    used = {
+        metric_of(protocol, each.benchmark, query.form, name)
+        for each in tasks()
+        for query in each.queries
+        for protocol in PROTOCOLS
+        for name in getattr(query, protocol)
+    }
+    assert used == set(metrics())
+
+
+def test_a_metric_cannot_be_declared_twice():
+    with pytest.raises(ValueError, match="CER"):
+        register(
+            Metric(
+                name="CER", form="transcription", protocol="strict", prepare=RAW, rule="another",
+                function=lambda reference, answer: 0.0,
+            )
+        )  # fmt: skip
+
+
+def test_a_benchmarks_own_metric_comes_before_the_general_one():
+    general = metric_of("strict", "MCS-Bench", "text", "BERTScore_floor")
+    own = metric_of("strict", "OBI-Bench", "text", "BERTScore_floor")
+    assert (general.benchmark, own.benchmark) == ("", "OBI-Bench")
+    assert metric_of("strict", "MCS-Bench", "text", "nothing") is None
+    assert general.over is MEAN
