@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple, get_args
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 Point = tuple[float, float]
 
@@ -186,14 +187,27 @@ class Item(Record, frozen=True, kw_only=True):
     draft: bool = False
 
 
+class Example(Record, frozen=True, kw_only=True):
+    """A solved item that is shown before the question: its prompt, images and reference.
+
+    It is of the reference split, which is never asked.
+    """
+
+    item: str
+    prompt: str
+    answer: str
+    images: tuple[ImageRef, ...] = ()
+
+
 class Request(Record, frozen=True, kw_only=True):
-    """What a model is shown. It never carries an answer.
+    """What a model is shown. It never carries the answer of its item.
 
     `choices` are the letters on offer; `source` is the text that the setting supplies (empty for
     ``image``, unless an engine reads first); `script` is the one that was chosen for the prompt;
     `box_convention` names the coordinates that the prompt
     asks for; `candidate` is the place in the item's images of the one that is shown beside the
-    first, 0 where nothing is paired.
+    first, 0 where nothing is paired. `system` is the system prompt of the wording, and `examples`
+    are shown before the question.
     """
 
     item: str
@@ -211,6 +225,19 @@ class Request(Record, frozen=True, kw_only=True):
     round: int = 1
     box_convention: str = ""
     candidate: int = 0
+    system: str = ""
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def all_images(self) -> tuple[ImageRef, ...]:
+        """The images of the item, then those of the examples."""
+        return (*self.images, *(ref for example in self.examples for ref in example.images))
+
+
+def without_images(request: Request) -> Request:
+    """The same request in words alone, without the images of its examples too."""
+    examples = tuple(replace(each, images=()) for each in request.examples)
+    return replace(request, images=(), examples=examples)
 
 
 class Usage(Record, frozen=True, kw_only=True):

@@ -24,6 +24,7 @@ from msgspec import convert, field
 from msgspec.structs import replace
 
 from keju.benchmarks import know
+from keju.benchmarks.wordings import Wording, declare
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
@@ -53,7 +54,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     maps each model's name to its identity, with the decoding that was asked for (each `Response`
     has what was sent), `settings` each option of the run to its value, `not_asked` each model's
     name to the reasons and counts of requests it declined. `benchmarks` has the texts of the
-    definitions of benchmarks that keju does not ship.
+    definitions of benchmarks that keju does not ship, and `prompts` the users' own wordings of the
+    run, whole, by name.
     """
 
     format: str = FORMAT
@@ -69,6 +71,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     settings: dict[str, str] = field(default_factory=dict)
     not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
     benchmarks: dict[str, str] = field(default_factory=dict)
+    prompts: dict[str, Wording] = field(default_factory=dict)
 
     @property
     def shown(self) -> list[str]:
@@ -180,10 +183,18 @@ class RunFolder:
         return self.manifest_path.is_file()
 
     def manifest(self) -> RunManifest:
-        """Read run.json, and make the benchmarks known that it defines."""
+        """Read run.json, and make the benchmarks and wordings known that it defines.
+
+        Raises:
+            DataError: it is damaged, or of another format.
+        """
         manifest = read_json(self.manifest_path, RunManifest)
         for name, text in manifest.benchmarks.items():
             know(text, f"{self.manifest_path}: {shortened(name)}")
+        try:
+            declare(manifest.prompts)
+        except DataError as error:
+            raise DataError(error.problem, file=self.manifest_path, item=error.item) from None
         if manifest.format == FORMAT_1:
             return manifest_of_format_1(manifest)
         if manifest.format != FORMAT:

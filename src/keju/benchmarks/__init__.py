@@ -28,6 +28,7 @@ from keju.benchmarks.forms import (
 )
 from keju.benchmarks.official import without_official
 from keju.benchmarks.options import options_in
+from keju.benchmarks.prompt_files import read_prompts
 from keju.benchmarks.prompts import choices_of, options_of, prompt_of, query_of
 from keju.benchmarks.references import NO_REFERENCE, has_reference, missing_reference
 from keju.benchmarks.registry import (
@@ -79,6 +80,7 @@ __all__ = [
     "query_of",
     "question_form",
     "question_forms_of",
+    "read_prompts",
     "status_for",
     "task",
     "task_of_number",

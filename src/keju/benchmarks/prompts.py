@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from string import ascii_uppercase
 
-from msgspec.structs import replace
-
 from keju.benchmarks.catalogue import box_format, task
 from keju.benchmarks.options import MAX_OPTIONS, options_in
 from keju.benchmarks.tasks import Query
@@ -15,7 +13,8 @@ from keju.errors import DataError, UsageError
 from keju.items import Item, PromptScript
 from keju.text import in_script
 
-_BLANK = re.compile(r"\{([a-z_]+)\}")
+BLANK = re.compile(r"\{([a-z_]+)\}")
+"""A blank of a template."""
 
 
 def query_of(item: Item) -> Query:
@@ -44,44 +43,53 @@ def prompt_of(
 
     A verbatim question is the prompt. Else the task's template is filled: ``{question}`` from the
     item's question, ``{options}`` as ``A、… B、… C、…``, ``{box_format}`` from the convention
-    `boxes` (by default the query's), any other blank from its fields. Nothing inside what is
-    filled in counts as a blank.
+    `boxes` (by default the query's), ``{prompt}`` from the whole published prompt, any other blank
+    from its fields. Nothing inside what is filled in counts as a blank.
 
     In a script, the question is the item's wording that was released in it (`Item.question_in`);
     where there is none, and all around it, OpenCC converts. In a `wording` that has a prompt of its
-    own for the item's question form, that is the template.
+    own for the item's question form, that is the template, of a verbatim question too.
 
     Raises:
         UsageError: there is no such convention.
         DataError: a blank has nothing to fill it, or there are more options than letters.
     """
-    query = query_of(item)
-    if own := worded(item, wording):
-        query = replace(
-            query, template=own.ask, box_convention=own.box_convention or query.box_convention
-        )
-        boxes = own.box_convention or boxes
-    convention = boxes or query.box_convention
-    if script == "released":
-        return _prompt(item, query, convention)
-    released = item.question_in.get(script, "")
-    if not released:
-        return in_script(_prompt(item, query, convention), script)
-    if item.verbatim:
+    own = worded(item, wording)
+    convention = (own.box_convention if own else "") or boxes or query_of(item).box_convention
+    if own and own.ask:
+        return _in_script(item, own.ask, convention, script)
+    return _published(item, convention, script)
+
+
+def _published(item: Item, convention: str, script: PromptScript) -> str:
+    """The whole published prompt."""
+    released = "" if script == "released" else item.question_in.get(script, "")
+    if item.verbatim and released:
         return released
+    template = "{question}" if item.verbatim else query_of(item).template
+    return _in_script(item, template, convention, script)
+
+
+def _in_script(item: Item, template: str, convention: str, script: PromptScript) -> str:
+    """A filled template in a script."""
 
     def value(blank: re.Match[str]) -> str:
+        if blank[1] == "prompt":
+            return _published(item, convention, script)
+        return _value(item, blank[1], convention)
+
+    if script == "released":
+        return BLANK.sub(value, template)
+    released = item.question_in.get(script, "")
+    if not released:
+        return in_script(BLANK.sub(value, template), script)
+
+    def value_in(blank: re.Match[str]) -> str:
         if blank[1] == "question":
             return released
-        return in_script(_value(item, blank[1], convention), script)
+        return in_script(value(blank), script)
 
-    return _BLANK.sub(value, in_script(query.template, script))
-
-
-def _prompt(item: Item, query: Query, convention: str) -> str:
-    if item.verbatim:
-        return _filled(item, "question", item.question)
-    return fill(query, item, convention)
+    return BLANK.sub(value_in, in_script(template, script))
 
 
 def fill(query: Query, item: Item, convention: str) -> str:
@@ -90,7 +98,7 @@ def fill(query: Query, item: Item, convention: str) -> str:
     Raises:
         DataError: a blank has nothing to fill it.
     """
-    return _BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
+    return BLANK.sub(lambda blank: _value(item, blank[1], convention), query.template)
 
 
 def options_of(item: Item) -> tuple[str, ...]:
@@ -117,16 +125,20 @@ def _value(item: Item, blank: str, convention: str) -> str:
         return box_format(convention)
     if blank == "question":
         return _filled(item, blank, item.question)
-    if blank == "options" and item.options:
-        letters = _letters(item, item.options)
-        return " ".join(
-            f"{letter}、{text}" for letter, text in zip(letters, item.options, strict=True)
-        )
+    if blank == "options" and (options := item.options or options_of(item)):
+        letters = _letters(item, options)
+        return " ".join(f"{letter}、{text}" for letter, text in zip(letters, options, strict=True))
     return _filled(item, blank, item.fields.get(blank, ""))
 
 
 def _filled(item: Item, blank: str, value: str) -> str:
     if not value:
+        if blank != "question" and item.verbatim:
+            raise DataError(
+                f"nothing fills the blank {{{blank}}}: its prompt is stored as released, whole",
+                item=item.id,
+                mend="Use {prompt} in the wording",
+            )
         where = (
             f"the item's {blank}" if blank in {"question", "options"} else f"its fields: {blank}"
         )

@@ -1,9 +1,13 @@
-"""Prompt wordings in addition to the published ones, declared as data."""
+"""Prompt wordings in addition to the published ones: declared by keju, or a user's own.
+
+A user's own wording is named ``NAME@HASH`` after its content, so that a name never stands for two
+texts. Reading a prompt file or a run declares its wordings (`declare`).
+"""
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -12,6 +16,7 @@ import msgspec
 from keju.benchmarks.catalogue import task
 from keju.benchmarks.forms import question_form
 from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
 from keju.items import Item
 from keju.metrics.boxes import box_convention
 
@@ -25,24 +30,38 @@ class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One prompt of a wording: a template, its box convention, and other forms that it asks.
 
     `also` are the other question forms of the task that are asked in the same prompt: their items
-    are not asked by themselves, and the one answer is scored for each.
+    are not asked by themselves, and the one answer is scored for each. An empty `ask` is the
+    published template. `system` is a system prompt.
     """
 
     ask: str
     box_convention: str = ""
     also: tuple[str, ...] = ()
+    system: str = ""
 
 
 class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A wording: what it is, where it is from, and its prompts by question form."""
+    """A wording: what it is, where it is from, and its prompts by question form.
+
+    `system` is a system prompt for every question form without one of its own; with it, a question
+    form that has no prompt here is asked in the published one.
+    """
 
     what: str
     source: str
     prompts: dict[str, WordedPrompt]
+    system: str = ""
 
     def prompt(self, task_id: str, query: str) -> WordedPrompt | None:
         """The prompt of a question form, or None where this wording has none of its own."""
-        return self.prompts.get(f"{task_id}/{query}" if query else task_id)
+        found = self.prompts.get(f"{task_id}/{query}" if query else task_id)
+        return found or (WordedPrompt(ask="", system=self.system) if self.system else None)
+
+    @property
+    def content_hash(self) -> str:
+        """The hash of what a model is sent, as 8 hexadecimal digits."""
+        sent = msgspec.json.encode([self.prompts, self.system], order="sorted")
+        return sha256_bytes(sent)[:8]
 
     def asked_with(self, task_id: str, query: str) -> str:
         """The question form in whose prompt this one is asked too; empty where there is none."""
@@ -56,6 +75,34 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
+_OWN: dict[str, Wording] = {}
+"""The wordings of users that this process has read, by their name with the hash."""
+
+
+def is_own(name: str) -> bool:
+    """Whether a name is that of a user's own wording."""
+    return "@" in name
+
+
+def declare(found: Mapping[str, Wording]) -> None:
+    """Make users' own wordings known by their names.
+
+    Raises:
+        DataError: a name does not end in the hash of the content.
+    """
+    for name, each in found.items():
+        if name.rpartition("@")[2] != each.content_hash:
+            raise DataError(
+                "the text of the wording is not the one that its name has the hash of", item=name
+            )
+        _OWN[name] = each
+
+
+def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
+    """Those of some wordings that are users' own, by name."""
+    return {name: wording(name) for name in names if is_own(name)}
+
+
 def wording(name: str) -> Wording:
     """The wording of that name; the released one has no prompts, as the catalogues have them.
 
@@ -64,10 +111,12 @@ def wording(name: str) -> Wording:
     """
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="", prompts={})
-    found = wordings().get(name)
+    found = _OWN.get(name) or wordings().get(name)
     if found is None:
         known = "; ".join(f"{each} ({about.what})" for each, about in wordings().items())
-        raise UsageError(f"no wording {name!r}. Wordings: {RELEASED}; {known}")
+        raise UsageError(
+            f"no wording {name!r}. Wordings: {RELEASED}; {known}; or your own with --prompts FILE"
+        )
     return found
 
 
@@ -85,7 +134,9 @@ def not_worded(item: Item, name: str) -> str:
         return f"the wording {name} asks it in the prompt of {within}; the response counts for both"
     if chosen.prompt(item.task, item.query) is None:
         return f"the wording {name} has no prompt for it"
-    return f"its prompt is asked as released, not in the wording {name}" if item.verbatim else ""
+    if item.verbatim and not is_own(name):
+        return f"its prompt is asked as released, not in the wording {name}"
+    return ""
 
 
 @cache

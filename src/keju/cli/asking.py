@@ -30,6 +30,7 @@ from keju.cli.options import (
     PerMinute,
     PresetName,
     PriceFile,
+    PromptFiles,
     ReasoningEffort,
     RetryFailed,
     Rounds,
@@ -62,6 +63,7 @@ def plan(
     setting: SettingNames = None,
     script: ScriptNames = None,
     wording: WordingNames = None,
+    prompts: PromptFiles = None,
     boxes: BoxConventions = None,
     item_list: ItemList = None,
     pairs: PairFormName = None,
@@ -99,6 +101,7 @@ def plan(
     from keju.reporting.planning import forms_notes, forms_table
     from keju.running import estimate, lend
     from keju.running.options import RunOptions
+    from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
     from keju.running.plan import planned_items
     from keju.running.plan_forms import with_forms
     from keju.running.prices import read_prices
@@ -106,8 +109,8 @@ def plan(
 
     options = RunOptions(
         tasks=task, limit=limit, sample=sample, seed=seed, rounds=rounds, preset=preset,
-        settings=setting, scripts=script, wordings=wording, boxes=boxes, items=item_list,
-        pairs=pairs, shard=shard, base_url=base_url, sampling_seed=sampling_seed,
+        settings=setting, scripts=script, wordings=wording, prompts=prompts, boxes=boxes,
+        items=item_list, pairs=pairs, shard=shard, base_url=base_url, sampling_seed=sampling_seed,
         system_prompt=read_system_prompt(system_prompt), reasoning_effort=reasoning_effort,
         thinking=thinking, extra_body=parse_extra_body(extra_body or ()), dtype=dtype,
         max_pixels=max_pixels, max_bytes=max_bytes,
@@ -115,8 +118,10 @@ def plan(
     opened = Dataset.open(dataset)
     items = opened.items()
     options.as_in.check(preset, opened.manifest.tasks)
-    models = open_models(model, lend(opened, items, replace(options.model_options(), asking=False)))
     selection = options.selection()
+    model_options = with_own_prompts(replace(options.model_options(), asking=False), selection)
+    models = open_models(model, lend(opened, items, model_options))
+    check_takes_prompts(models, selection)
     there = RunFolder(folder) if folder else None
     costs = read_prices(prices) if prices else None
     found = estimate(opened, models, selection, folder=there, prices=costs, per_minute=per_minute)
@@ -127,6 +132,8 @@ def plan(
         print_json(found)
         return
     show_plan(found)
+    for line in prompt_notes(models, model_options, selection):
+        say(line)
     if preset:
         for line in unlike_paper(preset, {each.name: each.identity for each in models}):
             say(line)
@@ -172,6 +179,7 @@ def run(
     setting: SettingNames = None,
     script: ScriptNames = None,
     wording: WordingNames = None,
+    prompts: PromptFiles = None,
     boxes: BoxConventions = None,
     item_list: ItemList = None,
     pairs: PairFormName = None,
@@ -245,8 +253,8 @@ def run(
     refuse_scans(dataset, model)
     options = RunOptions(
         tasks=task, limit=limit, sample=sample, seed=seed, rounds=rounds, preset=preset,
-        settings=setting, scripts=script, wordings=wording, boxes=boxes, items=item_list,
-        pairs=pairs, shard=shard, base_url=base_url, api_key_env=api_key_env,
+        settings=setting, scripts=script, wordings=wording, prompts=prompts, boxes=boxes,
+        items=item_list, pairs=pairs, shard=shard, base_url=base_url, api_key_env=api_key_env,
         concurrency=concurrency, temperature=temperature, top_p=top_p, top_k=top_k,
         max_tokens=max_tokens, sampling_seed=sampling_seed,
         system_prompt=read_system_prompt(system_prompt), reasoning_effort=reasoning_effort,

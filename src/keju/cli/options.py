@@ -106,6 +106,7 @@ SystemPrompt = Annotated[
     str,
     typer.Option(
         "--system-prompt",
+        "--system",
         metavar="TEXT|@FILE",
         help="System prompt of every request, as text or from a file; none by default.",
     ),
@@ -171,6 +172,15 @@ WordingNames = Annotated[
         metavar="NAME",
         help="Prompts as released (the default), or in another declared wording: obi-gemini (How "
         "and Where of recognition in one prompt); may be given several times.",
+    ),
+]
+PromptFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--prompts",
+        metavar="FILE",
+        help="TOML file of your own prompts, with one or several wordings; may be given several "
+        "times. Only these wordings are asked; add --wording released for the published one.",
     ),
 ]
 BoxConventions = Annotated[

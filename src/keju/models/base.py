@@ -151,7 +151,8 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     `api_key_env` names the environment variable that holds the key; the key itself is never
     stored. `timeout` is in seconds, for one attempt. `asking` is false where a model is opened for
     a plan only: then no key is needed and no image is read. `fit` are the limits that the model has
-    for pictures. `system_prompt` is sent before every prompt; `dtype` is the number format in which
+    for pictures. `system_prompt` is sent before every prompt; `stored` are other texts of the user
+    that the run stores, by the option that gave them; `dtype` is the number format in which
     the server runs the model, as the user declares it, since no server says.
 
     Of the dataset, `reference` are the labelled items of its reference split, `shown` the images of
@@ -164,6 +165,7 @@ class ModelOptions(Record, frozen=True, kw_only=True):
     api_key_env: str = "OPENAI_API_KEY"
     decoding: Decoding = field(default_factory=Decoding)
     system_prompt: str = ""
+    stored: dict[str, str] = field(default_factory=dict)
     dtype: str = UNKNOWN_DTYPE
     timeout: float = 600.0
     seed: int = 0
@@ -202,7 +204,7 @@ class Model(Protocol):
         """Why this request is not for this model, or an empty string if it is."""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
-        """Answer one request; `images` are the stored bytes of `request.images`, in order.
+        """Answer one request; `images` are the stored bytes of `request.all_images`, in order.
 
         They may be read from disk only when they are looked at.
 

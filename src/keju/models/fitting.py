@@ -86,7 +86,7 @@ class Fit(Record, frozen=True, kw_only=True):
         Boxes in pixels would be those of another picture than the dataset's.
         """
         in_pixels = request.box_convention and "-" not in request.box_convention
-        if in_pixels and any(map(self.touches, request.images)):
+        if in_pixels and any(map(self.touches, request.all_images)):
             return "boxes in pixels of a picture that is made smaller: use --boxes xyxy-1000"
         return ""
 

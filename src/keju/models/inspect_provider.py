@@ -11,6 +11,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property, partial
 from importlib.metadata import version
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -177,8 +178,9 @@ class InspectModel:
         return replace(answer, decoding=passed_on(noted), refused=parameters.refused)
 
     async def _messages(self, request: Request, images: Sequence[bytes]) -> list[ChatMessage]:
-        """The system prompt, if any; then the images as stored, in order, and the text."""
+        """The system prompt and the examples, if any; then the images, in order, and the text."""
         from inspect_ai.model import (  # noqa: PLC0415
+            ChatMessageAssistant,
             ChatMessageSystem,
             ChatMessageUser,
             ContentImage,
@@ -187,9 +189,17 @@ class InspectModel:
 
         urls = [
             await picture_url(ref, partial(images.__getitem__, place), self._options.fit)
-            for place, ref in enumerate(request.images)
+            for place, ref in enumerate(request.all_images)
         ]
-        pictures = [ContentImage(image=url[1:-1].decode()) for url in urls]
-        asked = ChatMessageUser(content=[*pictures, ContentText(text=request.prompt)])
-        prompt = self._options.system_prompt
-        return [ChatMessageSystem(content=prompt), asked] if prompt else [asked]
+        pictures = iter([ContentImage(image=url[1:-1].decode()) for url in urls])
+        own = list(islice(pictures, len(request.images)))
+        messages: list[ChatMessage] = []
+        if system := request.system or self._options.system_prompt:
+            messages.append(ChatMessageSystem(content=system))
+        for each in request.examples:
+            shown = islice(pictures, len(each.images))
+            content = [*shown, ContentText(text=each.prompt)]
+            messages.append(ChatMessageUser(content=content))
+            messages.append(ChatMessageAssistant(content=each.answer))
+        messages.append(ChatMessageUser(content=[*own, ContentText(text=request.prompt)]))
+        return messages

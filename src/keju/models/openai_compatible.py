@@ -197,23 +197,23 @@ class OpenAICompatible:
     ) -> list[bytes]:
         pictures = [
             await picture_url(ref, partial(images.__getitem__, index), self._options.fit)
-            for index, ref in enumerate(request.images)
+            for index, ref in enumerate(request.all_images)
         ]
         return self._body(request, pictures, parameters)
 
     def _body(
         self, request: Request, pictures: Sequence[bytes], parameters: Parameters
     ) -> list[bytes]:
-        """The request as pieces of JSON: the pictures in order, then the text."""
-        content: object = request.prompt
-        if request.images:
-            content = [
-                *[{"type": "image_url", "image_url": {"url": _A_URL}}] * len(request.images),
-                {"type": "text", "text": request.prompt},
-            ]
-        messages: list[dict[str, object]] = [{"role": "user", "content": content}]
-        if self._options.system_prompt:
-            messages.insert(0, {"role": "system", "content": self._options.system_prompt})
+        """The request as pieces of JSON: in each message the pictures in order, then the text."""
+        messages: list[dict[str, object]] = []
+        if system := request.system or self._options.system_prompt:
+            messages.append({"role": "system", "content": system})
+        for each in request.examples:
+            messages.append(_user_message(each.prompt, len(each.images)))
+            messages.append({"role": "assistant", "content": each.answer})
+        messages.append(_user_message(request.prompt, len(request.images)))
+        own = len(request.images)
+        pictures = [*pictures[own:], *pictures[:own]]  # The examples come before the question.
         frame = msgspec.json.encode({"model": self._model, "messages": messages, **parameters.sent})
         head, *others = frame.split(bytes(_A_URL))
         pieces = [head]
@@ -228,6 +228,16 @@ class OpenAICompatible:
 
     def _answer_of(self, body: bytes) -> Answer:
         return answer_of(self._secrets.hide_bytes(body))
+
+
+def _user_message(prompt: str, images: int) -> dict[str, object]:
+    content: object = prompt
+    if images:
+        content = [
+            *[{"type": "image_url", "image_url": {"url": _A_URL}}] * images,
+            {"type": "text", "text": prompt},
+        ]
+    return {"role": "user", "content": content}
 
 
 def _key(options: ModelOptions) -> str:

@@ -157,9 +157,9 @@ def check_no_secret(name: str, options: ModelOptions, hidden: Callable[[str], st
         hidden: returns a text without any secret.
 
     Raises:
-        UsageError: the system prompt or an extra field contains a secret.
+        UsageError: the system prompt, a wording or an extra field contains a secret.
     """
-    named = {"--system-prompt": options.system_prompt}
+    named = {"--system-prompt": options.system_prompt, **options.stored}
     named |= {
         f"--extra-body {field}": " ".join(_texts(value))
         for field, value in options.decoding.extra_body.items()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keju.benchmarks.wordings import RELEASED, wording
+from keju.benchmarks.wordings import RELEASED, is_own, wording
 from keju.reporting.gather import Gathered
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
@@ -30,6 +30,8 @@ def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
         if name != RELEASED:
             found = wording(name)
             yield f"Wording {name}: {found.what}. Source: {found.source}"
+            if is_own(name):
+                continue  # Their texts are shown whole, under "Own prompts".
             for form, prompt in found.prompts.items():
                 yield f"Wording {name}, {form}: {prompt.ask}"
     if manifest.pairs:

@@ -25,6 +25,7 @@ from keju.reporting.engine_times import Speed, span, speeds
 from keju.reporting.gather import PEOPLE, Gathered, Voice
 from keju.reporting.labels import NOTHING, percent, task_name
 from keju.reporting.own_drafts import own_draft_notes
+from keju.reporting.own_prompts import prompt_notes
 from keju.reporting.people import NOTE, with_people
 from keju.reporting.resampling import Resampled, resample_benchmark
 from keju.running.prices import Prices
@@ -136,7 +137,7 @@ def _leaderboard(
     notes = [note for protocol in protocols for note in sure[protocol].notes]
     if sum(voice.role == PEOPLE for voice in gathered.voices.values()) > 1:
         notes.append(NOTE)
-    notes += own_draft_notes(gathered, name)
+    notes += [*own_draft_notes(gathered, name), *prompt_notes(gathered, name)]
     items = [each.item for each in gathered.asked.values() if each.item.benchmark == name]
     if prices:
         notes.append(f"Prices as of {prices.seen}: check them")

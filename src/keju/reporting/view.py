@@ -32,6 +32,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
+from keju.reporting.own_prompts import OwnPrompt, own_prompts
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows, wrong_pages
@@ -90,6 +91,7 @@ class View(NamedTuple):
     models: list[ModelRow]
     parameters: list[ParametersRow]
     asked_otherwise: list[tuple[str, str]]
+    own_prompts: list[OwnPrompt]
     boards: list[Leaderboard]
     missing: list[str]
     beside: list[BesideTable]
@@ -154,6 +156,7 @@ def build_view(
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),
         asked_otherwise=asked_otherwise(gathered),
+        own_prompts=own_prompts(gathered),
         boards=boards,
         own_pages=all(each.benchmark == OWN_BENCHMARK for each in boards),
         official=any("official" in each.protocols for each in boards),

@@ -288,7 +288,7 @@ class Asker:
             if response is None:
                 return
             self._keep(response)
-            lane.note(response, self._policy.dead_after, len(job.request.images))
+            lane.note(response, self._policy.dead_after, len(job.request.all_images))
             if lane.throttle.stopped:
                 return
 
@@ -326,7 +326,9 @@ class Asker:
 
     async def _admitted(self, lane: Lane, request: Request) -> int | None:
         """Wait until this may be sent: what is taken of the budget, or None if it may not."""
-        if not await lane.throttle.enter(tokens=lane.tokens(request), images=len(request.images)):
+        if not await lane.throttle.enter(
+            tokens=lane.tokens(request), images=len(request.all_images)
+        ):
             return None
         taken = await self._purse.take(lane.meter, request, lane.goes_on)
         if taken is None:
@@ -368,7 +370,8 @@ class Asker:
             raise AskError("engine", words) from None
 
     def _images(self, request: Request) -> Sequence[bytes]:
-        return Images(self._dataset, request.images) if self._dataset and request.images else ()
+        refs = request.all_images
+        return Images(self._dataset, refs) if self._dataset and refs else ()
 
     def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
         """Seconds until the next attempt; None if there is to be none."""

@@ -206,7 +206,7 @@ class BatchLane:
         return bool(there) and there[0].status != "failed"
 
     async def _add(self, file: _File | None, name: str, job: Job) -> _File | None:
-        images = Images(self._dataset, job.request.images)
+        images = Images(self._dataset, job.request.all_images)
         try:
             line = await self._model.batch_line(name, job.request, images)
         except AskError as error:

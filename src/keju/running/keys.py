@@ -17,10 +17,10 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
     """SHA-256, as 64 hexadecimal digits, over canonical JSON.
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
-    the source text, the box convention, setting, script, wording, query and round, and the model's
-    identity (endpoint, name, decoding, system prompt, declared dtype, engine versions). It does not
-    cover the item's id nor the task, which the model is not shown: two items that ask the very same
-    have the same key.
+    the source text, the box convention, setting, script, wording (with its system prompt and the
+    examples shown), query and round, and the model's identity (endpoint, name, decoding, system
+    prompt, declared dtype, engine versions). It does not cover the item's id nor the task, which
+    the model is not shown: two items that ask the very same have the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,
@@ -39,6 +39,13 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
         decides["script"] = request.script
     if request.wording != "released":
         decides["wording"] = request.wording
+    if request.system:
+        decides["system"] = request.system
+    if request.examples:
+        decides["examples"] = [
+            (each.prompt, each.answer, [ref.sha256 for ref in each.images])
+            for each in request.examples
+        ]
     return hashlib.sha256(msgspec.json.encode(decides, order="sorted")).hexdigest()
 
 

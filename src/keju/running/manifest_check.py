@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from keju.errors import UsageError
 from keju.models import RESULTS
@@ -49,6 +49,16 @@ def drop_failures(store: ResponseStore, models: frozenset[str]) -> None:
         store.folder.readings_path(name).unlink(missing_ok=True)
 
 
+def _changed_text(gone: Sequence[str], now: Sequence[str]) -> str:
+    """That a user's own wording has another text under its name, or an empty string."""
+    for each in gone:
+        name, own, _ = each.partition("@")
+        for other in now:
+            if own and other.partition("@")[0] == name:
+                return f"the text of wording {name} changed ({each}, now {other})"
+    return ""
+
+
 def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
     """Refuse to resume a run of another dataset, setting or model.
 
@@ -72,8 +82,11 @@ def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> Non
         ("--script", earlier.scripts, now.scripts),
         ("--wording", earlier.wordings, now.wordings),
     ):
-        if gone := [each for each in before_all if each not in now_all]:
+        gone = [each for each in before_all if each not in now_all]
+        if gone and not (changed := _changed_text(gone, now_all)):
             differing.append(f"{option} ({', '.join(gone)} is not asked now)")
+        elif gone:
+            differing.append(changed)
     if earlier.rounds > now.rounds:
         differing.append(f"--rounds ({earlier.rounds}, now {now.rounds})")
     for name, identity in now.models.items():

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from keju.benchmarks import read_prompts
 from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
@@ -31,8 +32,8 @@ class RunOptions(Record, frozen=True, kw_only=True):
     """The options of a run, each named, typed and set by default as on the command line.
 
     An option that may be given several times there has its plural as its name and takes one value
-    or a list. `items` is the path of a list of ids, or the ids. `extra_body` maps names to JSON
-    values. `system_prompt` is the text itself.
+    or a list. `prompts` are paths of prompt files. `items` is the path of a list of ids, or the
+    ids. `extra_body` maps names to JSON values. `system_prompt` is the text itself.
     """
 
     tasks: str | Sequence[str] | None = None
@@ -44,6 +45,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
     settings: str | Sequence[str] | None = None
     scripts: str | Sequence[str] | None = None
     wordings: str | Sequence[str] | None = None
+    prompts: AnyPath | Sequence[AnyPath] | None = None
     boxes: str | Sequence[str] | None = None
     items: AnyPath | Sequence[str] | None = None
     pairs: str | None = None
@@ -89,7 +91,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
 
         Raises:
             UsageError: a box convention, a pair form or a preset does not exist.
-            DataError: the list of items cannot be read.
+            DataError: the list of items or a prompt file cannot be read.
         """
         for_all, of_model = parse_boxes(_several(self.boxes))
         given = self.items
@@ -102,7 +104,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
             seed=self.seed,
             settings=_several(self.settings) or ("image",),
             scripts=_several(self.scripts) or ("released",),
-            wordings=_several(self.wordings) or ("released",),
+            wordings=(*_several(self.wordings), *self._own_wordings()) or ("released",),
             boxes=for_all,
             boxes_of=of_model,
             rounds=rounds,
@@ -111,6 +113,12 @@ class RunOptions(Record, frozen=True, kw_only=True):
             pairs=None if self.pairs is None else pair_form(self.pairs).name,
         )
 
+    def _own_wordings(self) -> list[str]:
+        """The wordings of the prompt files."""
+        given = self.prompts if self.prompts is not None else ()
+        paths = (given,) if isinstance(given, str | os.PathLike) else given
+        return [name for path in paths for name in read_prompts(Path(path))]
+
     def selection_for(self, dataset: Path) -> Selection:
         """The same, for a dataset that the preset has a meaning for.
 
@@ -118,8 +126,11 @@ class RunOptions(Record, frozen=True, kw_only=True):
             UsageError: as `selection`; or the dataset has no item of the preset's benchmark.
             DataError: as `selection`; or dataset.json is damaged.
         """
-        if self.as_in.only:
-            self.as_in.check(self.preset, Dataset.open(dataset).manifest.tasks)
+        if self.as_in.only or self.prompts is not None:
+            # A prompt file may word tasks that only the dataset declares.
+            tasks = Dataset.open(dataset).manifest.tasks
+            if self.as_in.only:
+                self.as_in.check(self.preset, tasks)
         return self.selection()
 
     def model_options(self) -> ModelOptions:

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from keju.benchmarks import has_reference, task
 from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
-from keju.items import Item, Request
+from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.box_conventions import check_models
 from keju.running.keys import request_key
 from keju.running.pair_reducing import reduced
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
 from keju.running.prices import Prices
-from keju.running.reading import Reader, reader_of, reading_requests
+from keju.running.reading import Reader, declined_by, reader_of, reading_requests
 from keju.running.requests import request_count, request_for, requests_for
 from keju.running.selecting import Selection, Way, in_shard, refusal, select
 from keju.running.store import ResponseStore, Slot
-from keju.running.tokens import image_rule, request_tokens, text_tokens
+from keju.running.tokens import image_rule, request_tokens, text_tokens, texts_of
 from keju.runs import RunFolder
 
 UNREAD = "texts that are yet to be read, of unknown length"
@@ -148,8 +146,8 @@ def plan_of(
 
 def wire_size(request: Request) -> int:
     """Bytes that a request takes on the wire, near enough: base64 is 4 bytes for each 3."""
-    images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.images)
-    return images + len(request.prompt.encode())
+    images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.all_images)
+    return images + sum(len(text.encode()) for text in texts_of(request))
 
 
 def _rows(
@@ -170,7 +168,7 @@ def _rows(
             first = request_for(item, way) if reads else None
             reading = (item.transcription or "") if reads else None
             for request in requests_for(item, way, reading=reading):
-                if said := model.declines(first or request):
+                if said := declined_by(model, first or request):
                     count.decline(said)
                     continue
                 there = Slot.of(request) in known
@@ -207,7 +205,7 @@ def _reading_rows(
 
 
 def _is_asked(model: Model, item: Item, way: Way) -> bool:
-    return not refusal(item, way) and not model.declines(request_for(item, way))
+    return not refusal(item, way) and not declined_by(model, request_for(item, way))
 
 
 def _answer_tokens(item: Item) -> int:
@@ -249,20 +247,20 @@ class _Count:
             self.stored += 1
             return
         if self.blind:
-            request = replace(request, images=())
+            request = without_images(request)
         self.calls += 1
-        self.images += len(request.images)
-        self.image_bytes += sum(ref.size for ref in request.images)
+        self.images += len(request.all_images)
+        self.image_bytes += sum(ref.size for ref in request.all_images)
         if not self.paid:
             return
         self.wire_bytes += wire_size(request)
-        self.leave_out(SMALLER, sum(map(self.fit.touches, request.images)))
+        self.leave_out(SMALLER, sum(map(self.fit.touches, request.all_images)))
         text, of_images = request_tokens(request, self.vendors_name, self.fit)
         self.text_tokens += text + self.system_tokens
         self.output_tokens += answer_tokens
         self.image_tokens += of_images or 0
         if of_images is None:
-            self.leave_out(NO_RULE, len(request.images))
+            self.leave_out(NO_RULE, len(request.all_images))
 
     def row(self, prices: Prices | None) -> PlanRow:
         """The row, with what it costs where that can be said."""

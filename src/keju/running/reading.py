@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from keju.benchmarks import task
+from keju.benchmarks.wordings import RELEASED
 from keju.files import sha256_bytes
 from keju.items import (
     OWN_READING,
@@ -77,6 +78,21 @@ def reader_of(model: Model, setting: Setting) -> Reader | None:
     if isinstance(model, Pipeline):
         return Reader(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
     return Reader(model, every_round=True) if setting in OWN_READING else None
+
+
+def takes_no_prompt(name: str) -> bool:
+    """Whether a model is an OCR engine or its results, also with shuffled images."""
+    return role_of(name.removeprefix("shuffled:")) == "engine"
+
+
+def declined_by(model: Model, request: Request) -> str:
+    """Why a model does not take a request, or an empty string.
+
+    An OCR engine takes no prompt, so that it is asked in the published wording alone.
+    """
+    if request.wording != RELEASED and takes_no_prompt(model.name):
+        return "an OCR engine takes no prompt: add --wording released to ask it too"
+    return model.declines(request)
 
 
 def is_prompted(reader: str) -> bool:

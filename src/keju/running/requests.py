@@ -128,6 +128,7 @@ def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> R
         round=way.round,
         box_convention=_convention(item, query, way),
         candidate=candidate,
+        system=own.system if (own := worded(item, way.wording)) else "",
     )
 
 
@@ -180,8 +181,9 @@ def requests(
 
 def _convention(item: Item, query: Query, way: Way) -> str:
     """A question that is asked as released, or in a wording, says itself how it wants its boxes."""
-    if own := worded(item, way.wording):
-        return own.box_convention or way.boxes or query.box_convention
+    own = worded(item, way.wording)
+    if own and own.box_convention:
+        return own.box_convention
     turned = query.box_convention and way.boxes and not item.verbatim
     return way.boxes if turned else query.box_convention
 

@@ -24,6 +24,7 @@ from keju.running.diagnosis import diagnose
 from keju.running.failures import Hint, may_change
 from keju.running.lending import lend
 from keju.running.model_summary import ModelSummary
+from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
 from keju.running.pair_reducing import check_replayed, reduced_for_run
 from keju.running.progress import show
 from keju.running.reading import reader_of
@@ -147,9 +148,12 @@ def run(
     whole = bool(TRUE_READING.intersection(selection.settings))
     everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
+    options = with_own_prompts(options, selection)
     asked = open_models(models, lend(dataset, everything, options))
+    check_takes_prompts(asked, selection)
     if console:
-        for note in (note for model in asked for note in getattr(model, "notes", ())):
+        notes = [note for model in asked for note in getattr(model, "notes", ())]
+        for note in [*notes, *prompt_notes(asked, options, selection)]:
             console.print(note, highlight=False, markup=False, soft_wrap=True)
     check_models(selection.boxes_of, [model.name for model in asked])
     check_replayed(asked, selection.pairs)

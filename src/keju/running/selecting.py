@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
 from keju.benchmarks.pair_forms import pair_form
-from keju.benchmarks.wordings import RELEASED, not_worded, wordings
+from keju.benchmarks.wordings import RELEASED, not_worded, own_wordings, wording
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import (
@@ -62,13 +62,14 @@ class Way(Record, frozen=True, kw_only=True):
 class Selection(Record, frozen=True, kw_only=True):
     """Which items of a dataset are asked, and in which ways.
 
-    Only the test split is ever asked. `tasks` are the ids of the tasks, or single question forms of
-    them such as ``recognition/Where``; None for all. `limit` is
-    the number of items of each task, from its first on. `sample` is the number of items in all:
-    tasks take turns, within a task its groups take turns, in an order drawn with `seed`. A smaller
-    sample with the same seed is a part of a larger one. `limit` goes before `sample`. Each item is
-    asked in each of the `settings`, each of the `scripts` and each of the `wordings`, so many
-    `rounds` each; `boxes` is as in `Way`.
+    Only the test split is ever asked. With wordings of the user's own, only items that one of the
+    wordings has a prompt for are chosen. `tasks` are the ids of the tasks, or single question
+    forms of them such as ``recognition/Where``; None for all. `limit` is the number of items
+    of each task, from its first on. `sample` is the number of items in all: tasks take turns,
+    within a task its groups take turns, in an order drawn with `seed`. A smaller sample with the
+    same seed is a part of a larger one. `limit` goes before `sample`. Each item is asked in each of
+    the `settings`, each of the `scripts` and each of the `wordings`, so many `rounds` each; `boxes`
+    is as in `Way`.
     `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
     `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items` are
     the ids of the only items that may be asked (see `listed_items`), None for all; `tasks`,
@@ -114,7 +115,7 @@ class Selection(Record, frozen=True, kw_only=True):
             Way(setting=setting, script=script, wording=wording, boxes=boxes, round=number)
             for setting in _known(self.settings, _SETTINGS, "setting")
             for script in _known(self.scripts, _SCRIPTS, "script")
-            for wording in _known(self.wordings, (RELEASED, *wordings()), "wording")
+            for wording in _known_wordings(self.wordings)
             for number in range(1, self.rounds + 1)
         ]
 
@@ -135,6 +136,8 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
         chosen = listed_items(chosen, selection.items, dataset)
     if selection.tasks is not None:
         chosen = _of_tasks(chosen, selection.tasks, dataset)
+    if own_wordings(selection.wordings):
+        chosen = _worded(chosen, selection)
     if selection.limit is not None:
         chosen = _limited(chosen, selection.limit)
     if selection.sample is not None:
@@ -204,7 +207,7 @@ def _check(selection: Selection) -> None:
         raise UsageError(f"--rounds must be {MOST_ROUNDS:,} at most, not {selection.rounds}")
     _known(selection.settings, _SETTINGS, "setting")
     _known(selection.scripts, _SCRIPTS, "script")
-    _known(selection.wordings, (RELEASED, *wordings()), "wording")
+    _known_wordings(selection.wordings)
     if selection.pairs is not None:
         pair_form(selection.pairs)
     if selection.boxes:
@@ -225,6 +228,35 @@ def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
             choices = ", ".join(map(str, known))
             raise UsageError(f"no {option} {name!r}. Choose from: {choices}")
     return [each for name in given for each in known if each == name]
+
+
+def _known_wordings(given: Sequence[str]) -> Sequence[str]:
+    """The wordings that are asked.
+
+    Raises:
+        UsageError: there is no such wording, or one is given twice.
+    """
+    for name in given:
+        wording(name)
+    return _known(given, given, "wording")
+
+
+def _worded(items: list[Item], selection: Selection) -> list[Item]:
+    """Those items that are asked in one of the wordings.
+
+    Raises:
+        UsageError: no item is asked in one of the user's own wordings.
+    """
+    for name, own in own_wordings(selection.wordings).items():
+        if all(not_worded(item, name) for item in items):
+            raise UsageError(
+                f"--prompts: wording {name} changes nothing here: it has prompts for "
+                f"{', '.join(own.prompts)}, and the selected items are of "
+                f"{', '.join(question_forms_of(items)) or 'no task'}"
+            )
+    return [
+        item for item in items if any(not not_worded(item, name) for name in selection.wordings)
+    ]
 
 
 def _of_tasks(items: list[Item], tasks: tuple[str, ...], dataset: Path) -> list[Item]:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from keju import __version__
 from keju.benchmarks import texts_of
+from keju.benchmarks.wordings import own_wordings
 from keju.datasets.store import Dataset
 from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
@@ -29,6 +30,7 @@ from keju.running.reading import (
     NO_READING,
     Reader,
     Readings,
+    declined_by,
     failure_of,
     reader_of,
     reading_requests,
@@ -150,7 +152,7 @@ class Session:
             reading = read.of(item, way) if read else None
             asked = request_for(item, way) if read else None
             for request in requests_for(item, way, _text(reading)):
-                if why := model.declines(asked or request):
+                if why := declined_by(model, asked or request):
                     declined[why] += 1
                     continue
                 planned += 1
@@ -235,7 +237,7 @@ class Session:
         )
 
     def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
-        return not refusal(item, way) and not model.declines(request_for(item, way))
+        return not refusal(item, way) and not declined_by(model, request_for(item, way))
 
     def _readings(self, model: Model, setting: Setting) -> Readings | None:
         reader = reader_of(model, setting)
@@ -308,6 +310,7 @@ class Session:
             models={model.name: model.identity for model in self.models},
             settings=self.selection.said,
             benchmarks=texts_of(item.benchmark for item in self.items),
+            prompts=own_wordings(self.selection.wordings),
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -60,13 +60,23 @@ def request_tokens(request: Request, model: str, fit: Fit | None = None) -> tupl
     large an image is sent at most.
     """
     images = 0
-    for ref in request.images:
+    text = sum(map(text_tokens, texts_of(request)))
+    for ref in request.all_images:
         size = fit.size(ref) if fit else (ref.width, ref.height)
         tokens = _image_tokens(model, *size)
         if tokens is None:
-            return text_tokens(request.prompt), None
+            return text, None
         images += tokens
-    return text_tokens(request.prompt), images
+    return text, images
+
+
+def texts_of(request: Request) -> Iterator[str]:
+    """Every text of a request: the wording's system prompt, the examples and the prompt."""
+    if request.system:
+        yield request.system
+    for example in request.examples:
+        yield from (example.prompt, example.answer)
+    yield request.prompt
 
 
 @lru_cache(maxsize=65536)

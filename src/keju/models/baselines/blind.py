@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from keju.items import Request
+from keju.items import Request, without_images
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.wrapped import Wrapped
 
@@ -28,4 +26,4 @@ class Blind(Wrapped):
             AskError: no answer came.
         """
         del images
-        return await self.model.answer(replace(request, images=()), ())
+        return await self.model.answer(without_images(request), ())

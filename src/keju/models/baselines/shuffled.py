@@ -55,7 +55,8 @@ class Shuffled(Wrapped):
         refs = self._shown[request.item]
         if request.candidate:
             refs = (refs[0], *request.images[1:])
-        return await self.model.answer(replace(request, images=refs), self._images_of(refs))
+        asked = replace(request, images=refs)
+        return await self.model.answer(asked, self._images_of(asked.all_images))
 
 
 def other_images(shown: Iterable[Shown], seed: int) -> dict[str, _Images]:

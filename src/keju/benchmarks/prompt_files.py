@@ -1,0 +1,231 @@
+"""Prompt files: a user's own wordings of tasks, in TOML (``keju run --prompts FILE``)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
+
+from keju.benchmarks.catalogue import task
+from keju.benchmarks.prompts import BLANK
+from keju.benchmarks.tasks import Query, Task
+from keju.benchmarks.wordings import WordedPrompt, Wording, declare
+from keju.errors import DataError, UsageError
+from keju.files import read_toml
+from keju.metrics.boxes import box_convention
+
+_NAME = re.compile(r"\w[\w.-]{0,39}")
+_FORM = "See docs/prompts.md"
+_ALWAYS = frozenset({"question", "prompt"})
+"""Blanks that every template may have."""
+
+
+class _Prompt(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    ask: str | None = None
+    requirement: str | None = None
+    system: str = ""
+    box_convention: str = ""
+
+
+class _Task(_Prompt, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    queries: dict[str, _Prompt] = {}
+
+
+class _Benchmark(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    tasks: dict[str, _Task] = {}
+
+
+class _Wording(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    what: str = ""
+    system: str = ""
+    tasks: dict[str, _Task] = {}
+    benchmarks: dict[str, _Benchmark] = {}
+
+
+class _File(_Wording, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    name: str = ""
+    wordings: dict[str, _Wording] = {}
+
+
+class _Source(NamedTuple):
+    """The file that is read, and its text, in which the line of an error is looked for."""
+
+    path: Path
+    text: str
+
+    def error(self, problem: str, *needles: str) -> DataError:
+        """An error at the first line that has all of the needles."""
+        lines = enumerate(self.text.splitlines(), start=1)
+        found = (number for number, line in lines if needles and all(n in line for n in needles))
+        number = next(found, None)
+        return DataError(problem, file=self.path, item=f"line {number}" if number else None)
+
+
+def read_prompts(path: Path) -> dict[str, Wording]:
+    """The wordings of a prompt file by name, such as ``terse@1f0c77ab``; they are declared.
+
+    Raises:
+        DataError: the file cannot be read, has a field, task, question form or blank that does not
+            exist, lacks a blank of the published prompt, or changes nothing.
+        UsageError: the path is an address.
+    """
+    raw = read_toml(path, dict[str, object], what="a prompt file", mend=_FORM)
+    source = _Source(path, path.read_text("utf-8-sig"))
+    try:
+        file = msgspec.convert(raw, _File)
+    except msgspec.ValidationError as error:
+        raise _invalid(source, str(error)) from None
+    if file.wordings and (file.tasks or file.benchmarks or file.system or file.name):
+        raise source.error(
+            "a file with [wordings.NAME] has its tasks, system prompt and names there: "
+            "[wordings.NAME.tasks.TASK]",
+            "[wordings",
+        )
+    found: dict[str, Wording] = {}
+    for name, each in (file.wordings or {file.name or path.stem: file}).items():
+        if not _NAME.fullmatch(name):
+            raise source.error(
+                f"{name!r} cannot be the name of a wording. Use letters, digits, dots, underscores "
+                'and hyphens: name = "short"',
+                name,
+            )
+        made = _made(source, name, each)
+        found[f"{name}@{made.content_hash}"] = made
+    declare(found)
+    return found
+
+
+def _invalid(source: _Source, said: str) -> DataError:
+    """The error of a table that is not of the form, with the field that was meant."""
+    field = re.search("unknown field `(.+?)`", said)
+    if field is None:
+        return DataError(f"not a prompt file: {said}", file=source.path, mend=_FORM)
+    known = _Task.__struct_fields__ if "tasks[" in said else _File.__struct_fields__
+    near = get_close_matches(field[1], known, n=1)
+    hint = f" Did you mean {near[0]}?" if near else f" {_FORM}"
+    return source.error(f"a prompt file has no field {field[1]!r}.{hint}", field[1])
+
+
+def _made(source: _Source, name: str, given: _Wording) -> Wording:
+    prompts: dict[str, WordedPrompt] = {}
+    for benchmark, task_id, asked in _tasks(given):
+        known = _task(source, task_id, benchmark)
+        for query, prompt in _prompts(source, known, asked):
+            form = f"{known.id}/{query.name}" if query.name else known.id
+            if form in prompts:
+                raise source.error(f"{form} has two prompts in wording {name!r}", task_id)
+            prompts[form] = _prompt(source, form, query, prompt)
+    changes = [each for each in prompts.values() if each.ask or each.system or each.box_convention]
+    if not changes and not given.system:
+        what = (
+            "names no task and has no system prompt"
+            if not prompts
+            else (f"has the published prompt of {', '.join(prompts)}")
+        )
+        raise source.error(f"wording {name!r} changes nothing: it {what}", "")
+    return Wording(
+        what=given.what or "the user's own",
+        source=source.path.name,
+        prompts={
+            form: replace(each, system=each.system or given.system)
+            for form, each in prompts.items()
+        },
+        system=given.system,
+    )
+
+
+def _tasks(given: _Wording) -> Iterator[tuple[str, str, _Task]]:
+    """Every task with the benchmark that the file names for it."""
+    for task_id, asked in given.tasks.items():
+        yield "", task_id, asked
+    for benchmark, of_benchmark in given.benchmarks.items():
+        for task_id, asked in of_benchmark.tasks.items():
+            yield benchmark, task_id, asked
+
+
+def _task(source: _Source, task_id: str, benchmark: str) -> Task:
+    try:
+        known = task(task_id)
+    except UsageError as error:
+        raise source.error(str(error), "[", task_id) from None
+    if benchmark and known.benchmark != benchmark:
+        raise source.error(
+            f"task {task_id} is of {known.benchmark}, not of {benchmark}", "[", benchmark
+        )
+    return known
+
+
+def _prompts(source: _Source, known: Task, asked: _Task) -> Iterator[tuple[Query, _Prompt]]:
+    """The question forms that a table words; a table of a task with several needs them named."""
+    queries: Mapping[str, Query] = {each.name: each for each in known.queries}
+    of_task = asked.ask, asked.requirement, asked.box_convention, asked.system
+    if any(each not in (None, "") for each in of_task) or not asked.queries:
+        if "" not in queries:
+            raise source.error(
+                f"task {known.id} has several question forms. Name one: "
+                f"[tasks.{known.id}.queries.{next(iter(queries))}]",
+                "[",
+                known.id,
+            )
+        yield queries[""], asked
+    for name, prompt in asked.queries.items():
+        if name not in queries or not name:
+            near = get_close_matches(name, queries, n=1)
+            forms = ", ".join(filter(None, queries)) or "none: word the task itself"
+            hint = f"Did you mean {near[0]}?" if near and near[0] else f"Question forms: {forms}"
+            raise source.error(f"task {known.id} has no question form {name!r}. {hint}", "[", name)
+        yield queries[name], prompt
+
+
+def _prompt(source: _Source, form: str, query: Query, given: _Prompt) -> WordedPrompt:
+    """The whole template of a question form; empty where it is the published one."""
+    published = query.template.removesuffix(query.requirement).rstrip("\n")
+    ask = published if given.ask is None else given.ask
+    whole = "{prompt}" in ask
+    kept = "" if whole else query.requirement
+    requirement = kept if given.requirement is None else given.requirement
+    template = "\n".join(part for part in (ask, requirement) if part)
+    if not ask.strip():
+        raise source.error(f"{form}: the prompt is empty", "ask ")
+    _check_blanks(source, form, query, template, stated=bool(given.box_convention))
+    if given.box_convention:
+        try:
+            box_convention(given.box_convention)
+        except UsageError as error:
+            raise source.error(f"{form}: {error}", given.box_convention) from None
+    return WordedPrompt(
+        ask="" if template in (query.template, "{prompt}") else template,
+        box_convention=given.box_convention,
+        system=given.system,
+    )
+
+
+def _check_blanks(source: _Source, form: str, query: Query, template: str, *, stated: bool) -> None:
+    """Refuse blanks that nothing fills, and a template that lacks what the published one has."""
+    published = list(dict.fromkeys(BLANK.findall(query.template)))
+    there = BLANK.findall(template)
+    for blank in there:
+        if blank not in published and blank not in _ALWAYS:
+            known = [*published, *sorted(_ALWAYS.difference(published))]
+            near = get_close_matches(blank, known, n=1)
+            hint = (
+                f"Did you mean {{{near[0]}}}?"
+                if near
+                else (f"Blanks: {', '.join(f'{{{each}}}' for each in known)}")
+            )
+            raise source.error(f"{form} has no blank {{{blank}}}. {hint}", f"{{{blank}}}")
+    if "prompt" in there:
+        return
+    needed = [each for each in published if not (stated and each == "box_format")]
+    if missing := [each for each in needed if each not in there]:
+        raise source.error(
+            f"{form} lacks the blank {{{missing[0]}}}, without which a model does not see the "
+            f"{missing[0].replace('_', ' ')}. Add it, or {{prompt}} for the whole published prompt",
+            "[",
+            form.partition("/")[2] or form,
+        )

@@ -1,0 +1,88 @@
+"""The user's own prompts of a report's runs: their whole texts, and which results come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import convert
+
+from keju.benchmarks import prompt_of, query_of
+from keju.benchmarks.wordings import RELEASED, Wording, own_wordings
+from keju.errors import KejuError
+from keju.items import Item, PromptScript
+from keju.reporting.gather import Gathered
+
+
+class OwnPrompt(NamedTuple):
+    """One prompt of a wording: its texts as they are sent, never converted between scripts.
+
+    `template` is empty where the published one is used. `sent` is the whole prompt of the item
+    `item`, the first that was asked in it.
+    """
+
+    run: str
+    wording: str
+    form: str
+    template: str
+    system: str
+    item: str
+    sent: str
+
+
+def own_prompts(gathered: Gathered) -> list[OwnPrompt]:
+    """Every prompt of the users' own wordings, each text once."""
+    several = len(gathered.runs) > 1
+    found: dict[tuple[str, str], OwnPrompt] = {}
+    for run in gathered.runs:
+        for name, own in own_wordings(run.manifest.wordings).items():
+            for row in _prompts(gathered, name, own, run.manifest.scripts[0]):
+                shown = row._replace(run=run.name if several else "")
+                found.setdefault((name, row.form), shown)
+    return list(found.values())
+
+
+def _prompts(gathered: Gathered, name: str, own: Wording, script: str) -> Iterator[OwnPrompt]:
+    """The prompts of one wording, and the published ones that only get its system prompt."""
+    firsts = {(item.task, item.query): item for item in reversed(gathered.items.values())}
+    forms = {"/".join(filter(None, place)): item for place, item in firsts.items()}
+    for form in dict.fromkeys([*own.prompts, *(forms if own.system else ())]):
+        item = forms.get(form)
+        prompt = own.prompts.get(form) or (item and own.prompt(item.task, item.query))
+        if prompt:
+            yield OwnPrompt(
+                "", name, form, prompt.ask, prompt.system or own.system,
+                item.id if item else "", _sent(item, name, script) if item else "",
+            )  # fmt: skip
+
+
+def _sent(item: Item, name: str, script: str) -> str:
+    try:
+        return prompt_of(item, script=convert(script, PromptScript), wording=name)
+    except KejuError:
+        return ""  # The item lacks what fills a blank, and was not asked.
+
+
+def prompt_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
+    """Which rows of a benchmark's leaderboard are of another prompt than the paper's."""
+    asked = {
+        answer.model
+        for each in gathered.asked.values()
+        if each.item.benchmark == benchmark and query_of(each.item).official
+        for answer in each.answers
+    }
+    worded = [
+        name
+        for name, voice in gathered.voices.items()
+        if name in asked and voice.variant.wording != RELEASED
+    ]
+    if worded:
+        yield f"Not the paper's prompt, in official too: {', '.join(worded)}"
+    systems = {run.name: run.manifest.models for run in gathered.runs}
+    told = [
+        name
+        for name, voice in gathered.voices.items()
+        if name in asked and systems.get(voice.run, {}).get(voice.model, {}).get("system_prompt")
+    ]
+    if told:
+        yield f"With a system prompt, which the paper does not have: {', '.join(told)}"

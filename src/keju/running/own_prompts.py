@@ -1,0 +1,65 @@
+"""Checks of a user's own prompts before models are asked: system prompts, secrets, OCR engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from keju.benchmarks.wordings import RELEASED, own_wordings
+from keju.errors import UsageError
+from keju.models import Model, ModelOptions
+from keju.models.base import ENDPOINTS
+from keju.running.reading import takes_no_prompt
+from keju.running.selecting import Selection
+
+
+def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOptions:
+    """The options, with the texts of the users' own wordings, which must not contain a key.
+
+    Raises:
+        UsageError: there are two system prompts.
+    """
+    stored = {}
+    for name, own in own_wordings(selection.wordings).items():
+        systems = [own.system, *(prompt.system for prompt in own.prompts.values())]
+        if options.system_prompt and any(systems):
+            raise UsageError(f"--system-prompt: wording {name} has a system prompt too. Give one")
+        stored[f"--prompts ({name})"] = "\n".join(
+            [own.what, *systems, *(prompt.ask for prompt in own.prompts.values())]
+        )
+    return replace(options, stored=stored)
+
+
+def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
+    """Refuse wordings of the user's own where every model is an OCR engine, which has no prompt.
+
+    Raises:
+        UsageError: no model takes a prompt.
+    """
+    names = [model.name for model in models]
+    if own_wordings(selection.wordings) and all(map(takes_no_prompt, names)):
+        raise UsageError(
+            f"--prompts: {', '.join(names)} takes no prompt, as an OCR engine. Leave the option out"
+        )
+
+
+def prompt_notes(
+    models: Sequence[Model], options: ModelOptions, selection: Selection
+) -> Iterator[str]:
+    """What of the user's own prompts is not asked: one line for each model, and one for tasks."""
+    own = own_wordings(selection.wordings).values()
+    if own and RELEASED not in selection.wordings and not any(each.system for each in own):
+        forms = dict.fromkeys(form for each in own for form in each.prompts)
+        yield (
+            f"Only {', '.join(forms)} are asked: the wordings have no prompts for other tasks. "
+            "Add --wording released to ask these in the published prompts"
+        )
+    for model in models:
+        sent = model.identity.get("kind") in ENDPOINTS
+        if options.system_prompt and not sent:
+            yield f"{model.name} takes no system prompt: it is asked without --system-prompt"
+        if own and takes_no_prompt(model.name):
+            published = RELEASED in selection.wordings
+            how = "it is asked in the published wording alone" if published else "it is not asked"
+            yield f"{model.name} takes no prompt: {how}"
