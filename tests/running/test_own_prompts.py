@@ -170,7 +170,7 @@ def test_the_report_shows_the_prompts_whole_escaped_and_labelled(
     assert f"Look closely.\n{published}" in shown
     notes = " ".join(each.text_content() for each in tree.xpath("//p[@class='soft']"))
     assert "Not the paper's prompt, in official too: openai:served · short@" in notes
-    chinese = keju("report", out, "-o", page, "--lang", "zh")
+    chinese = keju("report", out, "-o", page, "--language", "zh")
     assert chinese.returncode == 0, chinese.stderr
     shown = [
         each.text_content() for each in html.parse(page).getroot().xpath("//p[@class='plain']")
