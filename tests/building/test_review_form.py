@@ -18,7 +18,7 @@ def test_keju_s_form_has_three_scales_in_two_languages() -> None:
 
 
 @pytest.mark.parametrize("text", ["4", " ４ ", "Right but for a detail", "4 right but for a detail",
-                                  "僅細節有誤"])  # fmt: skip
+                                  "只有细节错误"])  # fmt: skip
 def test_a_mark_is_read_as_number_or_words(text: str) -> None:
     assert review_form().scale[0].mark_of(text) == 4
 

@@ -81,7 +81,7 @@ def test_invented_text_is_named_in_the_terminal_and_in_the_report(
     write_report([scored], tmp_path / "r.html")
     assert "Text invented on blank pages" in (tmp_path / "r.html").read_text("utf-8")
     write_report([scored], tmp_path / "zh.html", language="zh")
-    assert "空白页上无中生有的文字" in (tmp_path / "zh.html").read_text("utf-8")
+    assert "空白页上编造的文字" in (tmp_path / "zh.html").read_text("utf-8")
 
 
 def test_other_commands_take_a_run_with_blank_pages(

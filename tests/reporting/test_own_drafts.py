@@ -68,9 +68,7 @@ def test_the_leaderboard_says_it_of_the_drafter_alone(graded, tmp_path):
         "of the other not a word"
     )
     write_report([path], tmp_path / "zh.html", language="zh")
-    assert [
-        each for each in said(tmp_path / "zh.html") if f"{drafter}：3／5 题由该模型自己" in each
-    ]
+    assert [each for each in said(tmp_path / "zh.html") if f"{drafter}：3/5 题由该模型自己" in each]
     assert other in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -75,8 +75,8 @@ def test_the_page_names_no_benchmark_of_a_paper(own, tmp_path, language):
     body = page[page.index("<body>") : page.index('<script type="application/json" id="views">')]
     for word in ("AncientDoc", "MCS-Bench", "OBI-Bench", "GPT4o", "Table "):
         assert word not in body
-    assert ("自有书页" in body, "Own pages" in body) == (language == "zh", language == "en")
-    assert "书页转录" in body
+    assert ("自有页面" in body, "Own pages" in body) == (language == "zh", language == "en")
+    assert "页面转录" in body
     assert ("Page transcription" in body) == (language == "en")
     assert (report.beside, report.view.other_data) == ([], [])
     (tex,) = write_latex(report, tmp_path / "tex")

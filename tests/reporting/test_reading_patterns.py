@@ -94,8 +94,8 @@ def test_the_report_names_the_pattern_beside_the_parts_and_on_the_page(scored: P
 def test_the_report_says_so_in_chinese(scored: Path):
     page = write_report([scored], scored.parent / "r.html", language="zh").page
     said = html.fromstring(page.read_text("utf-8")).text_content()
-    assert "辨识错误占 0.0 点" in said
-    assert "；阅读模式：横读（跨越各直行）（2／2 页）。" in " ".join(said.split())
+    assert "识别错误占 0.0 个百分点" in said
+    assert "；阅读方式：横读（跨越各竖行）（2/2 页）。" in " ".join(said.split())
 
 
 def test_the_score_command_prints_both_parts_and_the_pattern(scored: Path):

@@ -238,7 +238,7 @@ def test_desks_that_have_nothing_say_why(serving, dataset, tmp_path):
     assert shown.count("The run has no answers of models yet.") == 2
     assert served.ask("GET", "/rating", person="Li").status == 404
     chinese = served.ask("GET", "/", person="Li", Accept_Language="zh-CN").text
-    assert "这次运行还没有模型的答案。" in chinese
+    assert "这次运行还没有模型的回答。" in chinese
     assert 'lang="zh-Hans"' in chinese
 
 

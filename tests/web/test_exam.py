@@ -187,7 +187,7 @@ def test_what_is_no_answer_is_said_and_not_stored(serving, dataset, tmp_path):
     assert served.hall.acts.count() == 0
     chinese = served.ask("POST", "/exam/1", person="Li", form={"answer": ""}, X_Keju="script",
                          Accept_Language="zh-TW")  # fmt: skip
-    assert json.loads(chinese.text) == {"error": "请作答，或按“不知道”"}
+    assert json.loads(chinese.text) == {"error": "请回答，或按“不知道”"}
 
 
 def test_two_people_answer_one_item_at_once_and_each_is_kept(serving, dataset, tmp_path):

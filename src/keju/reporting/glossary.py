@@ -78,16 +78,20 @@ def glossary(results: Results) -> Glossary:
                 if label not in named:
                     named.append(label)
                 places[protocol, label, metric] = definition
-    words = _words()
     return Glossary(
-        words["terms"],
-        words["layers"],
+        terms(),
+        _words()["layers"],
         {
             metric: tuple(Sense(*sense, tuple(labels)) for sense, labels in found.items())
             for metric, found in sorted(senses.items(), key=lambda pair: pair[0].casefold())
         },
         places,
     )
+
+
+def terms() -> Mapping[str, str]:
+    """The words that every report defines, with their meanings, in English."""
+    return _words()["terms"]
 
 
 @cache

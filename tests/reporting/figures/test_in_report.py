@@ -31,7 +31,7 @@ def test_the_page_holds_its_figures_under_the_same_policy(run: Path, tmp_path: P
 
 def test_the_page_is_chinese_throughout(run: Path, tmp_path: Path):
     page = write_report([run], tmp_path / "r.html", language="zh").page.read_text("utf-8")
-    assert "MCS-Bench：总平均" in page
+    assert "MCS-Bench：总均值" in page
     assert "overall means" not in page.split('id="summary"')[0]
 
 

@@ -1,0 +1,193 @@
+"""All Chinese that keju shows has one word for each concept, one script and one punctuation."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from keju.building.review_form import review_form
+from keju.reporting.glossary import terms
+from keju.reporting.words import Words
+from keju.text import in_script
+
+ROOT = Path(__file__).parents[2]
+TABLES = {room: Words("zh", room).table for room in ("keju.reporting", "keju.web")}
+PAGES = ("README.zh.md", "docs/audit.zh.md", "docs/audit-claims.zh.md", "docs/glossary.md")
+
+# What the word means, the word, and the variants that keju does not use.
+VARIANTS = {
+    "recognition": ("识别", "辨识|识读|辨认"),
+    "reading": ("识别结果", "识读文本"),
+    "transcription": ("转录", "(?<!转)录文|释文|誊录|转写"),
+    "mean": ("均值", "总平均|平均数|平均值|平均分|均分|平均得分"),
+    "pooled": ("合并计算", "合计(?:计算|的匹配)"),
+    "reference": ("参考答案", "正解|正确答案|标准答案|标准文本|正确文本|真值|真文本"),
+    "response": ("回答", "作答|答复|回复|回覆|应答|答卷|(?:模型|引擎|轮|单份|空|您)的?答案"),
+    "item": ("题目", "试题|考题|条目"),
+    "prompt": ("提示词", "提示语|措辞"),
+    "page": ("页面", "书页"),
+    "reading order": ("阅读顺序", "次序|阅读模式"),
+    "column": ("竖行", "直行"),
+    "image": ("图像", "图片|影像|[一二三四五六七八九十两单]幅|幅图"),
+    "box": ("框", "方框|文本框"),
+    "judge": ("评分模型", "评审|评委|裁判"),
+    "rubrics": ("评分标准", "评分细则"),
+    "protocol": ("协议", "规程|两套协议"),
+    "task": ("个任务", "项任务"),
+    "group": ("书、图版或甲骨", "拓片、甲骨|书、版、骨|书、拓片"),
+    "character error rate": ("字符错误率", "(?<!符)错字率|(?<![字符])字错误率|(?<![字符])字准确率"),
+    "accuracy": ("准确率", "(?<!字符)正确率(?!与准确率)|(?<!平均)精度"),
+    "confidence interval": ("置信区间", "信赖区间|可信区间"),
+    "bootstrap": ("重抽样", "重抽(?!样)|重采样|拔靴"),
+    "significant": ("显著", "可断定|未可"),
+    "percent": ("百分比", "百分数|以百分计|百分计"),
+    "unscored": ("未评分", "未计分"),
+    "recitation": ("背诵", "默写"),
+    "invented text": ("编造", "无中生有|虚构|杜撰"),
+    "time": ("用时", "耗时"),
+    "script": ("繁简", "字体（繁简）"),
+    "glossary": ("术语表", "词汇表"),
+    "review": ("审阅", "审题|审定|校阅"),
+    "failure": ("失败", "空白回答"),
+    "extracted": ("提取", "抽取"),
+    "settings": ("设置", "设定|预设"),
+    "dataset": ("数据集", "资料集|数据库"),
+    "file": ("文件", "档案|资料夹"),
+    "program": ("程序", "程式|软体"),
+    "server": ("服务器", "伺服"),
+    "user": ("用户", "使用者"),
+    "memory": ("内存", "记忆体"),
+    "field": ("字段", "栏位|欄"),
+    "column of a table": ("列", "[一二三各首第]栏"),
+    "quality": ("质量", "品质"),
+    "resolution": ("分辨率", "解析度"),
+    "code point": ("字符", "字元"),
+    "width": ("全角", "全形|半形"),
+    "mouse": ("鼠标", "滑鼠"),
+    "disk": ("磁盘", "磁碟"),
+    "import, export": ("导入", "汇入|汇出"),
+    "sign in": ("会话", "登入"),
+    "information": ("信息", "资讯|讯息|讯号"),
+    "network": ("网络", "网路|连结|介面|萤幕|视窗|列印|演算法|相容性"),
+    "plain words": ("不要", "勿|皆|之最佳|毋"),
+}
+
+
+HAN = r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]"
+WIDE = "，。；：！？、（）“”《》【】"
+RULES = {
+    "half-width punctuation": rf"{HAN}[,;:!?()]|[,;:!?()]{HAN}|{HAN}\.(?!\w)",
+    "no space between Chinese and Latin": rf"{HAN}[A-Za-z0-9{{]|[A-Za-z0-9%}}]{HAN}",
+    "space at wide punctuation": rf"\S [{WIDE}]|[{WIDE}] (?=\S)",
+    "space between Chinese characters": rf"{HAN} {HAN}",
+    "corner brackets": r"[「」『』]",
+    "straight quotes": rf"{HAN}[\"']|[\"']{HAN}",
+    "wide digits, letters, signs": r"[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a％／＝＋]",
+    "space before %": r"[\d}] %",
+    "number without its zero": r"(?<![\w.}{])\.\d",
+}
+SAME_IN_BOTH = {"CER", "NFC", "NFKC", "Spearman", "official", "strict"}
+
+
+def prose(page: str) -> str:
+    """A page without what is no sentence: code, links' targets, tables of cells, emphasis."""
+    text = re.sub(r"^```.*?^```", "", page, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    text = re.sub(r"!?\[([^]]*)\]", r"\1", text)
+    text = re.sub(r"`[^`]*`", "A", text)
+    text = re.sub(r"(?<=[。：])\*\* ", "\n", text)
+    text = re.sub(r"^(?:\s*[-*] |\s*\d+\. |#+ |> )", "", text, flags=re.MULTILINE)
+    return text.replace("*", "").replace("|", "\n")
+
+
+def problems(text: str) -> list[str]:
+    """What is wrong in a text in Chinese: variants of words, punctuation, script."""
+    found = [
+        f"{bad[0]}: write {word} ({concept})"
+        for concept, (word, variants) in VARIANTS.items()
+        if (bad := re.search(variants, text))
+    ]
+    found += [
+        f"{name}: {bad[0]!r}" for name, rule in RULES.items() if (bad := re.search(rule, text))
+    ]
+    if in_script(text, "simplified") != text:
+        found.append("traditional characters")
+    return found
+
+
+def audit_words() -> dict[str, str]:
+    """The fixed words of the audit's pages, with the text that they are put around as {}."""
+    text = (ROOT / "src/keju/reporting/assets/audit_words.toml").read_text("utf-8")
+    flat = tomllib.loads(text)["zh"]
+    return {key: prose(value) for key, value in flat.items() if isinstance(value, str)}
+
+
+@pytest.mark.parametrize("room", TABLES)
+def test_a_table_uses_one_word_for_each_concept(room):
+    wrong = {text: found for text in TABLES[room].values() if (found := problems(text.strip()))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("room", TABLES)
+def test_every_entry_is_in_chinese(room):
+    text = {each for each in TABLES[room].values() if not re.search(HAN, each)}
+    assert {each for each in text if re.search("[A-Za-z]", each)} <= SAME_IN_BOTH
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_uses_one_word_for_each_concept(name):
+    lines = prose((ROOT / name).read_text("utf-8")).splitlines()
+    chinese = [line.strip() for line in lines if re.search(HAN, line)]
+    assert len(chinese) > 20
+    assert {line: found for line in chinese if (found := problems(line))} == {}
+
+
+def test_the_words_of_the_review_form_are_those_of_the_tables():
+    said = [
+        text for scale in review_form().scale for text in (scale.zh, scale.asks_zh, *scale.marks_zh)
+    ]
+    assert len(said) > 10
+    assert {text: found for text in said if (found := problems(text))} == {}
+
+
+def test_one_english_sentence_has_one_translation():
+    report, web = TABLES.values()
+    shared = report.keys() & web.keys()
+    assert {key: report[key] for key in shared} == {key: web[key] for key in shared}
+
+
+def test_the_glossary_page_is_what_the_tool_writes(tmp_path):
+    runpy.run_path(str(ROOT / "tools/make_glossary_page.py"))["main"](tmp_path)
+    there = (ROOT / "docs/glossary.md").read_text("utf-8")
+    made = (tmp_path / "glossary.md").read_text("utf-8")
+    assert there == made, "make it again: python tools/make_glossary_page.py"
+
+
+def test_every_term_is_used_in_the_report_in_the_word_of_the_glossary():
+    chinese = Words("zh")
+    sentences = [text for text in TABLES["keju.reporting"].values() if len(text) > 12]
+    for term in terms():
+        assert any(chinese(term) in text for text in sentences), term
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("辨識錯誤率", "traditional characters"),
+        ("取基线以外的全部识读", "识读: write 识别 (recognition)"),
+        ("按总平均排名", "总平均: write 均值 (mean)"),
+        ("正解，百分比", "正解: write 参考答案 (reference)"),
+        ("错误,按成因", "half-width punctuation: '误,'"),
+        ("共{}题", "no space between Chinese and Latin: '共{'"),
+        ("{}／{} 题", "wide digits, letters, signs: '／'"),
+        ("区间为 95 %", "space before %: '5 %'"),
+        ("按「不知道」", "corner brackets: '「'"),
+        ("p ≤ .05 的差别", "number without its zero: '.0'"),
+    ],
+)
+def test_a_variant_is_found(text, found):
+    assert found in problems(text)
