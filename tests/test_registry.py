@@ -65,6 +65,17 @@ def test_an_unknown_name_has_the_nearest_one_and_all_names_in_its_error():
         one["sevn"]
 
 
+def test_a_name_of_an_optional_package_is_an_error_that_names_the_package():
+    one = registry({"seven": 7})
+    other = Registry("number", one.group, {"seven": 7}, number, elsewhere={"pi": "the package pie"})
+    missing = r"^x.toml: the number 'pi' is not installed\. It is in the package pie$"
+    with pytest.raises(PluginError, match=missing):
+        other.find("pi", place="x.toml")
+    assert "pi" not in other
+    assert isinstance(other.unknown("seve", known=["eight"], kind="form"), UsageError)
+    assert str(other.unknown("seve", known=["eight"], kind="form")).endswith("There are: eight")
+
+
 def test_entry_points_come_after_built_in_names_with_their_distribution(tmp_path, monkeypatch):
     name, one = module(), registry({"zero": 0})
     points = {one.group: {"two": f"{name}:TWO", "one": f"{name}:ONE"}}
