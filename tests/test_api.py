@@ -19,12 +19,23 @@ SIGNATURES = {
     "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
     "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
     "load": "(dataset: 'AnyPath') -> 'Dataset'",
+    "model": "(spelling: 'str', *, summary: 'str', role: 'Role' = 'model', local: 'bool' = False, "
+    "packages: 'Sequence[str]' = (), program: 'str' = '', install: 'str' = '', key: 'str' = '') "
+    "-> 'Callable[[M], M]'",
     "read_alto": "(path: 'AnyPath', *, dpi: 'float | None' = None) -> 'Page'",
     "read_hocr": "(path: 'AnyPath') -> 'Page'",
     "read_page_xml": "(path: 'AnyPath') -> 'Page'",
+    "reader": "(name: 'str', *, summary: 'str', layout: 'str' = '', "
+    "options: 'Mapping[str, str]' = mappingproxy({}), detect: 'Detect | None' = None, "
+    "texts: 'bool' = True) -> 'Callable[[R], R]'",
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
     "protocol: 'ProtocolChoice' = 'both', model: 'str' = '') -> 'Results'",
+    "source": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1, "
+    "check: 'Callable[[S], None] | None' = None, "
+    "reads: 'Callable[[S], Iterable[Path]] | None' = None) -> 'Callable[[Make[S]], Make[S]]'",
+    "step": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1) -> "
+    "'Callable[[Run[S]], Run[S]]'",
 }
 TYPES = {
     "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},

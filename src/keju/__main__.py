@@ -1,6 +1,14 @@
 """``python -m keju`` is the same as ``keju``."""
 
-from keju.cli import main
+import os
+import sys
 
 if __name__ == "__main__":
+    # Python puts the current folder first. It may be a dataset or a run of somebody else, whose
+    # files must not be imported.
+    if sys.path and sys.path[0] == os.getcwd():  # noqa: PTH109 - pathlib could be such a file
+        del sys.path[0]
+
+    from keju.cli import main
+
     main()

@@ -30,6 +30,7 @@ from keju.errors import DataError, UsageError, shortened
 from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, PromptScript, Record, Response, Setting
 from keju.local_paths import check_local
+from keju.registry import Plugin
 
 FORMAT = "keju-run-2"
 FORMAT_1 = "keju-run-1"
@@ -55,7 +56,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     has what was sent), `settings` each option of the run to its value, `not_asked` each model's
     name to the reasons and counts of requests it declined. `benchmarks` has the texts of the
     definitions of benchmarks that keju does not ship, and `prompts` the users' own wordings of the
-    run, whole, by name.
+    run, whole, by name. `plugins` are those that the run used,
+    `roles` the role of each model whose kind a plug-in declares, so that reports do not need it.
     """
 
     format: str = FORMAT
@@ -72,6 +74,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     not_asked: dict[str, dict[str, int]] = field(default_factory=dict)
     benchmarks: dict[str, str] = field(default_factory=dict)
     prompts: dict[str, Wording] = field(default_factory=dict)
+    plugins: tuple[Plugin, ...] = ()
+    roles: dict[str, str] = field(default_factory=dict)
 
     @property
     def shown(self) -> list[str]:

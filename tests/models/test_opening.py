@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import importlib
 import subprocess
 import sys
 
 import pytest
 
 from keju.errors import PrerequisiteError, UsageError
-from keju.models import ModelOptions, model_kinds, open_model, opening
+from keju.models import ModelOptions, declarations, model_kinds, open_model, role_of
 
 
 def test_an_unknown_model_is_answered_with_those_there_are():
@@ -22,8 +21,8 @@ def test_nonsense_is_wrong_use(spec: str):
 
 
 def test_each_kind_says_what_is_missing_here(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(opening, "find_spec", lambda name: None)
-    monkeypatch.setattr(opening.shutil, "which", lambda name: None)
+    monkeypatch.setattr(declarations, "find_spec", lambda name: None)
+    monkeypatch.setattr(declarations.shutil, "which", lambda name: None)
     missing = {kind.spelling: kind.missing for kind in model_kinds()}
     assert missing["openai:MODEL"] == "pip install 'keju[api]'"
     assert missing["ppocr"] == "pip install 'keju[ocr]'"
@@ -54,17 +53,16 @@ def test_listing_the_kinds_imports_no_engine_and_no_sdk():
 
 
 def test_every_kind_is_a_model_that_says_what_it_is():
-    for declared in opening._kinds():
+    for declared in declarations.declarations():
         if not declared.missing:
-            module, _, name = declared.opens.partition(":")
-            model = getattr(importlib.import_module(f"keju.models.{module}"), name)
+            model = declared.opener
             for part in ("name", "identity", "concurrency", "declines", "answer", "close"):
                 assert hasattr(model, part), f"{declared.spelling} has no {part}"
 
 
 def test_every_spelling_has_its_role():
     for kind in model_kinds():
-        assert opening.role_of(kind.spelling) == kind.role
+        assert role_of(kind.spelling) == kind.role
         assert kind.role in {"model", "engine", "answers", "baseline", "person"}
 
 

@@ -11,6 +11,7 @@ from keju.api.texts import cer, extract
 from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
+from keju.plugins import model, reader, source, step
 from keju.scoring import Extracted
 
 __all__ = [
@@ -23,9 +24,13 @@ __all__ = [
     "cer",
     "extract",
     "load",
+    "model",
     "read_alto",
     "read_hocr",
     "read_page_xml",
+    "reader",
     "reading_order",
     "score",
+    "source",
+    "step",
 ]

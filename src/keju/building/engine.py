@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import pickle
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from msgspec import Struct
 from keju import telemetry
 from keju.building.columns import read_part, rows_of, schema_of, table_of, write_part
 from keju.errors import KejuError, PrerequisiteError, UsageError
+from keju.registry import PluginSource, load_sources, plugin_sources
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -180,11 +182,21 @@ class Engine:
 class _Guarded:
     """The function as Daft calls it, with a row's columns; an error of ours is the row's own."""
 
+    # Without a __dict__, which Daft would copy and send beside what `__getstate__` gives.
+    __slots__ = ("__name__", "function", "inward", "outward")
+
     def __init__(self, function: Callable[[In], Out], inward: type[In], outward: type[Out]) -> None:
         self.function: Callable[[Any], Struct] = function
         self.inward = inward
         self.outward = outward
         self.__name__ = "guarded"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Plug-in files go along: a worker on another machine cannot import them."""
+        parts = (self.function, self.inward, self.outward)
+        if sources := plugin_sources():
+            return _unpickled, (sources, _pickled(parts))
+        return _Guarded, parts
 
     def __call__(self, *values: object) -> dict[str, Any]:
         given = dict(zip(self.inward.__struct_fields__, values, strict=True))
@@ -193,6 +205,18 @@ class _Guarded:
         except KejuError as error:
             found = self.outward(error=str(error))
         return {name: getattr(found, name) for name in self.outward.__struct_fields__}
+
+
+def _pickled(parts: tuple[Any, ...]) -> bytes:
+    """Functions and types by their modules, which `load_sources` makes again."""
+    import daft.pickle  # noqa: PLC0415 - heavy, optional
+
+    return bytes(daft.pickle.dumps(parts))
+
+
+def _unpickled(sources: tuple[PluginSource, ...], parts: bytes) -> _Guarded:
+    load_sources(sources)
+    return _Guarded(*pickle.loads(parts))  # noqa: S301 - what `_pickled` made
 
 
 def _check(outward: type[Struct]) -> None:

@@ -21,6 +21,7 @@ class Part(NamedTuple):
     form: str
     name: str
     dataset: Dataset
+    plugins: tuple[str, ...] = ()
 
 
 def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest, list[str]]:
@@ -52,6 +53,7 @@ def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest,
         script=head.script or (scripts[0] if len(scripts) == 1 else ""),
     ) as writer:
         writer.declare(format=" + ".join(part.form for part in parts))
+        writer.declare_plugins(each for part in parts for each in part.plugins)
         for part in parts:
             renamed = _add(part, writer, seen)
             if renamed:

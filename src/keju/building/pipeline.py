@@ -38,14 +38,18 @@ from keju.building.running import (
     shown,
 )
 from keju.building.settings import fingerprint, paths_in
-from keju.building.sources.base import Site
+from keju.building.sources import SOURCES
+from keju.building.sources.base import Site, SourceForm
 from keju.datasets.manifest import UNFINISHED
+from keju.datasets.readers import FORMATS
 from keju.datasets.store import Dataset, DatasetManifest
 from keju.datasets.table import frame_of
+from keju.datasets.writing import plugins_in
 from keju.errors import DataError, UsageError, number_of
 from keju.files import locked_file, read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
+from keju.registry import Plugin
 
 FORMAT = "keju-build-1"
 _BUILD = "build.json"
@@ -268,6 +272,7 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
         seed=0,
         settings=shown(planned.settings),
         notes=notes,
+        plugins=_plugins(planned.form),
     )
     write_json(folder / RECORD, record)
     shutil.rmtree(scratch, ignore_errors=True)
@@ -276,12 +281,20 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
 
 def _part(planned: PlannedSource, out: Path) -> Part:
     name = getattr(planned.settings, "name", "") or planned.folder
-    return Part(planned.form.name, name, Dataset.open(out / "sources" / planned.folder))
+    dataset = Dataset.open(out / "sources" / planned.folder)
+    plugins = (*plugins_in(dataset.manifest), *map(str, _plugins(planned.form)))
+    return Part(planned.form.name, name, dataset, plugins)
 
 
 def _source_mark(planned: PlannedSource) -> str:
     form, settings = planned.form, planned.settings
-    return fingerprint(form.name, form.version, settings, form.beside(settings))
+    return fingerprint(form.name, form.version, settings, form.beside(settings), *_plugins(form))
+
+
+def _plugins(form: SourceForm[Any]) -> tuple[Plugin, ...]:
+    """The plug-in that provides a form of source, if one does."""
+    plugin = SOURCES.plugin(form.name) or FORMATS.plugin(form.name)
+    return (plugin,) if plugin else ()
 
 
 def _join_mark(parts: list[Part], head: Head) -> str:

@@ -13,10 +13,12 @@ from keju.building.bench import SCRATCH, Bench
 from keju.building.engine import Engine
 from keju.building.settings import check_paths, fingerprint
 from keju.building.step import Step
+from keju.building.steps import STEPS
 from keju.datasets.store import Dataset, DatasetManifest, DatasetWriter
 from keju.errors import DataError, UsageError
 from keju.files import read_json, write_json
 from keju.items import Record
+from keju.registry import Plugin
 
 RECORD = "step.json"
 """Beside a step's dataset.json: what was done, and the fingerprint by which it is known again."""
@@ -37,7 +39,7 @@ class StepRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
     """What step.json says.
 
     `fingerprint` is over the step and its version, its settings with what lies at their paths, the
-    seed, the head and the hash of the dataset that was given.
+    seed, the head, the hash of the dataset that was given, and `plugins`, which provided the step.
     """
 
     step: str
@@ -47,6 +49,7 @@ class StepRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
     seed: int
     settings: dict[str, Any]
     notes: list[str] = field(default_factory=list)
+    plugins: tuple[Plugin, ...] = ()
 
 
 class Done(NamedTuple):
@@ -76,7 +79,14 @@ class Work(NamedTuple):
             self.seed,
             self.head,
             self.given.manifest,
+            *self.plugins,
         )
+
+    @property
+    def plugins(self) -> tuple[Plugin, ...]:
+        """The plug-in that provides the step, if one does."""
+        plugin = STEPS.plugin(self.step.name)
+        return (plugin,) if plugin else ()
 
 
 def finished(out: Path, mark: str) -> Done | None:
@@ -136,6 +146,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
     with DatasetWriter(out, **head, synthetic=manifest.synthetic) as writer:
         _take_scratch(out, mark)
         writer.declare(**manifest.made)
+        writer.declare_plugins(work.plugins)
         bench = Bench(work.step.name, work.given, writer, engine=engine, seed=work.seed)
         try:
             work.step.run(bench, work.settings)
@@ -154,6 +165,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
             seed=work.seed,
             settings=shown(work.settings),
             notes=bench.notes,
+            plugins=work.plugins,
         )
         write_json(out / RECORD, record)
         made = writer.close()

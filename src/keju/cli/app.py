@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -15,7 +16,9 @@ from keju import __version__
 from keju.cli.addresses import refuse_addresses
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
-from keju.errors import KejuError, printable
+from keju.errors import KejuError, UsageError, printable
+from keju.local_paths import check_local
+from keju.registry import PLUGIN_FILES, add_plugin_files
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -57,7 +60,7 @@ def main() -> NoReturn:
     add_benchmark_option(command)
     refuse_addresses(command)
     try:
-        status = command(standalone_mode=False)
+        status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
     except KejuError as error:
         _fail(str(error))
     except TyperException as error:
@@ -72,6 +75,29 @@ def main() -> NoReturn:
         place = f"{error.filename}: " if error.filename else ""
         _fail(f"{place}{error.strerror or error}")
     sys.exit(status if isinstance(status, int) else DONE)
+
+
+def _with_plugins(arguments: list[str]) -> list[str]:
+    """Load the plug-in files that the user names, and return the other arguments.
+
+    ``--plugin FILE.py`` can be anywhere, because a step of a plug-in is itself a command.
+
+    Raises:
+        UsageError: no file follows the option, or an address.
+        PluginError: a file cannot be imported.
+    """
+    left, rest, files = iter(arguments), list[str](), list[Path]()
+    for each in left:
+        name, _, value = each.partition("=")
+        if name != "--plugin" or "--" in rest:
+            rest.append(each)
+        elif file := value or next(left, ""):
+            check_local(file, "--plugin")
+            files.append(Path(file))
+        else:
+            raise UsageError("--plugin needs a file: --plugin FILE.py")
+    add_plugin_files(files)
+    return rest
 
 
 def say(line: str) -> None:
@@ -114,5 +140,14 @@ def _root(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
     ] = False,
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE.py",
+            help="Python file of yours that adds models, formats, steps or sources (also: "
+            f"{PLUGIN_FILES}). It can be given several times and anywhere in the command.",
+        ),
+    ] = None,
 ) -> None:
     del version
+    add_plugin_files(plugin or ())

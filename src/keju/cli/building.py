@@ -21,12 +21,14 @@ from typing import (
 import typer
 from msgspec import NODEFAULT, Meta
 from msgspec.structs import FieldInfo, fields
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, say
 from keju.cli.options import DatasetPath, NewDataset
 from keju.errors import UsageError, number_of
+from keju.registry import PluginError
 
 if TYPE_CHECKING:
     from keju.building.engine import EngineName
@@ -63,9 +65,15 @@ class BuildGroup(TyperGroup):
 
         if cmd_name not in STEPS:
             return None
-        step = STEPS[cmd_name]
         alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
-        alone.command(name=step.name, help=step.summary)(_command(step))
+        plugin = STEPS.plugin(cmd_name)
+        try:
+            step = STEPS[cmd_name]
+        except PluginError as error:
+            alone.command(name=cmd_name, help=escape(str(error)))(_failing(error))
+        else:
+            origin = f" From the plug-in {escape(str(plugin))}." if plugin else ""
+            alone.command(name=step.name, help=step.summary + origin)(_command(step))
         command = typer.main.get_command(alone)
         refuse_addresses(command)
         return command
@@ -189,6 +197,15 @@ def synth(
         say(note)
     made = Dataset.open(dataset).manifest
     say(f"{number_of(made.items, 'item')}, hash {made.hash}")
+
+
+def _failing(error: PluginError) -> Callable[[], None]:
+    """A command in the place of a step that cannot be imported."""
+
+    def run() -> None:
+        raise error
+
+    return run
 
 
 def _command(step: Step[Any]) -> Callable[..., None]:

@@ -9,7 +9,6 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, WRONG_USE, app, err, note, say
 from keju.cli.asking_output import show_failures, show_run
-from keju.cli.import_progress import import_display
 from keju.cli.making import option_pair
 from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, dataset_path
 from keju.datasets.manifest import UNKNOWN
@@ -104,6 +103,8 @@ def ocr_report(
     origin = Origin(
         licence=licence, source=source, options=dict(option_pair(each) for each in option or ())
     )
+    from keju.cli.import_progress import import_display
+
     with import_display(scans, err):
         taken = take_scans(scans, work, origin)
     _show_import(taken, work)

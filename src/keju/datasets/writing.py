@@ -7,6 +7,7 @@ import itertools
 import os
 import shlex
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
@@ -31,6 +32,16 @@ from keju.files import locked_file, sha256_bytes, write_json
 from keju.images import probe_image
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local
+
+PLUGINS = "plugins"
+"""The key of `DatasetManifest.made` with the plug-ins that took part."""
+
+_BETWEEN = ", "
+
+
+def plugins_in(manifest: DatasetManifest) -> list[str]:
+    """The plug-ins that took part in making a dataset, in words."""
+    return list(filter(None, manifest.made.get(PLUGINS, "").split(_BETWEEN)))
 
 
 class DatasetWriter:
@@ -191,6 +202,12 @@ class DatasetWriter:
     def declare(self, **facts: str) -> None:
         """Say in dataset.json how the dataset is made."""
         self._made |= facts
+
+    def declare_plugins(self, plugins: Iterable[object]) -> None:
+        """Record plug-ins that took part in making the dataset, after those recorded before."""
+        before = self._made.get(PLUGINS, "").split(_BETWEEN)
+        if every := list(dict.fromkeys(filter(None, [*before, *map(str, plugins)]))):
+            self._made[PLUGINS] = _BETWEEN.join(every)
 
     def close(self) -> DatasetManifest:
         """Write the items, drop images that no item shows, and write dataset.json.

@@ -1,15 +1,16 @@
 """Who answers: endpoints, OCR engines, baselines, answers made elsewhere."""
 
 from keju.models.base import RESULTS, Answer, AskError, Decoding, Model, ModelOptions, Shown
+from keju.models.declarations import Role
 from keju.models.drafts import drafted_by
 from keju.models.fitting import Fit
 from keju.models.opening import (
     ModelKind,
-    Role,
     computes_here,
     model_kinds,
     open_model,
     open_models,
+    plugins_of,
     role_of,
 )
 from keju.models.pipeline import Pipeline
@@ -31,5 +32,6 @@ __all__ = [
     "model_kinds",
     "open_model",
     "open_models",
+    "plugins_of",
     "role_of",
 ]

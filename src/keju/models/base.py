@@ -214,3 +214,39 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Give back connections and memory."""
+
+
+class ModelBase:
+    """A base class for models of plug-ins, which then only need `answer`.
+
+    The name and the plug-in are added to what runs record. Blocking work of `answer` belongs in
+    `asyncio.to_thread`.
+    """
+
+    name = ""
+
+    @property
+    def identity(self) -> dict[str, str]:
+        """What decides an answer beside the request and the spelling; by default nothing."""
+        return {}
+
+    @property
+    def concurrency(self) -> int:
+        """Requests in flight that suit it; by default 1."""
+        return 1
+
+    def declines(self, request: Request) -> str:
+        """Why this request is not for this model; by default every request is."""
+        del request
+        return ""
+
+    async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
+        """Answer one request; `images` are the stored bytes of `request.images`, in order.
+
+        Raises:
+            AskError: no answer came.
+        """
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        """Give back connections and memory; by default nothing is open."""

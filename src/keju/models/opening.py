@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import os
 import re
-import shutil
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Sequence
-from functools import cache
-from importlib import import_module
-from importlib.resources import files
-from importlib.util import find_spec
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
-
-import msgspec
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Record
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE, Model, ModelOptions
-
-Role = Literal["model", "engine", "answers", "baseline"]
-"""What a kind of model is: it answers, it transcribes, it has answers of others, or it is the floor
-under a score."""
+from keju.models.declarations import MODELS, Kinds, ModelDeclaration, Role, declarations, meant
+from keju.models.plugin_model import PluginModel
+from keju.registry import Plugin, PluginError
 
 _PIPELINE = "ocr+llm"
 _AROUND = frozenset({"blind", "shuffled"})
@@ -37,6 +26,7 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     `spelling` is what the user writes, with the part to be filled in capitals. `missing` is empty
     where the kind can answer on this machine, else the command that installs what it needs. `unset`
     is what else it takes and the environment lacks: a key, unless a server of one's own needs none.
+    `plugin` names the plug-in that provides it, `problem` why that plug-in cannot be used.
     """
 
     kind: str
@@ -45,56 +35,45 @@ class ModelKind(Record, frozen=True, kw_only=True, omit_defaults=False):
     role: Role
     missing: str = ""
     unset: str = ""
-
-
-class _Declared(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A kind as kinds.toml declares it."""
-
-    spelling: str
-    role: Role
-    what: str
-    opens: str
-    packages: tuple[str, ...] = ()
-    program: str = ""
-    install: str = ""
-    key: str = ""
-    local: bool = False
-
-    @property
-    def kind(self) -> str:
-        return self.spelling.partition(":")[0]
-
-    @property
-    def takes(self) -> bool:
-        """Whether something is to be filled in."""
-        return self.spelling.rpartition(":")[2].isupper()
-
-    @property
-    def missing(self) -> str:
-        there = all(_found(package) for package in self.packages)
-        if self.program:
-            there = there and shutil.which(self.program) is not None
-        return "" if there else self.install
-
-    @property
-    def unset(self) -> str:
-        given = not self.key or os.environ.get(self.key, "").strip()
-        return "" if given else f"a key in {self.key}, or --base-url to a server that takes none"
+    plugin: str = ""
+    problem: str = ""
 
 
 def model_kinds() -> tuple[ModelKind, ...]:
-    """Every kind of model, in the order in which a newcomer meets them."""
-    return tuple(
-        ModelKind(
-            kind=each.kind,
-            spelling=each.spelling,
-            what=each.what,
-            role=each.role,
-            missing=each.missing,
-            unset=each.unset,
-        )
-        for each in _kinds()
-    )
+    """Every kind of model, in the order in which a newcomer meets them, then those of plug-ins."""
+    found = []
+    for entry in MODELS.entries():
+        plugin = str(entry.plugin or "")
+        if entry.thing is None:
+            broken = ModelKind(
+                kind=entry.name, spelling=entry.name, what="", role="model", plugin=plugin,
+                problem=entry.problem,
+            )  # fmt: skip
+            found.append(broken)
+        for each in entry.thing or ():
+            kind = ModelKind(
+                kind=each.kind, spelling=each.spelling, what=each.what, role=each.role,
+                missing=each.missing, unset=each.unset, plugin=plugin,
+            )  # fmt: skip
+            found.append(kind)
+    return tuple(found)
+
+
+def plugins_of(spec: str) -> Iterator[Plugin]:
+    """The plug-ins of the model that is spelled so, and of the models that are part of it."""
+    kind, _, rest = spec.partition(":")
+    for part in rest.split("+", 1) if kind == _PIPELINE else [rest] if kind in _AROUND else []:
+        yield from plugins_of(part)
+    if plugin := MODELS.plugin(kind):
+        yield plugin
+
+
+def _known(kind: str) -> Kinds:
+    """The declarations of a kind; none where it is unknown or its plug-in is broken."""
+    try:
+        return MODELS.get(kind, ())
+    except PluginError:
+        return ()
 
 
 def role_of(spec: str) -> Role | None:
@@ -105,7 +84,7 @@ def role_of(spec: str) -> Role | None:
     kind, _, rest = spec.partition(":")
     if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
         return "baseline"
-    known = [each for each in _kinds() if each.kind == kind]
+    known = _known(kind)
     return _chosen(known, spec).role if known else None
 
 
@@ -120,7 +99,7 @@ def computes_here(spec: str) -> bool:
         return computes_here(rest.partition("+")[2])
     if kind in _AROUND:
         return computes_here(rest)
-    return any(each.local for each in _kinds() if each.kind == kind)
+    return any(each.local for each in _known(kind))
 
 
 def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
@@ -174,31 +153,29 @@ def open_model(spec: str, options: ModelOptions) -> Model:
         UsageError: there is no such kind, or a part or a key is missing.
         PrerequisiteError: the kind needs something that is not installed.
         DataError: a file that the model reads is not what it must be.
+        PluginError: the plug-in of the kind cannot be used.
     """
     kind, _, rest = spec.partition(":")
     declared = _declared(spec)
     if declared.missing:
         raise PrerequisiteError(f"the model {spec!r}", declared.missing)
-    module, _, name = declared.opens.partition(":")
-    # Imported only now: the HTTP client and the engines are slow to import.
-    opens: Callable[..., Model] = getattr(import_module(f"keju.models.{module}"), name)
-    if declared.takes:
-        return opens(rest, options)
-    if declared.spelling != spec:
+    if not declared.takes and declared.spelling != spec:
         raise UsageError(f"{kind} takes nothing after it, but {spec!r} was asked for")
-    return opens(options)
+    model = declared.opener(rest, options) if declared.takes else declared.opener(options)
+    plugin = MODELS.plugin(kind)
+    return PluginModel(spec, model, plugin) if plugin else model
 
 
-def _declared(spec: str) -> _Declared:
+def _declared(spec: str) -> ModelDeclaration:
     kind, _, rest = spec.partition(":")
-    known = [each for each in _kinds() if each.kind == kind]
-    if not known:
-        whole = [each.spelling for each in _kinds() if each.spelling.partition(":")[2] == spec]
-        kinds = [each.kind for each in _kinds()]
-        near = whole or _meant(spec) or difflib.get_close_matches(kind, kinds, n=1)
+    if kind not in MODELS:
+        every = list(declarations())
+        whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]
+        near = whole or meant(spec) or difflib.get_close_matches(kind, MODELS, n=1)
         hint = f"Did you mean {near[0]!r}? " if near else ""
-        spellings = ", ".join(each.spelling for each in _kinds())
+        spellings = ", ".join(each.spelling for each in every)
         raise UsageError(f"no model {spec!r}. {hint}Models: {spellings}")
+    known = MODELS[kind]
     chosen = _chosen(known, spec)
     if chosen.spelling != spec and len(known) > 1 and not chosen.takes:
         if chosen.spelling == kind:
@@ -209,7 +186,7 @@ def _declared(spec: str) -> _Declared:
     return chosen
 
 
-def _chosen(known: Sequence[_Declared], spec: str) -> _Declared:
+def _chosen(known: Kinds, spec: str) -> ModelDeclaration:
     """Of the declarations of one kind the one that is spelled so, or that takes such a part.
 
     ``replay:NAME=FOLDER`` gives a name, unless ``NAME=FOLDER`` is itself a file or folder.
@@ -219,47 +196,11 @@ def _chosen(known: Sequence[_Declared], spec: str) -> _Declared:
     gives_name = bool(equals) and not _SEPARATOR.search(name) and not _exists(rest)
     named = [each for each in known if each.spelling == spec]
     taking = [each for each in known if each.takes and ("=" in each.spelling) == gives_name]
-    return (named or taking or list(known))[0]
-
-
-class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Other names of models, by their beginning, and the spelling that they mean."""
-
-    begins: tuple[str, ...]
-    means: str
-
-
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    names: tuple[_Names, ...]
-    kinds: tuple[_Declared, ...]
-
-
-def _meant(name: str) -> list[str]:
-    """The spelling of a model that the user calls by another name."""
-    low = name.casefold()
-    return [each.means.format(name) for each in _table().names if low.startswith(each.begins)]
-
-
-def _kinds() -> tuple[_Declared, ...]:
-    return _table().kinds
-
-
-@cache
-def _table() -> _Table:
-    text = files("keju.models").joinpath("kinds.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), _Table)
+    return (named or taking or known)[0]
 
 
 def _exists(path: str) -> bool:
     try:
         return Path(path).exists()
     except OSError:  # It is too long for a path.
-        return False
-
-
-def _found(package: str) -> bool:
-    """Whether a package is installed; nothing but the packages around it is imported."""
-    try:
-        return find_spec(package) is not None
-    except ModuleNotFoundError:
         return False

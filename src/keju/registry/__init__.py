@@ -9,11 +9,13 @@ from keju.registry.plugins import (
     PLUGIN_FILES,
     Plugin,
     PluginError,
+    PluginSource,
     add_plugin_files,
     check_installed,
     declare,
     load_plugin_files,
-    plugin_modules,
+    load_sources,
+    plugin_sources,
 )
 
 __all__ = [
@@ -21,10 +23,12 @@ __all__ = [
     "Entry",
     "Plugin",
     "PluginError",
+    "PluginSource",
     "Registry",
     "add_plugin_files",
     "check_installed",
     "declare",
     "load_plugin_files",
-    "plugin_modules",
+    "load_sources",
+    "plugin_sources",
 ]

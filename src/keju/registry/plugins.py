@@ -206,13 +206,34 @@ _LOADING: list[Plugin] = []
 _FILES: dict[str, PluginError | None] = {}
 """The plug-in files that were loaded, by path, with the error of those that could not be."""
 
+_SOURCES: list[PluginSource] = []
+"""The plug-in files that were loaded, in their order."""
+
 _MODULES: dict[str, Plugin] = {}
 """The plug-in files that were loaded, by the name of their module."""
 
 
-def plugin_modules() -> list[ModuleType]:
-    """The modules of the plug-in files that were loaded, which no other process can import."""
-    return [sys.modules[name] for name in _MODULES]
+class PluginSource(NamedTuple):
+    """A plug-in file that was loaded, as another process can execute it."""
+
+    path: str
+    code: bytes
+
+
+def plugin_sources() -> tuple[PluginSource, ...]:
+    """The plug-in files of this process, for workers on other machines."""
+    return tuple(_SOURCES)
+
+
+def load_sources(sources: Iterable[PluginSource]) -> None:
+    """Load plug-in files as another process read them, under the same module names.
+
+    Raises:
+        PluginError: a file cannot be imported here.
+    """
+    for source in sources:
+        _FILES.setdefault(source.path, None)
+        _execute(source)
 
 
 def _added(group: str) -> dict[str, dict[str, Claim]]:
@@ -254,20 +275,28 @@ def _load_file(path: Path) -> None:
     Raises:
         PluginError: it does not exist or raises an error.
     """
-    from importlib.util import module_from_spec, spec_from_file_location  # noqa: PLC0415
-
+    if path.suffix != ".py":
+        raise PluginError(f"plug-in {path}: not a Python file (.py)")
     try:
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        code = path.read_bytes()
     except OSError as error:
         raise PluginError(f"plug-in {path}: {error.strerror or error}") from None
+    _execute(PluginSource(str(path), code))
+
+
+def _execute(source: PluginSource) -> None:
+    path = Path(source.path)
+    sha256 = hashlib.sha256(source.code).hexdigest()
     name = f"keju_plugin_{path.stem}_{sha256[:12]}"
-    if path.suffix != ".py" or not (spec := spec_from_file_location(name, path)) or not spec.loader:
-        raise PluginError(f"plug-in {path}: not a Python file (.py)")
-    module = sys.modules[name] = module_from_spec(spec)
+    if name in _MODULES:
+        return
+    module = sys.modules[name] = ModuleType(name)
+    module.__file__ = source.path
     _MODULES[name] = Plugin(name=path.name, sha256=sha256)
+    _SOURCES.append(source)
     _LOADING.append(_MODULES[name])
     try:
-        spec.loader.exec_module(module)
+        exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's file
     except PluginError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises

@@ -386,7 +386,7 @@ def _voice(gathered: Gathered, label: str, model: str, run: Run, variant: Prompt
     role = (
         PEOPLE if model.startswith(HUMAN)
         else "engine" if kind == RESULTS
-        else role_of(model) or "model"
+        else role_of(model) or run.manifest.roles.get(model, "model")
     )  # fmt: skip
     voice = Voice(model, run.name, variant, role, kind=kind)
     return gathered.voices.setdefault(label, voice)

@@ -62,8 +62,9 @@ def models_table(kinds: Iterable[ModelKind]) -> Table:
     table = plain_table("spelled", "what it is", "here")
     for kind in kinds:
         needs = " and ".join(filter(None, (kind.missing, kind.unset)))
-        ready = f"needs: {needs}" if needs else Text("ready", "green")
-        table.add_row(kind.spelling, kind.what, ready)
+        ready = Text(f"needs: {needs}") if needs else Text("ready", "green")
+        what = f"{kind.what} [{kind.plugin}]" if kind.plugin else kind.what
+        table.add_row(kind.spelling, Text(what), Text(kind.problem) if kind.problem else ready)
     return table
 
 

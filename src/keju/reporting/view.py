@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju import __version__
 from keju.benchmarks import NO_REFERENCE, OWN_BENCHMARK, missing_reference, tasks
-from keju.models import RESULTS, role_of
+from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise
 from keju.reporting.beside import beside_tables
@@ -273,7 +273,7 @@ def _without_reference(gathered: Gathered) -> str:
 def _kind(voice: Voice) -> str:
     """What a model is, in words."""
     kind = RESULTS if voice.kind == RESULTS else voice.model.partition(":")[0]
-    if kind == "ocr+llm" and role_of(voice.model) == "baseline":
+    if kind == "ocr+llm" and voice.role == "baseline":
         kind = "baseline"
     return _KINDS.get(kind, "model")
 

@@ -263,4 +263,6 @@ def _manifest(parts: Sequence[_Part], out: Path) -> RunManifest:
             if name != "shard"
         },
         not_asked={model: dict(reasons) for model, reasons in declined.items()},
+        plugins=tuple(dict.fromkeys(each for part in parts for each in part.manifest.plugins)),
+        roles={name: role for part in parts for name, role in part.manifest.roles.items()},
     )

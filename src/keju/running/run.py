@@ -16,7 +16,8 @@ from keju.benchmarks.pair_forms import pair_form, reduction_of
 from keju.datasets.store import Dataset
 from keju.errors import UsageError, number_of
 from keju.items import TRUE_READING, Item, Record
-from keju.models import ModelOptions, open_models
+from keju.models import ModelOptions, open_models, role_of
+from keju.registry import check_installed
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.box_conventions import check_models
 from keju.running.budget import Purse
@@ -149,7 +150,12 @@ def run(
     everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
     options = with_own_prompts(options, selection)
-    asked = open_models(models, lend(dataset, everything, options))
+    try:
+        asked = open_models(models, lend(dataset, everything, options))
+    except UsageError:
+        if any(role_of(each) is None for each in models):
+            _check_plugins(out)
+        raise
     check_takes_prompts(asked, selection)
     if console:
         notes = [note for model in asked for note in getattr(model, "notes", ())]
@@ -186,6 +192,17 @@ def run(
         cost=purse.spent if prices else None,
         currency=prices.currency if prices else "",
     )
+
+
+def _check_plugins(out: Path) -> None:
+    """Report the plug-in that is missing where the run, so far, used one.
+
+    Raises:
+        PluginError: it is missing.
+    """
+    folder = RunFolder(out)
+    if folder.exists():
+        check_installed(folder.manifest().plugins, f"the run {out}")
 
 
 def _reduced(

@@ -18,7 +18,7 @@ from keju.benchmarks.wordings import own_wordings
 from keju.datasets.store import Dataset
 from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
-from keju.models import Model
+from keju.models import Model, plugins_of, role_of
 from keju.running.ask import Lane, Policy
 from keju.running.box_conventions import OF_MODEL
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
@@ -120,6 +120,8 @@ class Session:
                 models={**earlier.models, **manifest.models},
                 settings={**_of_others(earlier, manifest), **manifest.settings},
                 not_asked=earlier.not_asked,
+                plugins=tuple(dict.fromkeys((*earlier.plugins, *manifest.plugins))),
+                roles={**earlier.roles, **manifest.roles},
             )
         )
 
@@ -299,6 +301,7 @@ class Session:
 
     def _manifest(self) -> RunManifest:
         about = self.dataset.manifest
+        plugins = {model.name: list(plugins_of(model.name)) for model in self.models}
         return RunManifest(
             keju=__version__,
             dataset=about.name,
@@ -311,6 +314,8 @@ class Session:
             settings=self.selection.said,
             benchmarks=texts_of(item.benchmark for item in self.items),
             prompts=own_wordings(self.selection.wordings),
+            plugins=tuple(dict.fromkeys(each for found in plugins.values() for each in found)),
+            roles={name: role_of(name) or "model" for name, found in plugins.items() if found},
         )
 
 

@@ -106,6 +106,8 @@ def import_dataset(
     writer = DatasetWriter(out, name=name, version=version, licence=licence, source=source)
     try:
         writer.declare(format=reader.name)
+        if plugin := FORMATS.plugin(reader.name):
+            writer.declare_plugins([plugin])
         with logging_import(given.get(OPTION, "")) as log:
             unknown = _unknown_note(licence=licence, source=source)
             notes = (*found, *reader.read(src, writer, given), *log.notes(), *unknown)

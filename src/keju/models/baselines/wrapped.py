@@ -5,7 +5,8 @@ from __future__ import annotations
 from keju.errors import UsageError
 from keju.items import Request
 from keju.models.base import Model, ModelOptions
-from keju.models.opening import Role, open_model, role_of
+from keju.models.declarations import Role
+from keju.models.opening import open_model, role_of
 
 
 class Wrapped:

@@ -1,0 +1,147 @@
+"""`MODELS`: every kind of model by the word before its colon, with what it is and needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import Any, Literal
+
+import msgspec
+
+from keju.models.base import Model
+from keju.registry import Registry
+
+Role = Literal["model", "engine", "answers", "baseline"]
+"""What a kind of model is: it answers, it transcribes, it has answers of others, or it is the floor
+under a score."""
+
+_SPELLING = re.compile(r"[a-z][a-z0-9-]*(:[A-Z][A-Z0-9_/=+-]*)?")
+
+
+class ModelDeclaration(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A kind of model as kinds.toml or a plug-in declares it.
+
+    Attributes:
+        spelling: what users write: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
+        role: what it is in reports.
+        what: one line for ``keju models``.
+        opens: makes the model, from the part (if there is one) and `ModelOptions`. In kinds.toml:
+            module of keju.models and name.
+        packages: what must be importable.
+        program: what must be on the path.
+        install: how packages or program are installed.
+        key: the environment variable with its key.
+        local: whether it computes on this machine, so that it is asked and timed alone.
+    """
+
+    spelling: str
+    role: Role
+    what: str
+    opens: Any
+    packages: tuple[str, ...] = ()
+    program: str = ""
+    install: str = ""
+    key: str = ""
+    local: bool = False
+
+    @property
+    def kind(self) -> str:
+        """The word before the colon."""
+        return self.spelling.partition(":")[0]
+
+    @property
+    def takes(self) -> bool:
+        """Whether the user fills in a part."""
+        return self.spelling.rpartition(":")[2].isupper()
+
+    @property
+    def missing(self) -> str:
+        """How to install what is missing here; empty if nothing is."""
+        there = all(_found(package) for package in self.packages)
+        if self.program:
+            there = there and shutil.which(self.program) is not None
+        return "" if there else self.install
+
+    @property
+    def unset(self) -> str:
+        """What the environment lacks, in words; empty if nothing."""
+        given = not self.key or os.environ.get(self.key, "").strip()
+        return "" if given else f"a key in {self.key}, or --base-url to a server that takes none"
+
+    @property
+    def opener(self) -> Callable[..., Model]:
+        """`opens`, imported only now: the HTTP client and the engines are slow to import."""
+        if not isinstance(self.opens, str):
+            found: Callable[..., Model] = self.opens
+            return found
+        module, _, name = self.opens.partition(":")
+        attribute: Callable[..., Model] = getattr(import_module(f"keju.models.{module}"), name)
+        return attribute
+
+
+Kinds = tuple[ModelDeclaration, ...]
+"""The declarations of one kind; only keju's own have several spellings."""
+
+
+def meant(name: str) -> list[str]:
+    """The spelling of a model that the user calls by another name."""
+    low = name.casefold()
+    return [each.means.format(name) for each in _table().names if low.startswith(each.begins)]
+
+
+def declarations() -> Iterator[ModelDeclaration]:
+    """Every kind that can be used, in the order in which a newcomer meets them."""
+    for kinds in MODELS.usable():
+        yield from kinds
+
+
+class _Names(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Other names of models, by their beginning, and the spelling that they mean."""
+
+    begins: tuple[str, ...]
+    means: str
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    names: tuple[_Names, ...]
+    kinds: tuple[ModelDeclaration, ...]
+
+
+@cache
+def _table() -> _Table:
+    text = files("keju.models").joinpath("kinds.toml").read_text("utf-8")
+    return msgspec.convert(tomllib.loads(text), _Table)
+
+
+def _own() -> dict[str, str | Kinds]:
+    found: dict[str, Kinds] = {}
+    for each in _table().kinds:
+        found[each.kind] = (*found.get(each.kind, ()), each)
+    return dict(found)
+
+
+def _of_plugin(name: str, found: object) -> Kinds:
+    if not isinstance(found, ModelDeclaration):
+        raise TypeError("expected a class with the decorator keju.model")
+    if found.kind != name or not _SPELLING.fullmatch(found.spelling):
+        raise TypeError(f"it is spelled {found.spelling!r}, not {name} or {name}:PART")
+    return (found,)
+
+
+MODELS: Registry[Kinds] = Registry("model", "keju.models", _own, _of_plugin)
+"""Every kind of model, by the word before the colon."""
+
+
+def _found(package: str) -> bool:
+    """Whether a package is installed; nothing but the packages around it is imported."""
+    try:
+        return find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False

@@ -1,0 +1,196 @@
+"""What the authors of plug-ins import: decorators, base classes and the types that they use.
+
+`docs/plugins.md` explains each kind of plug-in with an example. The names of this module are
+public, as are those of `keju` itself; other modules may change between versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from msgspec import Meta
+
+from keju.building.bench import Bench as StepContext
+from keju.building.sources.base import Make, Site, SourceForm, SourceSettings, writing
+from keju.building.step import Settings, Step
+from keju.datasets.readers.base import (
+    NO_OPTIONS,
+    Detect,
+    Detection,
+    Options,
+    Read,
+    Reader,
+    image_files,
+    source_bytes,
+    source_text,
+)
+from keju.datasets.readers.listing import Listing
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.items import ImageRef, Item, Line, Request
+from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
+from keju.models.declarations import ModelDeclaration, Role
+from keju.registry import Plugin, PluginError, declare
+
+__all__ = [
+    "Answer",
+    "AskError",
+    "DataError",
+    "Dataset",
+    "DatasetWriter",
+    "Decoding",
+    "Detection",
+    "ImageRef",
+    "Item",
+    "Line",
+    "Listing",
+    "Meta",
+    "Model",
+    "ModelBase",
+    "ModelOptions",
+    "Options",
+    "Plugin",
+    "PluginError",
+    "PrerequisiteError",
+    "Reader",
+    "Request",
+    "Settings",
+    "Site",
+    "SourceForm",
+    "SourceSettings",
+    "Step",
+    "StepContext",
+    "UsageError",
+    "image_files",
+    "model",
+    "reader",
+    "source",
+    "source_bytes",
+    "source_text",
+    "step",
+    "writing",
+]
+
+M = TypeVar("M", bound=Callable[..., Model])
+R = TypeVar("R", bound=Read)
+S = TypeVar("S", bound=Settings)
+Run = Callable[[StepContext, S], None]
+
+
+def model(
+    spelling: str,
+    *,
+    summary: str,
+    role: Role = "model",
+    local: bool = False,
+    packages: Sequence[str] = (),
+    program: str = "",
+    install: str = "",
+    key: str = "",
+) -> Callable[[M], M]:
+    """Declare a kind of model: a decorator of a class that derives from `ModelBase`.
+
+    Args:
+        spelling: what users write: ``KIND``, or ``KIND:PART`` with the part to fill in as capitals.
+            The class is called with the part, if there is one, and with `ModelOptions`.
+        summary: one line for ``keju models``.
+        role: what it is in reports: ``model``, ``engine`` (transcribes images), ``baseline`` (never
+            called the best) or ``answers`` (given elsewhere).
+        local: whether it computes on this machine, so that it is asked and timed alone.
+        packages: what must be importable before the class is called.
+        program: what must be on the path.
+        install: how packages or program are installed, shown where one is missing.
+        key: the environment variable with its key.
+    """
+
+    def decorate(opens: M) -> M:
+        declaration = ModelDeclaration(
+            spelling=spelling, role=role, what=summary, opens=opens, packages=tuple(packages),
+            program=program, install=install, key=key, local=local,
+        )  # fmt: skip
+        return declare("keju.models", declaration.kind, declaration, opens)
+
+    return decorate
+
+
+def reader(
+    name: str,
+    *,
+    summary: str,
+    layout: str = "",
+    options: Mapping[str, str] = NO_OPTIONS,
+    detect: Detect | None = None,
+    texts: bool = True,
+) -> Callable[[R], R]:
+    """Declare a format of ``keju data import``: a decorator of a function.
+
+    The function is called with the path of the source, a `DatasetWriter` and the options that the
+    user gave; it adds items and returns notes for the user.
+
+    Args:
+        name: the format's name.
+        summary: one line for ``keju data formats``.
+        layout: what the source must look like.
+        options: each option's name and help.
+        detect: recognises a source for ``keju data import auto``; without it the format must be
+            named.
+        texts: whether it reads text files, so that it has the option ``encoding`` too.
+    """
+
+    def decorate(read: R) -> R:
+        declaration = Reader(name, summary, layout, read, options, detect, texts)
+        return declare("keju.readers", name, declaration, read)
+
+    return decorate
+
+
+def step(
+    name: str, *, summary: str, settings: type[S], version: int = 1
+) -> Callable[[Run[S]], Run[S]]:
+    """Declare a build step: a decorator of a function of a `StepContext` and the settings.
+
+    Args:
+        name: what recipes (``do = "…"``) and ``keju build`` call it.
+        summary: one sentence for ``--help``.
+        settings: the type of its settings; each field is a key and an option.
+        version: raised whenever the same settings would give other items.
+    """
+
+    def decorate(run: Run[S]) -> Run[S]:
+        return declare("keju.steps", name, Step(name, summary, settings, run, version), run)
+
+    return decorate
+
+
+def source(
+    name: str,
+    *,
+    summary: str,
+    settings: type[S],
+    version: int = 1,
+    check: Callable[[S], None] | None = None,
+    reads: Callable[[S], Iterable[Path]] | None = None,
+) -> Callable[[Make[S]], Make[S]]:
+    """Declare a source of recipes: a decorator of a function of the settings and a `Site`.
+
+    The function writes a dataset to ``site.out``, best with `writing`, and returns notes.
+
+    Args:
+        name: what recipes call it: ``form = "…"``.
+        summary: one line for ``keju build sources``.
+        settings: the type of its settings, `SourceSettings` or derived from it.
+        version: raised whenever the same settings would give other items.
+        check: refuses settings before anything is done.
+        reads: the files that it reads beside the paths of its settings.
+    """
+
+    def decorate(make: Make[S]) -> Make[S]:
+        form = SourceForm(
+            name, summary, settings, make, version,
+            check=check or (lambda _: None), reads=reads or (lambda _: ()),
+        )  # fmt: skip
+        return declare("keju.sources", name, form, make)
+
+    return decorate
