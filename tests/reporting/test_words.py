@@ -16,6 +16,7 @@ from keju.reporting.leaderboard import ROLES
 from keju.reporting.swapped import CHAINS, HEADS
 from keju.reporting.view import _KINDS
 from keju.reporting.words import Words
+from keju.scoring.verdicts import VERDICTS
 from keju.text import in_script
 
 ASSETS = files("keju.reporting") / "assets"
@@ -33,7 +34,7 @@ def said(name: str, pattern: str) -> set[str]:
 def test_every_word_of_the_page_and_its_scripts_is_in_the_table():
     used = said("report.html.j2", r'_\("((?:[^"\\]|\\.)*)"\)')
     used |= said("report.js", r'say\(\s*"([^"]*)"') | said("views.js", r'say\("([^"]*)"')
-    used |= {*ROLES.values(), *_KINDS.values(), *HEADS, *CHAINS.values()}
+    used |= {*ROLES.values(), *_KINDS.values(), *HEADS, *CHAINS.values(), *VERDICTS[1:]}
     assert len(used) > 100
     assert used - set(ZH.table) == set()
 
