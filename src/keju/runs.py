@@ -146,7 +146,7 @@ class RunFolder:
             UsageError: there is no run at that path, or another definition of its benchmark is
                 known.
             DataError: run.json is damaged.
-            PrerequisiteError: a plug-in that a definition names is not installed.
+            PluginError: a plug-in that a definition names is missing.
         """
         folder = cls(path)
         if not folder.exists():

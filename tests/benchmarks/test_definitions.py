@@ -19,7 +19,8 @@ from keju.benchmarks import (
     texts_of,
 )
 from keju.benchmarks.draft import sample_prompts, write_draft
-from keju.errors import DataError, KejuError, PrerequisiteError, UsageError
+from keju.errors import DataError, KejuError, UsageError
+from keju.registry import PluginError
 from keju.scoring import check_metrics
 
 TEXT = """
@@ -202,8 +203,10 @@ def test_a_task_of_two_benchmarks_is_refused_with_both_names() -> None:
 
 def test_a_missing_plugin_is_named() -> None:
     text = TEXT.replace('version = "1"', 'version = "1"\nplugins = ["keju", "no-such-plugin"]')
-    with pytest.raises(PrerequisiteError, match=r"'no-such-plugin'.*pip install no-such-plugin"):
+    with pytest.raises(PluginError, match=r"studies\.toml: .* no-such-plugin, which is missing"):
         know(text, "studies.toml")
+    with pytest.raises(PluginError, match=r"Load it with --plugin none\.py"):
+        know(text.replace("no-such-plugin", "none.py"), "studies.toml")
     with pytest.raises(UsageError):
         task("dating")
 

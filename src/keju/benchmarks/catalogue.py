@@ -71,6 +71,11 @@ def task(task_id: str) -> Task:
     return found
 
 
+def has_task(task_id: str) -> bool:
+    """Whether there is a task with that id, of a benchmark that is known or installed."""
+    return registry.task(task_id) is not None
+
+
 def task_of_number(number: int) -> Task:
     """The MCS-Bench task that the authors' files number so, 1 to 45.
 
@@ -174,6 +179,14 @@ def benchmark_title(name: str) -> str:
         UsageError: there is no benchmark of that name.
     """
     return benchmark(name).title or name
+
+
+def name_in_chinese(text: str) -> str:
+    """The Chinese name of a title or domain of a benchmark that keju does not ship, or nothing."""
+    own = [each for each in registry.definitions() if not registry.is_shipped(each.name)]
+    names = {each.domain: each.domain_zh for known in own for each in known.tasks}
+    names |= {each.title or each.name: each.title_zh for each in own}
+    return names.get(text, "")
 
 
 def box_format(convention: str) -> str:

@@ -73,6 +73,7 @@ class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     strict: tuple[str, ...]
     official: tuple[str, ...] = ()
     official_note: str = ""
+    rubric: str = ""
 
 
 class _QueryRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -250,6 +251,7 @@ class _Parser:
             official=family.official,
             official_note=family.official_note,
             strict=family.strict,
+            rubric=family.rubric,
             box_convention=row.box_convention,
         )
 

@@ -22,8 +22,9 @@ from typing import NamedTuple
 
 from keju.benchmarks.definitions import Definition, parse_definition
 from keju.benchmarks.tasks import Task
-from keju.errors import DataError, PrerequisiteError, UsageError
+from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
+from keju.registry import PluginError, load_plugin_files, plugin_modules
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -85,7 +86,7 @@ def load_benchmark(path: Path) -> Definition:
     Raises:
         DataError: the file is missing or not a definition.
         UsageError: its name or a task of it is known with another content.
-        PrerequisiteError: a plug-in that it names is not installed.
+        PluginError: a plug-in that it names is missing.
     """
     return know(toml_text(path, _NOT_ONE), str(path))
 
@@ -100,7 +101,7 @@ def know(text: str, place: str) -> Definition:
     Raises:
         DataError: the text is not a definition.
         UsageError: its name or a task of it is known with another content.
-        PrerequisiteError: a plug-in that it names is not installed.
+        PluginError: a plug-in that it names is missing.
     """
     for each in _all().values():
         if each.text == text:
@@ -120,7 +121,7 @@ def know_all_installed() -> None:
     """Make all installed definitions known.
 
     Raises:
-        DataError, UsageError, PrerequisiteError: as `know`.
+        DataError, UsageError, PluginError: as `know`.
     """
     _know_installed(lambda _: True)
 
@@ -185,16 +186,30 @@ def _check_same(there: Known, found: Known) -> None:
 
 
 def _check_plugins(found: Known) -> None:
-    """Refuse a definition that names a distribution which is not installed."""
+    """Refuse a definition that names a plug-in which is neither installed nor loaded."""
     for name in found.definition.plugins:
-        try:
-            metadata.distribution(name)
-        except (metadata.PackageNotFoundError, ValueError):
-            raise PrerequisiteError(
-                f"{found.place}: the plug-in {name!r}, which the benchmark "
-                f"{found.definition.name!r} names,",
-                f"pip install {name}",
-            ) from None
+        if not _has_plugin(name):
+            hint = (
+                f"Load it with --plugin {name}"
+                if name.endswith(".py")
+                else "Install it from a source that you trust"
+            )
+            raise PluginError(
+                f"{found.place}: the benchmark {found.definition.name} needs the plug-in "
+                f"{shortened(name)}, which is missing. {hint}"
+            )
+
+
+def _has_plugin(name: str) -> bool:
+    """Whether a distribution is installed, or a plug-in file (NAME.py) is loaded."""
+    if name.endswith(".py"):
+        load_plugin_files()
+        return any(Path(each.__file__ or "").name == name for each in plugin_modules())
+    try:
+        metadata.distribution(name)
+    except (metadata.PackageNotFoundError, ValueError):
+        return False
+    return True
 
 
 def _check_official(found: Known) -> None:

@@ -19,7 +19,8 @@ class Query(Record, frozen=True, kw_only=True):
     Yes-or-No, How, Where). `template` holds blanks such as ``{question}`` or ``{options}``; its
     last line is `requirement`, the answer-format sentence, where the benchmark has one.
     `official` and `strict` name the metrics of each protocol, the main one first; `official_note`
-    is a sentence that a reader of the official values needs.
+    is a sentence that a reader of the official values needs. `rubric` names the rubric by which a
+    judge grades the answers, where the definition names one.
     """
 
     name: str = ""
@@ -29,6 +30,7 @@ class Query(Record, frozen=True, kw_only=True):
     official: tuple[str, ...]
     strict: tuple[str, ...]
     official_note: str = ""
+    rubric: str = ""
     box_convention: str = ""
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from copy import copy
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from keju.benchmarks import Definition
 
 _COMMANDS = frozenset(
     {
@@ -63,9 +66,23 @@ def _declared(
 
 def _load(context: Any, parameter: Any, value: Any) -> None:  # noqa: ANN401
     del context, parameter
-    if value:
-        from keju.benchmarks import load_benchmark
-        from keju.scoring import check_metrics
+    for each in value or ():
+        load_checked(Path(each))
 
-        for each in value:
-            check_metrics(load_benchmark(Path(each)), each)
+
+def load_checked(path: Path) -> Definition:
+    """Make a definition file known whose metrics and rubrics exist.
+
+    Raises:
+        KejuError: it is not a definition, or names what does not exist.
+    """
+    from keju.benchmarks import load_benchmark
+    from keju.scoring import check_metrics
+
+    definition = load_benchmark(path)
+    check_metrics(definition, str(path))
+    if any(query.rubric for task in definition.tasks for query in task.queries):
+        from keju.judging import check_rubrics
+
+        check_rubrics(definition, str(path))
+    return definition

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from keju.cli.app import app, out, say
+from keju.cli.benchmark_files import load_checked
 from keju.cli.options import AsJson
 from keju.errors import number_of
 
@@ -47,12 +48,9 @@ def check(
 
     Blanks of the prompts are filled with sample content, such as （问题） for {question}.
     """
-    from keju.benchmarks import load_benchmark
     from keju.benchmarks.draft import sample_prompts
-    from keju.scoring import check_metrics
 
-    definition = load_benchmark(file)
-    check_metrics(definition, str(file))
+    definition = load_checked(file)
     for each in sample_prompts(definition):
         name = f"{each.task.id}/{each.query.name}" if each.query.name else each.task.id
         say(f"{name}  {each.task.name_zh} {each.task.name_en}")

@@ -31,7 +31,7 @@ def know_stored(folder: Path) -> None:
     Raises:
         DataError: a file is not a definition, or there are more than 100.
         UsageError: a name or task is known with another content.
-        PrerequisiteError: a plug-in that a definition names is not installed.
+        PluginError: a plug-in that a definition names is missing.
     """
     for path in _files(folder):
         know(toml_text(path, "not a benchmark definition"), str(path))

@@ -93,7 +93,7 @@ class Dataset:
             UsageError: there is no dataset at that path, it is an address, or another definition
                 of its benchmark is known.
             DataError: dataset.json or a definition is damaged or of another format.
-            PrerequisiteError: a plug-in that a definition names is not installed.
+            PluginError: a plug-in that a definition names is missing.
         """
         check_local(path)
         file = path / MANIFEST

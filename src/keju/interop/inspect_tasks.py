@@ -65,6 +65,26 @@ def obi_bench(
     return _asked("OBI-Bench", dataset, task, setting, script)
 
 
+@task  # type: ignore[untyped-decorator]
+def own(
+    dataset: str,
+    benchmark: str,
+    task: Names = "",
+    setting: str = "image",
+    script: str = "released",
+) -> Task:
+    """A benchmark of your own, which the dataset contains; as `mcs_bench`.
+
+    Args:
+        dataset: a keju dataset's folder.
+        benchmark: the name in its definition.
+        task: only these tasks.
+        setting: image; gold-ocr: the image and its true transcription; gold-text: that text alone.
+        script: Chinese prompts as released, simplified or traditional.
+    """
+    return _asked(benchmark, dataset, task, setting, script)
+
+
 def _asked(benchmark: str, dataset: str, names: Names, setting: str, script: str) -> Task:
     from inspect_ai._util.error import PrerequisiteError  # noqa: PLC0415
 

@@ -19,7 +19,7 @@ from keju.judging.grading import (
 from keju.judging.probes import Probing, declared_probes, probings
 from keju.judging.probing import Probed, ProbeResult, probe_results
 from keju.judging.ratings import read_ratings
-from keju.judging.rubrics import Rubric, Rubrics, read_rubrics
+from keju.judging.rubrics import Rubric, Rubrics, check_rubrics, read_rubrics
 from keju.judging.sampling import draw_sample, sampled_codes, write_sample
 
 __all__ = [
@@ -43,6 +43,7 @@ __all__ = [
     "align",
     "answers_of",
     "ask_judges",
+    "check_rubrics",
     "code_of",
     "declared_probes",
     "draw_sample",

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 
 import msgspec
 
-from keju.benchmarks import tasks
-from keju.errors import DataError, UsageError
+from keju.benchmarks import Definition, Query, tasks
+from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes
 
 _SHIPPED = "rubrics.toml"
@@ -47,13 +48,22 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return f"{self.name}-{self.version}-{digest[:8]}"
 
     @cached_property
-    def queries(self) -> dict[str, Rubric]:
-        """The rubric of each query that has one, by ``ID`` or ``ID/QUERY``."""
+    def _named(self) -> dict[str, Rubric]:
         return {name: rubric for rubric in self.rubrics.values() for name in rubric.tasks}
+
+    @property
+    def queries(self) -> dict[str, Rubric]:
+        """The rubric of each known query that has one, by ``ID`` or ``ID/QUERY``.
+
+        A query that the file does not name has the rubric of its definition (`Query.rubric`).
+        """
+        defined = {name: self.rubrics.get(query.rubric) for name, query in _queries()}
+        return {name: rubric for name, rubric in defined.items() if rubric} | self._named
 
     def rubric(self, task: str, query: str = "") -> Rubric | None:
         """The rubric for a query of a task, or None if nothing says how to grade it."""
-        return self.queries.get(f"{task}/{query}" if query else task)
+        name = f"{task}/{query}" if query else task
+        return self._named.get(name) or self.queries.get(name)
 
     def open_tasks(self) -> tuple[str, ...]:
         """The ids of the tasks that are graded without being asked for."""
@@ -75,6 +85,31 @@ class Rubrics(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return chosen
 
 
+def check_rubrics(definition: Definition, place: str) -> None:
+    """Refuse a definition that names a rubric which does not ship.
+
+    Raises:
+        DataError: naming the task and the rubrics that there are.
+    """
+    known = read_rubrics().rubrics
+    for task in definition.tasks:
+        for query in task.queries:
+            if query.rubric and query.rubric not in known:
+                raise DataError(
+                    f"no rubric {shortened(query.rubric)!r}",
+                    file=place,
+                    item=f"tasks.{task.id}",
+                    mend=f"Rubrics: {', '.join(known)}",
+                )
+
+
+def _queries() -> Iterator[tuple[str, Query]]:
+    """Every known query, by ``ID`` or ``ID/QUERY``."""
+    for task in tasks():
+        for query in task.queries:
+            yield f"{task.id}/{query.name}" if query.name else task.id, query
+
+
 def read_rubrics(path: Path | None = None) -> Rubrics:
     """Read a file of rubrics, by default the one that ships.
 
@@ -93,13 +128,9 @@ def read_rubrics(path: Path | None = None) -> Rubrics:
         found = msgspec.convert(tomllib.loads(text), Rubrics)
     if lacking := [blank for blank in _BLANKS if f"{{{blank}}}" not in found.template]:
         raise DataError(f"the template lacks the blank {{{lacking[0]}}}", file=name)
-    asked = {
-        f"{task.id}/{query.name}" if query.name else task.id
-        for task in tasks()
-        for query in task.queries
-    }
-    if unknown := sorted(set(found.queries) - asked):
+    named = [name for each in found.rubrics.values() for name in each.tasks]
+    if unknown := sorted(set(named).difference(name for name, _ in _queries())):
         raise DataError(f"no such query: {', '.join(unknown)}", file=name, mend="See: keju tasks")
-    if len(found.queries) < sum(len(each.tasks) for each in found.rubrics.values()):
+    if len(set(named)) < len(named):
         raise DataError("a query has two rubrics", file=name)
     return found

@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Literal, get_args
 
-from keju.benchmarks import task
+from keju.benchmarks import name_in_chinese, task
 from keju.errors import UsageError
 
 Language = Literal["en", "zh"]
@@ -57,6 +57,8 @@ class Words:
     def _line(self, line: str) -> str:
         if not self.table or line in self.table:
             return self.table.get(line, line)
+        if own := name_in_chinese(line):
+            return own
         parts = line.split(_NEXT)
         if len(parts) > 1 and all(self._line(part) != part for part in parts):
             return "；".join(map(self._line, parts))

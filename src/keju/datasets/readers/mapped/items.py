@@ -10,7 +10,7 @@ from typing import cast
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import Task, options_in, prompt_of, query_of, task, tasks, tasks_named
+from keju.benchmarks import Task, has_task, options_in, prompt_of, query_of, task, tasks_named
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapped.mapping import JOINERS, Mapping
 from keju.datasets.readers.mapped.records import as_tuple
@@ -165,7 +165,7 @@ class ItemMaker:
         if not name:
             raise _wrong("no task", place, "Set [constants] task or [fields] task")
         for each in (name, f"T{name.upper().removeprefix('T').removesuffix('.0')}"):
-            if any(known.id == each for known in tasks()):
+            if has_task(each):
                 return task(each)
         named = tasks_named(name)
         if len(named) != 1:

@@ -1,0 +1,263 @@
+"""A benchmark that keju does not ship, from its definition to figures, as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import polars as pl
+import pytest
+from scanned import scan
+from serving import Chat
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "manuscripts"
+DEFINITION = EXAMPLE / "manuscripts.toml"
+PAPERS = ("MCS-Bench", "AncientDoc", "OBI-Bench")
+
+Done = subprocess.CompletedProcess[str]
+
+
+def keju(*words: object, cwd: Path, path: Path | None = None) -> Done:
+    """A finished command in a process of its own; `path` has packages that are installed there."""
+    found = [str(each) for each in (path, os.environ.get("PYTHONPATH")) if each]
+    return subprocess.run(
+        [sys.executable, "-m", "keju", *map(str, words)],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(found)},
+        timeout=300,
+    )
+
+
+def done(*words: object, cwd: Path) -> str:
+    found = keju(*words, cwd=cwd)
+    assert found.returncode == 0, (words, found.stdout, found.stderr)
+    return found.stdout
+
+
+def refused(*words: object, cwd: Path, path: Path | None = None) -> str:
+    """The one line of an error."""
+    found = keju(*words, cwd=cwd, path=path)
+    assert found.returncode == 2, (words, found.stdout, found.stderr)
+    assert len(found.stderr.splitlines()) == 1, found.stderr
+    return found.stderr
+
+
+def example(folder: Path) -> Path:
+    """A copy of the example, with an image for each item."""
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+    with (folder / "items" / "items.csv").open(encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            scan(str(folder / "items" / row["image"]))
+    return folder
+
+
+def guide_commands() -> list[list[str]]:
+    """The commands of the first block of the guide."""
+    page = (ROOT / "docs" / "own-benchmarks.md").read_text("utf-8")
+    block = re.search(r"^```\n(keju benchmark check.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert block
+    return [line.split()[1:] for line in block[1].splitlines()]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The guide's commands were run; the definition was removed when nothing needs it any more."""
+    folder = example(tmp_path_factory.mktemp("own"))
+    for words in guide_commands():
+        if "--benchmark" not in words and words[0] != "benchmark":
+            (folder / "manuscripts.toml").unlink(missing_ok=True)
+        done(*words, cwd=folder)
+    assert not (folder / "manuscripts.toml").exists()
+    return folder
+
+
+def test_the_definition_has_less_than_60_lines() -> None:
+    assert len(DEFINITION.read_text("utf-8").splitlines()) < 60
+
+
+def test_dataset_and_run_contain_the_definition(made: Path) -> None:
+    text = DEFINITION.read_text("utf-8")
+    assert (made / "dataset" / "benchmark.toml").read_text("utf-8") == text
+    assert (made / "packed" / "benchmark.toml").read_text("utf-8") == text
+    manifest = json.loads((made / "run" / "run.json").read_text("utf-8"))
+    assert manifest["benchmarks"] == {"Manuscripts": text}
+
+
+def test_the_scores_are_those_of_the_strict_metrics(made: Path) -> None:
+    done("score", "run", "--json", "scores.json", cwd=made)
+    found = json.loads((made / "scores.json").read_text("utf-8"))["replay:answers.jsonl"]["strict"]
+    dating, slips = found["tasks"]["dunhuang_dating"], found["tasks"]["bamboo_slip_transcription"]
+    assert dating["Acc"] == pytest.approx(5 / 6)
+    # 恒 is a variant of 恆; three of 12 characters are missing in s3, and four of 8 in s5.
+    right = [1, 1, 9 / 12, 1, 4 / 8, 1]
+    assert slips["CharAcc"] == pytest.approx(sum(right) / 6)
+    assert found["overall"] == pytest.approx({"Manuscripts": (5 / 6 + sum(right) / 6) / 2})
+
+
+def test_no_output_has_a_papers_table_or_column(made: Path) -> None:
+    html = (made / "report.html").read_text("utf-8")
+    assert "Manuscripts of the Dunhuang caves and on bamboo" in html
+    assert not any(name in html for name in PAPERS)
+    (table,) = (made / "tables").glob("*.tex")
+    assert table.name == "manuscripts-leaderboard.tex"
+    assert "official" not in table.read_text("utf-8")
+    assert (made / "figures" / "standings-manuscripts.svg").is_file()
+
+
+def test_the_other_commands_need_no_definition_either(made: Path) -> None:
+    done("report", "run", "-o", "zh.html", "--language", "zh", cwd=made)
+    page = (made / "zh.html").read_text("utf-8")
+    assert "敦煌写本与简牍" in page
+    assert "<td>Dunhuang" not in page
+    assert "No task has a value under both protocols" in done("ledger", "run", cwd=made)
+    done("export", "inspect", "run", "-o", "logs", cwd=made)
+    done("data", "stats", "packed", cwd=made)
+    done("merge", "run", "-o", "merged", cwd=made)
+    done("score", "merged", cwd=made)
+    about = ("--source", "us", "--licence", "CC0-1.0")
+    done("build", "release", "dataset", "-o", "released", *about, cwd=made)
+    done("data", "validate", "released", cwd=made)
+    done("data", "import", "parquet", "packed", "-o", "again", cwd=made)
+    assert (made / "again" / "benchmark.toml").is_file()
+    table = pl.read_parquet(made / "again" / "items.parquet")
+    assert set(table["benchmark"]) == {"Manuscripts"}
+
+
+def test_a_judge_grades_by_the_rubric_that_the_definition_names(made: Path, chat: Chat) -> None:
+    words = ("judge", "grade", "run", "--model", "openai:judge", "--base-url", chat.url)
+    done(*words, "--task", "bamboo_slip_transcription", "--limit", 1, cwd=made)
+    (file,) = (made / "run" / "judgements").glob("*/*/bamboo_slip_transcription.jsonl")
+    assert len(file.read_text("utf-8").splitlines()) == 1
+
+
+def test_inspect_asks_its_items(made: Path) -> None:
+    code = (
+        "from keju.interop.inspect_tasks import own\n"
+        "found = own(dataset='dataset', benchmark='Manuscripts', task='dunhuang_dating')\n"
+        "print(len(found.dataset), 'B、盛唐' in str(found.dataset[0].input))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=made
+    )
+    assert found.stdout == "6 True\n", found.stderr
+
+
+def test_a_run_resumes_without_the_file_and_refuses_another_definition(made: Path) -> None:
+    done("run", "dataset", "--model", "baseline:chance", "--model", "replay:answers.jsonl",
+         "--out", "run", cwd=made)  # fmt: skip
+    other = made / "other.toml"
+    other.write_text(DEFINITION.read_text("utf-8").replace("转录简上", "抄写简上"), "utf-8")
+    line = refused("run", "dataset", "--benchmark", other.name, "--model", "baseline:chance",
+                   "--out", "run2", cwd=made)  # fmt: skip
+    assert "dataset/benchmark.toml: another definition of 'Manuscripts' than in other.toml" in line
+    line = refused("score", "run", "--benchmark", "other.toml", cwd=made)
+    assert "run/run.json" in line
+    assert "other.toml" in line
+
+
+def test_own_pages_can_answer_an_own_task(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        scan(str(tmp_path / "scans" / f"{name}.png"))
+        (tmp_path / "scans" / f"{name}.txt").write_text("道可道也", "utf-8")
+    text = DEFINITION.read_text("utf-8").replace("出自{site}", "出自某地")
+    (tmp_path / "own.toml").write_text(text, "utf-8")
+    words = ("data", "import", "pages", "scans", "--option", "task=bamboo_slip_transcription")
+    assert "--benchmark" in refused(*words, "--out", "pages", cwd=tmp_path)
+    done(*words, "--out", "pages", "--benchmark", "own.toml", cwd=tmp_path)
+    assert "0 errors" in done("data", "validate", "pages", cwd=tmp_path)
+
+
+def test_a_missing_plugin_is_an_error_of_every_command(made: Path) -> None:
+    text = f'plugins = ["no-x"]\n{DEFINITION.read_text("utf-8")}'
+    stored = made / "needing"
+    shutil.copytree(made / "dataset", stored)
+    (stored / "benchmark.toml").write_text(text, "utf-8")
+    for words in (["data", "validate", stored], ["plan", stored, "--model", "baseline:chance"]):
+        line = refused(*words, cwd=made)
+        assert "no-x, which is missing" in line
+        assert "benchmark.toml" in line
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "named"),
+    [
+        ('"Acc", "Acc_chance_corrected"', '"Accuracy"', ("tasks.dunhuang_dating", "'Accuracy'")),
+        ('rubric = "transcription"', 'rubric = "ocr"', ("bamboo_slip_transcription", "'ocr'")),
+        ('name = "Manuscripts"', 'name = "OBI-Bench"', ("keju ships", "'OBI-Bench'")),
+        ("tasks.dunhuang_dating", "tasks.page_ocr", ("'page_ocr'", "pages (keju)")),
+    ],
+)
+def test_check_refuses(old: str, new: str, named: tuple[str, ...], tmp_path: Path) -> None:
+    text = DEFINITION.read_text("utf-8")
+    assert old in text
+    (tmp_path / "own.toml").write_text(text.replace(old, new), "utf-8")
+    line = refused("benchmark", "check", "own.toml", cwd=tmp_path)
+    for word in ("own.toml", *named):
+        assert word in line
+
+
+def test_a_draft_is_written_once_and_accepted(tmp_path: Path) -> None:
+    done("benchmark", "new", "Mine", cwd=tmp_path)
+    before = (tmp_path / "Mine.toml").read_bytes()
+    assert "exists already" in refused("benchmark", "new", "Mine", cwd=tmp_path)
+    assert (tmp_path / "Mine.toml").read_bytes() == before
+    printed = done("benchmark", "check", "Mine.toml", cwd=tmp_path)
+    assert "    （问题）\n    A、唐代 B、宋代 C、元代 D、明代\n" in printed
+    assert tomllib.loads(before.decode())["name"] == "Mine"
+
+
+def installed(folder: Path, code: str) -> Path:
+    """A folder of packages, in which one provides the example's definition."""
+    package, about = folder / "slips", folder / "slips_benchmark-1.0.dist-info"
+    package.mkdir(parents=True)
+    about.mkdir()
+    (package / "__init__.py").write_text(code, "utf-8")
+    shutil.copy(DEFINITION, package / "benchmark.toml")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: slips-benchmark\nVersion: 1.0\n")
+    value = "slips:path" if code else "slips"
+    (about / "entry_points.txt").write_text(f"[keju.benchmarks]\nslips = {value}\n")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "code", ["", "def path():\n    return __file__.replace('__init__.py', 'benchmark.toml')\n"]
+)
+def test_an_installed_package_provides_a_benchmark(code: str, tmp_path: Path) -> None:
+    packages, folder = installed(tmp_path / "site", code), example(tmp_path / "work")
+    listed = keju("benchmark", "list", "--json", cwd=folder, path=packages)
+    assert json.loads(listed.stdout)[-1]["name"] == "Manuscripts"
+    assert "slips-benchmark" in json.loads(listed.stdout)[-1]["from"]
+    words = ["data", "import", "mapped", "items", "--map", "mapping.toml", "--out", "dataset"]
+    found = keju(*words, cwd=folder, path=packages)
+    assert found.returncode == 0, found.stderr
+    shutil.rmtree(packages)
+    done("plan", "dataset", "--model", "baseline:chance", cwd=folder)
+
+
+def test_a_stored_definition_is_used_instead_of_an_installed_one(tmp_path: Path) -> None:
+    packages, folder = installed(tmp_path / "site", ""), example(tmp_path / "work")
+    words = ["data", "import", "mapped", "items", "--map", "mapping.toml", "--out", "dataset"]
+    done(*words, "--benchmark", "manuscripts.toml", cwd=folder)
+    text = DEFINITION.read_text("utf-8")
+    changed = text.replace("转录简上", "抄写简上")
+    (packages / "slips" / "benchmark.toml").write_text(changed, "utf-8")
+    found = keju("plan", "dataset", "--model", "baseline:chance", cwd=folder, path=packages)
+    assert found.returncode == 0, found.stderr
+
+
+def test_a_broken_package_is_named(tmp_path: Path) -> None:
+    packages = installed(tmp_path / "site", "raise RuntimeError('no such file')\n")
+    line = refused("benchmark", "list", cwd=tmp_path, path=packages)
+    assert "slips-benchmark" in line
+    assert "no such file" in line
