@@ -24,7 +24,7 @@ from keju.benchmarks.definitions import Definition, parse_definition
 from keju.benchmarks.tasks import Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
-from keju.registry import PluginError, load_plugin_files, plugin_modules
+from keju.registry import PluginError, load_plugin_files, plugin_sources
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -204,7 +204,7 @@ def _has_plugin(name: str) -> bool:
     """Whether a distribution is installed, or a plug-in file (NAME.py) is loaded."""
     if name.endswith(".py"):
         load_plugin_files()
-        return any(Path(each.__file__ or "").name == name for each in plugin_modules())
+        return any(Path(each.path).name == name for each in plugin_sources())
     try:
         metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):
