@@ -102,8 +102,8 @@ def computes_here(spec: str) -> bool:
     return any(each.local for each in _known(kind))
 
 
-def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
-    """Open several models, each once.
+def open_models(specs: Sequence[str | Model], options: ModelOptions) -> list[Model]:
+    """Open several models, each once; one that is open already is used as it is.
 
     Raises:
         UsageError: none is named, or one twice; there are limits for pictures, or fields of a
@@ -111,24 +111,26 @@ def open_models(specs: Sequence[str], options: ModelOptions) -> list[Model]:
     """
     if not specs:
         raise UsageError("no model to ask. Name one with --model; keju models lists them")
-    if twice := [spec for spec, count in Counter(specs).items() if count > 1]:
+    spelled = [spec for spec in specs if isinstance(spec, str)]
+    if twice := [spec for spec, count in Counter(spelled).items() if count > 1]:
         raise UsageError(f"--model {twice[0]} is given twice")
     options.fit.check()
-    models = [open_model(spec, options) for spec in specs]
-    if twice := [name for name, count in Counter(m.name for m in models).items() if count > 1]:
+    models = [open_model(spec, options) if isinstance(spec, str) else spec for spec in specs]
+    names = [model.name for model in models]
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise UsageError(f"{twice[0]} is the name of two models. Choose different names")
     limits = set(options.fit.identity)
     said = {name.rpartition(".")[2] for model in models for name in model.identity}
     if limits and not limits & said:
         raise UsageError(
-            f"--max-pixels and --max-bytes: {', '.join(specs)} sees pictures as they are stored; "
+            f"--max-pixels and --max-bytes: {', '.join(names)} sees pictures as they are stored; "
             "only openai:, inspect: and http-ocr: models have limits"
         )
-    _check_taken(models, specs, options)
+    _check_taken(models, options)
     return models
 
 
-def _check_taken(models: Sequence[Model], specs: Sequence[str], options: ModelOptions) -> None:
+def _check_taken(models: Sequence[Model], options: ModelOptions) -> None:
     """Refuse options of an endpoint where no model has one; decoding may come from a preset."""
     given = {
         "--system-prompt": options.system_prompt,
@@ -140,8 +142,9 @@ def _check_taken(models: Sequence[Model], specs: Sequence[str], options: ModelOp
     if any(model.identity.get("kind") in ENDPOINTS for model in models):
         return
     if named := [option for option, value in given.items() if value]:
+        names = ", ".join(model.name for model in models)
         raise UsageError(
-            f"{', '.join(named)}: {', '.join(specs)} does not take these options; only openai: and "
+            f"{', '.join(named)}: {names} does not take these options; only openai: and "
             "inspect: models do"
         )
 

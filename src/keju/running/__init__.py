@@ -11,7 +11,8 @@ from keju.running.plan import Asked, estimate, plan_of
 from keju.running.plan_records import Plan, PlanRow
 from keju.running.presets import preset
 from keju.running.requests import request_count, requests
-from keju.running.run import RunSummary, ask_all, run
+from keju.running.run import ask_all, run, run_in_loop
+from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.running.throttle import Limits
@@ -43,5 +44,6 @@ __all__ = [
     "request_key",
     "requests",
     "run",
+    "run_in_loop",
     "summary_of",
 ]

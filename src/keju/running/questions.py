@@ -20,7 +20,8 @@ from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
 from keju.running.keys import request_key
 from keju.running.model_summary import summary_of
 from keju.running.outcomes import Job
-from keju.running.run import RunSummary, ask_all
+from keju.running.run import ask_all
+from keju.running.run_summary import RunSummary
 from keju.running.store import ResponseStore, Slot, Stored
 from keju.runs import RunFolder
 

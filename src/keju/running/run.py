@@ -3,33 +3,34 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import isfinite
 from pathlib import Path
+from typing import NamedTuple
 
 from rich.console import Console
 
 from keju.benchmarks.pair_forms import pair_form, reduction_of
 from keju.datasets.store import Dataset
-from keju.errors import UsageError, number_of
-from keju.items import TRUE_READING, Item, Record
-from keju.models import ModelOptions, open_models, role_of
+from keju.errors import UsageError
+from keju.items import TRUE_READING, Item
+from keju.models import Model, ModelOptions, open_models, role_of
 from keju.registry import check_installed
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.box_conventions import check_models
 from keju.running.budget import Purse
 from keju.running.diagnosis import diagnose
-from keju.running.failures import Hint, may_change
+from keju.running.interruption import Interruption
 from keju.running.lending import lend
-from keju.running.model_summary import ModelSummary
 from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
 from keju.running.pair_reducing import check_replayed, reduced_for_run
 from keju.running.progress import show
 from keju.running.reading import reader_of
 from keju.running.requests import to_ask
+from keju.running.run_summary import RunSummary
 from keju.running.selecting import Selection, select
 from keju.running.session import Session
 from keju.running.store import ResponseStore
@@ -49,78 +50,28 @@ _OURS = frozenset(
 )
 
 
-class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How a run went.
+class _Call(NamedTuple):
+    """What is asked of whom, as the caller says it."""
 
-    `interrupted`: it was stopped by the user or the system. `used_up` says what of its budget was
-    used up, if anything. `waiting` are requests that servers are working on in batches. `cost` is
-    what all the answers in the run cost by the price file, in `currency`; None without one.
-    """
-
-    out: str
-    items: int
-    models: tuple[ModelSummary, ...]
-    interrupted: bool = False
-    used_up: str = ""
-    waiting: int = 0
-    cost: float | None = None
-    currency: str = ""
-
-    @property
-    def failures(self) -> int:
-        """Requests whose response is a failure."""
-        return sum(model.statuses.get("failed", 0) for model in self.models)
-
-    @property
-    def left(self) -> int:
-        """Requests that have no response yet."""
-        return sum(model.left for model in self.models)
-
-    @property
-    def complete(self) -> bool:
-        """Whether every request has a response that is no failure."""
-        return not self.failures and not self.left
-
-    @property
-    def advice(self) -> str:
-        """What to do about failures and about what is left, one line; empty if nothing."""
-        hints = [
-            f"{model.model}: {Hint(model.hint, model.then).whole}"
-            for model in self.models
-            if model.hint
-        ]
-        halted = sum(model.left for model in self.models if model.hint)
-        if self.left > halted:
-            more = " with --retry-failed added, to ask the failed ones again too"
-            again = "Run the same command again to go on"
-            if self.waiting:
-                again = "Run the same command again later to collect what is ready"
-            if self.used_up.startswith("--max-cost"):
-                again = "Run it again with a higher --max-cost to go on"
-            return ". ".join([*hints, f"{again}{more if self._may_change else ''}"])
-        if hints:
-            return ". ".join(hints)
-        if self._may_change:
-            return "Run the same command again with --retry-failed to ask only the failed ones"
-        if self.failures:
-            return "The same requests would fail again. Correct what the failures name first"
-        return ""
-
-    @property
-    def _may_change(self) -> bool:
-        """Whether some failure may be an answer when it is asked again."""
-        return any(may_change(kind) for model in self.models for kind in model.failures)
+    dataset: Path
+    models: Sequence[str | Model]
+    out: Path
+    selection: Selection
+    options: ModelOptions
+    policy: Policy
+    console: Console | None
 
 
 def run(
     dataset_path: Path,
-    models: Sequence[str],
+    models: Sequence[str | Model],
     out: Path,
     *,
     selection: Selection | None = None,
     options: ModelOptions | None = None,
     policy: Policy | None = None,
     console: Console | None = None,
+    interruption: Interruption | None = None,
 ) -> RunSummary:
     """Ask models, or resume a run.
 
@@ -129,12 +80,13 @@ def run(
 
     Args:
         dataset_path: the dataset.
-        models: the models as they are spelled.
+        models: the models as they are spelled, or opened.
         out: the run folder; new, or one of the same dataset, settings and models.
         selection: which items, in which setting, how often.
         options: for all the models; what the dataset lends is filled in.
         policy: how many at once, how long and how often.
         console: where progress is shown; None shows none.
+        interruption: by which others can stop it; by default signals alone do.
 
     Raises:
         UsageError: something was asked for that makes no sense, `out` is another run or is being
@@ -142,19 +94,61 @@ def run(
         PrerequisiteError: a model needs something that is not installed.
         DataError: the dataset or the run is damaged, or the disk is full.
     """
-    selection, policy = selection or Selection(), policy or Policy()
-    options = options or ModelOptions()
-    _check(options, policy)
-    dataset = Dataset.open(dataset_path)
+    call = _Call(
+        dataset_path, models, out, selection or Selection(), options or ModelOptions(),
+        policy or Policy(), console,
+    )  # fmt: skip
+    with _opened(call) as session:
+        return asyncio.run(_go(session, call, interruption or Interruption()))
+
+
+async def run_in_loop(
+    dataset_path: Path,
+    models: Sequence[str | Model],
+    out: Path,
+    *,
+    selection: Selection | None = None,
+    options: ModelOptions | None = None,
+    policy: Policy | None = None,
+    console: Console | None = None,
+) -> RunSummary:
+    """The same as `run` in the running event loop, where models are asked in it.
+
+    What blocks (reading the dataset, opening models) is done in a thread. Signals stay with the
+    loop's owner: cancel the task to stop. Every response that came before is stored.
+
+    Raises:
+        KejuError: as `run`.
+    """
+    call = _Call(
+        dataset_path, models, out, selection or Selection(), options or ModelOptions(),
+        policy or Policy(), console,
+    )  # fmt: skip
+    loop, opened = asyncio.get_running_loop(), _opened(call)
+    # One thread for both, because the lock of the run belongs to a thread.
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            session = await asyncio.shield(loop.run_in_executor(thread, opened.__enter__))
+            return await _go(session, call, Interruption(signals=False))
+        finally:
+            await loop.run_in_executor(thread, opened.__exit__, None, None, None)
+
+
+@contextmanager
+def _opened(call: _Call) -> Iterator[Session]:
+    """The run, open for writing, with its models; nothing is asked yet."""
+    selection, policy, console = call.selection, call.policy, call.console
+    _check(call.options, policy)
+    dataset = Dataset.open(call.dataset)
     whole = bool(TRUE_READING.intersection(selection.settings))
     everything = dataset.items(partial(to_ask, transcription=whole))
     items = select(everything, selection, dataset.path)
-    options = with_own_prompts(options, selection)
+    options = with_own_prompts(call.options, selection)
     try:
-        asked = open_models(models, lend(dataset, everything, options))
+        asked = open_models(call.models, lend(dataset, everything, options))
     except UsageError:
-        if any(role_of(each) is None for each in models):
-            _check_plugins(out)
+        if any(isinstance(each, str) and role_of(each) is None for each in call.models):
+            _check_plugins(call.out)
         raise
     check_takes_prompts(asked, selection)
     if console:
@@ -163,7 +157,7 @@ def run(
             console.print(note, highlight=False, markup=False, soft_wrap=True)
     check_models(selection.boxes_of, [model.name for model in asked])
     check_replayed(asked, selection.pairs)
-    with ResponseStore(_folder(out)) as store:
+    with ResponseStore(_folder(call.out)) as store:
         whole_items = _reduced(dataset, items, selection, store.folder, console)
         if whole_items is not None:
             fewer = {item.id: item for item in whole_items if reduction_of(item)}
@@ -172,21 +166,29 @@ def run(
                 for item in items
             ]
         session = Session(dataset, asked, items, selection, store, whole_items)
-        purse = session.purse(policy.budget)
-        waiting = 0
         if policy.batch:
-            waiting, interrupted, lanes = _by_batches(session, policy, console)
+            _check_batches(session, policy)
         else:
             _check_no_batches(store.folder)
-            session.begin()
-            interrupted, lanes = asyncio.run(_go(session, policy, purse, console))
-        summaries = tuple(session.summary(lane) for lane in lanes)
+        yield session
+
+
+async def _go(session: Session, call: _Call, interruption: Interruption) -> RunSummary:
+    """Ask what is left, and sum up."""
+    policy = call.policy
+    purse = session.purse(policy.budget)
+    session.begin()
+    waiting = 0
+    if policy.batch:
+        waiting, lanes = await _by_batches(session, policy, call.console, interruption)
+    else:
+        lanes = await _ask(session, policy, purse, call.console, interruption)
     prices = policy.budget.prices
     return RunSummary(
-        out=str(out),
+        out=str(call.out),
         items=len(session.asked),
-        models=summaries,
-        interrupted=interrupted,
+        models=tuple(session.summary(lane) for lane in lanes),
+        interrupted=bool(interruption.count),
         used_up=purse.used_up,
         waiting=waiting,
         cost=purse.spent if prices else None,
@@ -227,83 +229,76 @@ def _reduced(
     return reduced_for_run(dataset, items, selection.pairs, known)
 
 
-async def _go(
-    session: Session, policy: Policy, purse: Purse, console: Console | None
-) -> tuple[bool, list[Lane]]:
-    """Have the images read where that comes first, then have the items answered.
-
-    Returns:
-        Whether it was interrupted, and how it went with each model.
-    """
+async def _ask(
+    session: Session,
+    policy: Policy,
+    purse: Purse,
+    console: Console | None,
+    interruption: Interruption,
+) -> list[Lane]:
+    """Have the images read where that comes first, then have the items answered."""
     dataset, store = session.dataset, session.store
     try:
         reading = session.reading_lanes(policy)
-        asker = Asker(dataset, reading, store.append_reading, policy, purse)
-        interrupted = bool(reading) and await ask_all(asker, console)
+        if reading:
+            asker = Asker(dataset, reading, store.append_reading, policy, purse)
+            await ask_all(asker, console, interruption)
         session.note_timings(reading)
         lanes = [session.lane(model, policy) for model in session.models]
         session.note_declined()
-        if not interrupted and not purse.used_up:
+        if not interruption.count and not purse.used_up:
             asker = Asker(dataset, lanes, store.append, policy, purse)
-            interrupted = await ask_all(asker, console)
+            await ask_all(asker, console, interruption)
             session.note_timings(lanes)
         for lane in lanes:
             await diagnose(lane)
     finally:
         for model in session.models:
             await model.close()
-    return interrupted, lanes
+    return lanes
 
 
-def _by_batches(
-    session: Session, policy: Policy, console: Console | None
-) -> tuple[int, bool, list[Lane]]:
-    """Collect from the vendors' batches and submit to them, or wait for those of Inspect's.
-
-    Returns:
-        How many requests are waited for, whether it was interrupted, and how it went with each
-        model.
-
-    Raises:
-        UsageError: a model has no batches, or images are to be read first.
-    """
+def _check_batches(session: Session, policy: Policy) -> None:
     # Imported only now: this brings the HTTP client.
-    from keju.models.inspect_provider import InspectModel  # noqa: PLC0415
-    from keju.running.batching import (  # noqa: PLC0415
-        BatchLane,
-        HeldLane,
-        check_batchable,
-        held,
-    )
+    from keju.running.batching import check_batchable  # noqa: PLC0415
 
     check_batchable(session.models, policy)
     if any(reader_of(m, way.setting) for m in session.models for way in session.selection.ways):
         raise UsageError("--batch: images cannot be read first in batches. Use --setting image")
-    session.begin()
+
+
+async def _by_batches(
+    session: Session, policy: Policy, console: Console | None, interruption: Interruption
+) -> tuple[int, list[Lane]]:
+    """Collect from the vendors' batches and submit to them, or wait for those of Inspect's.
+
+    Returns:
+        How many requests are waited for, and how it went with each model.
+    """
+    # Imported only now: this brings the HTTP client.
+    from keju.models.inspect_provider import InspectModel  # noqa: PLC0415
+    from keju.running.batching import BatchLane, HeldLane, held  # noqa: PLC0415
+
     lanes = [
         session.lane(model, held(policy) if isinstance(model, InspectModel) else policy)
         for model in session.models
     ]
     session.note_declined()
     dataset, store = session.dataset, session.store
-
-    async def go() -> tuple[int, bool]:
-        waiting, interrupted = 0, False
-        try:
-            for lane in lanes:
-                if isinstance(lane.model, InspectModel):
-                    waited = HeldLane(lane, dataset, store.append, policy)
-                    interrupted |= await waited.run(lambda asker: ask_all(asker, console))
-                    continue
-                batched = BatchLane(lane, dataset, store.folder, store.append, policy)
-                await batched.run()
-                waiting += batched.waiting
-        finally:
-            for model in session.models:
-                await model.close()
-        return waiting, interrupted
-
-    return *asyncio.run(go()), lanes
+    waiting = 0
+    try:
+        for lane in lanes:
+            if isinstance(lane.model, InspectModel):
+                waited = HeldLane(lane, dataset, store.append, policy)
+                await waited.run(lambda asker: ask_all(asker, console, interruption))
+                continue
+            batched = BatchLane(lane, dataset, store.folder, store.append, policy)
+            await batched.run()
+            waiting += batched.waiting
+    finally:
+        for model in session.models:
+            await model.close()
+    return waiting, lanes
 
 
 def _check_no_batches(folder: RunFolder) -> None:
@@ -314,60 +309,26 @@ def _check_no_batches(folder: RunFolder) -> None:
         )
 
 
-async def ask_all(asker: Asker, console: Console | None) -> bool:
-    """Run the asker, with progress and signals; whether it was interrupted by one."""
+async def ask_all(
+    asker: Asker, console: Console | None, interruption: Interruption | None = None
+) -> bool:
+    """Run the asker with progress until it is done or interrupted; whether it was interrupted."""
+    interruption = interruption or Interruption()
     shown = asyncio.create_task(show(asker.lanes, console)) if console else None
     task = asyncio.create_task(asker.run())
-    interrupted = False
     try:
-        with _signals(asker, task, console) as signals:
+        with interruption.watching(asker, task, console):
             try:
                 await task
             except asyncio.CancelledError:
-                if not signals:
+                if not interruption.count:
                     raise
-            interrupted = bool(signals)
     finally:
         if shown:
             shown.cancel()
             with suppress(asyncio.CancelledError):
                 await shown
-    return interrupted
-
-
-@contextmanager
-def _signals(
-    asker: Asker, task: asyncio.Task[None], console: Console | None
-) -> Iterator[list[int]]:
-    """Let the first signal stop the asker and the second cancel it; yields those that came."""
-    loop = asyncio.get_running_loop()
-    came: list[int] = []
-    installed: list[signal.Signals] = []
-
-    def on_signal(number: int) -> None:
-        came.append(number)
-        if len(came) > 1:
-            task.cancel()
-            return
-        asker.stop()
-        if console and asker.in_flight:
-            console.print(
-                f"Stopping. Waiting for {number_of(asker.in_flight, 'answer')} under way; "
-                "Ctrl-C again leaves them.",
-                highlight=False,
-                soft_wrap=True,
-            )
-
-    for each in (signal.SIGINT, signal.SIGTERM):
-        # Not to be had outside the main thread and on Windows; there Ctrl-C cancels at once.
-        with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(each, on_signal, each)
-            installed.append(each)
-    try:
-        yield came
-    finally:
-        for each in installed:
-            loop.remove_signal_handler(each)
+    return bool(interruption.count)
 
 
 def _check(options: ModelOptions, policy: Policy) -> None:

@@ -1,0 +1,74 @@
+"""`Interruption`: stop a run by Ctrl-C, by SIGTERM or from another thread."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Lock
+
+from rich.console import Console
+
+from keju.errors import number_of
+from keju.running.ask import Asker
+
+
+class Interruption:
+    """Stops a run: the first one sends nothing more, the second does not wait for what is sent.
+
+    Args:
+        signals: whether SIGINT and SIGTERM interrupt; false inside an event loop of others.
+    """
+
+    def __init__(self, *, signals: bool = True) -> None:
+        self._signals = (signal.SIGINT, signal.SIGTERM) if signals else ()
+        self._lock = Lock()
+        self._act: Callable[[], object] = int
+        self.count = 0
+
+    def interrupt(self) -> None:
+        """Interrupt the run, from any thread; also before anything is asked."""
+        with self._lock:
+            self.count += 1
+            self._act()
+
+    @contextmanager
+    def watching(
+        self, asker: Asker, task: asyncio.Task[None], console: Console | None
+    ) -> Iterator[None]:
+        """Let interruptions stop the asker, and then cancel its task."""
+        loop = asyncio.get_running_loop()
+
+        def act() -> None:
+            if self.count > 1:
+                task.cancel()
+                return
+            asker.stop()
+            if console and asker.in_flight:
+                console.print(
+                    f"Stopping. Waiting for {number_of(asker.in_flight, 'answer')} under way; "
+                    "Ctrl-C again leaves them.",
+                    highlight=False,
+                    soft_wrap=True,
+                )
+
+        with self._lock:
+            self._act = lambda: loop.call_soon_threadsafe(act)
+        if self.count:
+            act()
+        installed = list(self._install(loop))
+        try:
+            yield
+        finally:
+            for each in installed:
+                loop.remove_signal_handler(each)
+            with self._lock:
+                self._act = int
+
+    def _install(self, loop: asyncio.AbstractEventLoop) -> Iterator[signal.Signals]:
+        for each in self._signals:
+            # Not to be had outside the main thread and on Windows; there Ctrl-C cancels at once.
+            with suppress(NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(each, self.interrupt)
+                yield each

@@ -1,0 +1,70 @@
+"""`RunSummary`: how a run went, and what to do next."""
+
+from __future__ import annotations
+
+from keju.items import Record
+from keju.running.failures import Hint, may_change
+from keju.running.model_summary import ModelSummary
+
+
+class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """How a run went.
+
+    `interrupted`: it was stopped by the user or the system. `used_up` says what of its budget was
+    used up, if anything. `waiting` are requests that servers are working on in batches. `cost` is
+    what all the answers in the run cost by the price file, in `currency`; None without one.
+    """
+
+    out: str
+    items: int
+    models: tuple[ModelSummary, ...]
+    interrupted: bool = False
+    used_up: str = ""
+    waiting: int = 0
+    cost: float | None = None
+    currency: str = ""
+
+    @property
+    def failures(self) -> int:
+        """Requests whose response is a failure."""
+        return sum(model.statuses.get("failed", 0) for model in self.models)
+
+    @property
+    def left(self) -> int:
+        """Requests that have no response yet."""
+        return sum(model.left for model in self.models)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every request has a response that is no failure."""
+        return not self.failures and not self.left
+
+    @property
+    def advice(self) -> str:
+        """What to do about failures and about what is left, one line; empty if nothing."""
+        hints = [
+            f"{model.model}: {Hint(model.hint, model.then).whole}"
+            for model in self.models
+            if model.hint
+        ]
+        halted = sum(model.left for model in self.models if model.hint)
+        if self.left > halted:
+            more = " with --retry-failed added, to ask the failed ones again too"
+            again = "Run the same command again to go on"
+            if self.waiting:
+                again = "Run the same command again later to collect what is ready"
+            if self.used_up.startswith("--max-cost"):
+                again = "Run it again with a higher --max-cost to go on"
+            return ". ".join([*hints, f"{again}{more if self._may_change else ''}"])
+        if hints:
+            return ". ".join(hints)
+        if self._may_change:
+            return "Run the same command again with --retry-failed to ask only the failed ones"
+        if self.failures:
+            return "The same requests would fail again. Correct what the failures name first"
+        return ""
+
+    @property
+    def _may_change(self) -> bool:
+        """Whether some failure may be an answer when it is asked again."""
+        return any(may_change(kind) for model in self.models for kind in model.failures)
