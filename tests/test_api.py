@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import keju
 from keju import api
+from keju.cli.app import app
 from keju.errors import DataError, KejuError, UsageError
 
 SIGNATURES = {
@@ -18,6 +20,7 @@ SIGNATURES = {
     "normalize: 'Layer | None' = 'script') -> 'float'",
     "extract": "(task: 'str', text: 'str', *, item: 'Item | None' = None, query: 'str' = '', "
     "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
+    "open_run": "(path: 'AnyPath') -> 'Run'",
     "load": "(dataset: 'AnyPath') -> 'Dataset'",
     "model": "(spelling: 'str', *, summary: 'str', role: 'Role' = 'model', local: 'bool' = False, "
     "packages: 'Sequence[str]' = (), program: 'str' = '', install: 'str' = '', key: 'str' = '') "
@@ -37,18 +40,57 @@ SIGNATURES = {
     "step": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1) -> "
     "'Callable[[Run[S]], Run[S]]'",
 }
+PARAMETERS = {
+    "run": {
+        "dataset": ..., "models": ..., "out": ..., "tasks": None, "limit": None, "sample": None,
+        "seed": 0, "rounds": None, "preset": "", "settings": None, "scripts": None,
+        "wordings": None, "boxes": None, "items": None, "pairs": None, "shard": None,
+        "base_url": "", "api_key_env": "OPENAI_API_KEY", "concurrency": None, "temperature": None,
+        "top_p": None, "top_k": None, "max_tokens": None, "sampling_seed": None,
+        "system_prompt": "", "reasoning_effort": None, "thinking": None, "extra_body": {},
+        "dtype": "unknown", "timeout": 600.0, "max_pixels": None, "max_bytes": None,
+        "max_cost": None, "max_requests": None, "max_hours": None, "prices": None,
+        "per_minute": None, "tokens_per_minute": None, "images_per_minute": None, "batch": False,
+        "retry_failed": False, "reading_order": True, "progress": False,
+    },
+    "compare": {
+        "first": ..., "second": None, "models": None, "settings": None, "scripts": None,
+        "wordings": None, "model": "", "setting": "", "script": "", "wording": "",
+        "protocol": "strict",
+    },
+}  # fmt: skip
+"""The parameters of functions with many, with their defaults."""
 TYPES = {
+    "Comparison": {"first", "second", "verdict", "notes", "tasks", "to_frame", "to_dict"},
     "Dataset": {"items", "item", "image_bytes", "to_frame", "manifest", "path"},
     "Extracted": {"answer", "rule", "source"},
     "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
+    "Leaderboard": {"overall", "domains", "tasks", "notes", "to_frame", "to_pandas"},
     "Line": {"id", "text", "polygon", "box", "kind"},
     "Page": {"lines", "width", "height", "image_name"},
-    "Results": {"scores", "to_frame", "tasks", "overall"},
+    "PythonModel": {"name", "identity"},
+    "Results": {"scores", "to_frame", "tasks", "overall", "leaderboard"},
+    "Run": {
+        "path",
+        "summary",
+        "manifest",
+        "models",
+        "items",
+        "dataset",
+        "responses",
+        "score",
+        "report",
+    },
 }
 COLUMNS = [
     "model", "setting", "script", "wording", "protocol", "task", "query", "metric", "main",
     "value", "without_failures", "item_mean", "items", "scored", "signature",
 ]  # fmt: skip
+
+
+def _default(parameter: inspect.Parameter) -> object:
+    """The default of a parameter; one that is made anew for each call is empty."""
+    return {} if repr(parameter.default) == "<factory>" else parameter.default
 
 
 def items_of(task: str) -> list[keju.Item]:
@@ -60,17 +102,40 @@ def column(text: str, x: float) -> keju.Line:
 
 
 def test_public_names_and_signatures_are_these():
-    assert set(keju.__all__) == {"__version__", *SIGNATURES, *TYPES}
+    assert set(keju.__all__) == {"__version__", *SIGNATURES, *PARAMETERS, "arun", *TYPES}
     assert dir(keju) == sorted(keju.__all__)
     assert keju.__all__ == ["__version__", *api.__all__]
     found = {name: str(inspect.signature(getattr(keju, name))) for name in SIGNATURES}
     assert found == SIGNATURES
+    for name, parameters in {**PARAMETERS, "arun": PARAMETERS["run"]}.items():
+        signature = inspect.signature(getattr(keju, name)).parameters
+        assert list(signature) == list(parameters)
+        given = {key: value for key, value in parameters.items() if value is not ...}
+        assert {n: _default(each) for n, each in signature.items() if n in given} == given
+
+
+def test_the_options_of_run_are_those_of_the_command():
+    command = typer.main.get_command(app).commands["run"]
+    names = {each.name for each in command.params}
+    renamed = {"task": "tasks", "setting": "settings", "script": "scripts", "wording": "wordings",
+               "item_list": "items", "model": "models", "folder": "out"}  # fmt: skip
+    ours = set(PARAMETERS["run"]) - {"progress"}
+    assert {renamed.get(name, name) for name in names} == ours
+    defaults = {renamed.get(each.name, each.name): each.default for each in command.params}
+    for name in ours - {"dataset", "models", "out", "extra_body"}:
+        assert defaults[name] == PARAMETERS["run"][name], name
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_public_types_have_these_members(name):
     # Attributes that a constructor sets are not in dir() of its class.
-    made = {"Dataset": {"manifest", "path"}, "Results": {"scores"}}.get(name, set())
+    made = {
+        "Dataset": {"manifest", "path"},
+        "Results": {"scores"},
+        "Run": {"summary"},
+        "Comparison": TYPES["Comparison"],
+        "Leaderboard": TYPES["Leaderboard"],
+    }.get(name, set())
     assert TYPES[name] <= {*dir(getattr(keju, name)), *made}
 
 
@@ -196,7 +261,9 @@ def test_a_dataset_is_iterated_counted_and_tabulated(tmp_path):
     assert keju.load(str(dataset.path)).manifest == keju.load(dataset.path).manifest
 
 
-@pytest.mark.parametrize("read", ["load", "read_page_xml", "read_alto", "read_hocr", "score"])
+@pytest.mark.parametrize(
+    "read", ["load", "open_run", "read_page_xml", "read_alto", "read_hocr", "score"]
+)
 def test_paths_are_checked(read, tmp_path):
     for path in (tmp_path / "none", str(tmp_path / "none"), "s3://bucket/none"):
         with pytest.raises(KejuError):

@@ -5,31 +5,44 @@ a `TypeError`, a value that cannot be used a `ValueError`, and a file that is no
 `keju.errors.KejuError`.
 """
 
+from keju.api.comparing import Comparison, compare
 from keju.api.data import load, read_alto, read_hocr, read_page_xml, reading_order
+from keju.api.leaderboards import Leaderboard
+from keju.api.running import arun, run
+from keju.api.runs import Run, open_run
 from keju.api.scores import Results, score
 from keju.api.texts import cer, extract
 from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
+from keju.models.python_function import PythonModel
 from keju.plugins import model, reader, source, step
 from keju.scoring import Extracted
 
 __all__ = [
+    "Comparison",
     "Dataset",
     "Extracted",
     "Item",
+    "Leaderboard",
     "Line",
     "Page",
+    "PythonModel",
     "Results",
+    "Run",
+    "arun",
     "cer",
+    "compare",
     "extract",
     "load",
     "model",
+    "open_run",
     "read_alto",
     "read_hocr",
     "read_page_xml",
     "reader",
     "reading_order",
+    "run",
     "score",
     "source",
     "step",

@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import polars as pl
 
 from keju.api.inputs import AnyPath, item_of, listed, path_of, text_of
+from keju.api.leaderboards import Leaderboard, leaderboard_of
 from keju.api.texts import response_of
 from keju.benchmarks import query_of
 from keju.benchmarks import task as task_named
@@ -41,8 +42,9 @@ class Results:
     ``.to_pandas()``. All values are fractions.
     """
 
-    def __init__(self, scores: Sequence[Score]) -> None:
+    def __init__(self, scores: Sequence[Score], run: RunFolder | None = None) -> None:
         self.scores = tuple(scores)
+        self._run = run
 
     def __repr__(self) -> str:
         models = ", ".join(dict.fromkeys(score.model for score in self.scores))
@@ -51,6 +53,18 @@ class Results:
     def to_frame(self) -> pl.DataFrame:
         """A table with one row for each item, metric and protocol: the columns of RUN/scores."""
         return scores_frame(self.scores)
+
+    def leaderboard(self) -> Leaderboard:
+        """The models of the run in order, with intervals and ranks.
+
+        Raises:
+            ValueError: these are not the scores of a run, so that the models did not necessarily
+                answer the same items.
+            KejuError: the run has other responses than those that were scored.
+        """
+        if self._run is None:
+            raise ValueError("a leaderboard is of a run. Score one with keju.score(run)")
+        return leaderboard_of(self._run, self.scores)
 
     @cached_property
     def tasks(self) -> pl.DataFrame:
@@ -153,7 +167,8 @@ def score(
     path = path_of(responses)
     encoders = Encoders({}, default_cache_path())
     if path.is_dir():
-        return Results(score_run(RunFolder.open(path), protocols, encoders))
+        run = RunFolder.open(path)
+        return Results(score_run(run, protocols, encoders), run)
     return Results(score_file(path, protocols, encoders).scores)
 
 

@@ -190,6 +190,31 @@ def comparison_table(compared: Comparison) -> Table:
     return table
 
 
+def verdict_of(compared: Comparison) -> str:
+    """Which side is better in which tasks, or what is needed to know it, in a sentence or two."""
+    one, other = compared.first, compared.second
+    found = compared.tasks
+    parts = []
+    for side, name, rival in (("first", one, other), ("second", other, one)):
+        if ahead := [each for each in found if each.better == side]:
+            named = [f"{_place(each)} ({100 * each.difference:+.1f} points)" for each in ahead]
+            parts.append(f"{name} is significantly better than {rival} in {_listed(named)}.")
+    few = [each for each in found if each.needed is not None and each.groups < each.needed]
+    open_ = [each for each in found if not each.better and each.p is not None and each not in few]
+    if open_:
+        named = [_place(each) for each in open_]
+        parts.append(f"No significant difference between {one} and {other} in {_listed(named)}.")
+    if few:
+        more = max((each.needed or 0) - each.groups for each in few)
+        parts.append(
+            f"Too few groups for a verdict in {_listed([_place(each) for each in few])}: "
+            f"{number_of(more, 'more group is', 'more groups are')} needed."
+        )
+    if untested := [_place(each) for each in found if each.p is None and each not in few]:
+        parts.append(f"Not tested: {_listed(untested)}.")
+    return " ".join(parts)
+
+
 def comparison_lines(compared: Comparison) -> Iterator[str]:
     """What the table's columns mean, what could be found, and what could not be tested."""
     yield (

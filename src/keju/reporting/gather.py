@@ -196,11 +196,14 @@ class Gathered(msgspec.Struct, dict=True):
         ]
 
 
-def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
+def gather(
+    paths: Sequence[Path], *, picture_bytes: int, scores: Iterable[Score] | None = None
+) -> Gathered:
     """Read the runs of a report.
 
     A model that answered in several runs or prompt variants gets a name for each. `picture_bytes`
-    is the most that the pictures may weigh, all runs together.
+    is the most that the pictures may weigh, all runs together. `scores` are those of a single run;
+    by default the stored scores of each are read.
 
     Raises:
         UsageError: a path is not a run, or the run has no scores or has changed since.
@@ -223,7 +226,8 @@ def gather(paths: Sequence[Path], *, picture_bytes: int) -> Gathered:
             unique = f"{item.id} · {names[manifest.items_key]}"
             named = replace(item, id=unique) if key[1:] in shared else item
             gathered.asked.setdefault(key, Asked(named, run, []))
-        _add_run(gathered, run, folder, spoken, SharedAnswers(its))
+        known = _scores_by_response(folder, scores)
+        _add_run(gathered, run, folder, spoken, SharedAnswers(its), known)
     places = {name: place for place, name in enumerate(gathered.voices)}
     for asked in gathered.asked.values():
         asked.answers.sort(key=lambda each: (places[each.model], each.response.round))
@@ -275,9 +279,13 @@ def _dataset_of(folder: RunFolder, manifest: RunManifest) -> Path | None:
 
 
 def _add_run(
-    gathered: Gathered, run: Run, folder: RunFolder, spoken: Counter[str], shared: SharedAnswers
+    gathered: Gathered,
+    run: Run,
+    folder: RunFolder,
+    spoken: Counter[str],
+    shared: SharedAnswers,
+    scores: Mapping[tuple[str, str, str], list[Score]],
 ) -> None:
-    scores = _scores_by_response(folder)
     ranked = {(model, item) for model, item, _ in scores}
     variants = list(dict.fromkeys(variant_of(response) for response in folder.responses()))
     for model, reasons in run.manifest.not_asked.items():
@@ -364,11 +372,14 @@ def _ranking(first: Response, scores: Sequence[Score]) -> Response:
     return replace(first, text=best, thinking="", error=None, status=scores[0].status)
 
 
-def _scores_by_response(folder: RunFolder) -> dict[tuple[str, str, str], list[Score]]:
+def _scores_by_response(
+    folder: RunFolder, scores: Iterable[Score] | None
+) -> dict[tuple[str, str, str], list[Score]]:
+    if scores is None:
+        scores = (score for _, of_model in stored_scores(folder) for score in of_model)
     found: dict[tuple[str, str, str], list[Score]] = {}
-    for _, scores in stored_scores(folder):
-        for score in scores:
-            found.setdefault((score.model, score.item, score.key), []).append(score)
+    for score in scores:
+        found.setdefault((score.model, score.item, score.key), []).append(score)
     return found
 
 

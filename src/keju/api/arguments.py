@@ -1,0 +1,66 @@
+"""Parameters of functions that are declared as the fields of a record, and their check."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, get_type_hints
+
+import msgspec
+
+_P = ParamSpec("_P")
+_C = TypeVar("_C")
+_T = TypeVar("_T")
+
+
+def called_as(make: Callable[_P, _C]) -> Callable[[Callable[[_C], _T]], Callable[_P, _T]]:
+    """Give a function the parameters of a record, which it receives."""
+    signature = inspect.signature(make)
+
+    def decorate(function: Callable[[_C], _T]) -> Callable[_P, _T]:
+        @wraps(function)
+        def called(*args: _P.args, **options: _P.kwargs) -> _T:
+            if unknown := next((name for name in options if name not in signature.parameters), ""):
+                near = get_close_matches(unknown, signature.parameters, n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                raise TypeError(f"{function.__name__}() has no option {unknown!r}.{hint}")
+            return function(make(*args, **options))
+
+        returned = inspect.signature(function).return_annotation
+        # What help() and notebooks show.
+        vars(called)["__signature__"] = signature.replace(return_annotation=returned)
+        return called
+
+    return decorate
+
+
+def checked_options(
+    record: msgspec.Struct,
+    declared: type[msgspec.Struct],
+    special: Mapping[str, Callable[[str, Any], object]] | None = None,
+) -> dict[str, Any]:
+    """The values of the fields that `declared` has, each with the type that it has there.
+
+    Args:
+        record: the values.
+        declared: the fields and their types.
+        special: checks of the fields whose types JSON does not have, by name.
+
+    Raises:
+        TypeError: a value has another type.
+        ValueError: a value is not one of those that the field has.
+    """
+    found = {}
+    for name, hint in get_type_hints(declared).items():
+        value = getattr(record, name)
+        if special and name in special:
+            found[name] = special[name](name, value)
+            continue
+        try:
+            found[name] = msgspec.convert(value, hint)
+        except msgspec.ValidationError as error:
+            kind = ValueError if str(error).startswith("Invalid") else TypeError
+            raise kind(f"{name} is {value!r}. {error}") from None
+    return found

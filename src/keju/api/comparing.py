@@ -1,0 +1,113 @@
+"""`compare`: two runs, models or prompt variants, task by task."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import polars as pl
+
+from keju.api.arguments import called_as, checked_options
+from keju.api.inputs import AnyPath, path_of
+from keju.items import Protocol
+from keju.reporting import comparing
+from keju.reporting.comparing import comparison_lines, comparison_of, verdict_of
+from keju.reporting.comparison_sides import Wanted
+from keju.runs import RunFolder
+from keju.scoring import TaskComparison
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Two sides compared over the items that both answered.
+
+    `first` and `second` are their names. `verdict` says in a sentence which is better where, or
+    how many more groups are needed. `notes` are what else one must know. `tasks` has a row for each
+    task: both values of the main metric, their difference (first - second) with its 95 % interval
+    `low` to `high`, `p` and `p_holm` (adjusted over the tasks), `better` (``first``, ``second`` or
+    empty), the numbers of items and groups, `needed` (groups with which a p of .05 can be reached),
+    `more_groups` (how many of these are missing) and `detectable` (the true difference that is
+    found four times in five). Values are fractions.
+    """
+
+    first: str
+    second: str
+    verdict: str
+    notes: tuple[str, ...]
+    tasks: pl.DataFrame
+    _found: comparing.Comparison
+
+    def __repr__(self) -> str:
+        return f"Comparison({self.first!r}, {self.second!r}: {self.verdict})"
+
+    def to_frame(self) -> pl.DataFrame:
+        """The table `tasks`."""
+        return self.tasks
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``keju compare --json`` prints."""
+        found: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self._found))
+        return found
+
+
+class _Options(Wanted, frozen=True, kw_only=True):
+    """What differs between the sides, what both share, and whose metrics are compared."""
+
+    protocol: Protocol = "strict"
+
+
+class Sides(_Options, frozen=True, kw_only=False):
+    """The arguments of `compare`."""
+
+    first: AnyPath
+    second: AnyPath | None = None
+
+
+@called_as(Sides)
+def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are those of `Sides`
+    """Compare two models, runs, settings, scripts or wordings, as ``keju compare`` does.
+
+    Args:
+        first: a scored run, or its path.
+        second: another one; None compares two models or prompt variants of the first.
+        options: those of ``keju compare``: `models`, `settings`, `scripts` and `wordings` are pairs
+            with one name for each side; `model`, `setting`, `script` and `wording` are of both.
+            `protocol` is the one whose main metrics are compared, ``official`` or ``strict``.
+
+    Raises:
+        TypeError: a value has another type.
+        ValueError: `protocol` is not one of these.
+        KejuError: a run has not been scored, or the two sides cannot be determined.
+    """
+    options = checked_options(sides, _Options)
+    protocol: Protocol = options.pop("protocol")
+    paths = [sides.first] if sides.second is None else [sides.first, sides.second]
+    runs = [RunFolder.open(path_of(path)) for path in paths]
+    found = comparison_of(runs, protocol, Wanted(**options))
+    return Comparison(
+        first=found.first,
+        second=found.second,
+        verdict=verdict_of(found),
+        notes=tuple(comparison_lines(found)),
+        tasks=pl.DataFrame(map(_row, found.tasks), schema=_TASKS),
+        _found=found,
+    )
+
+
+_Types = dict[str, type[pl.DataType] | pl.DataType]
+_NUMBERS: _Types = dict.fromkeys(("low", "high", "p", "p_holm"), pl.Float64)
+_GROUPS: _Types = dict.fromkeys(("items", "groups", "needed", "more_groups"), pl.Int64)
+_TASKS = pl.Schema(
+    dict.fromkeys(("task", "query", "metric"), pl.String)
+    | dict.fromkeys(("first", "second", "difference"), pl.Float64)
+    | _NUMBERS
+    | {"better": pl.String}
+    | _GROUPS
+    | {"detectable": pl.Float64}
+)
+
+
+def _row(each: TaskComparison) -> dict[str, object]:
+    more = None if each.needed is None else max(0, each.needed - each.groups)
+    return {**msgspec.structs.asdict(each), "more_groups": more}

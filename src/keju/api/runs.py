@@ -1,0 +1,154 @@
+"""`Run`: what models answered, with its scores and its report; `open_run` opens one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, get_args
+
+import polars as pl
+
+from keju.api.inputs import AnyPath, path_of
+from keju.api.scores import ProtocolChoice, Results, score
+from keju.datasets import Dataset
+from keju.items import Item, Response
+from keju.reporting import write_report
+from keju.reporting.engine_times import Costs
+from keju.running import RunSummary
+from keju.running.prices import read_prices
+from keju.runs import RunFolder, RunManifest
+
+Language = Literal["en", "zh"]
+
+
+class Run(os.PathLike[str]):
+    """A run: the items that were asked, and the responses of the models.
+
+    It stands for its directory wherever a path is taken. `summary` has the counts of the call of
+    `keju.run` that returned it: `items`, `models`, `failures`, `left`, `complete`, `advice`; it is
+    None where the run was opened.
+    """
+
+    def __init__(self, folder: RunFolder, summary: RunSummary | None = None) -> None:
+        self._folder = folder
+        self.summary = summary
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.path)!r}, models: {', '.join(self.models) or 'none'})"
+
+    @property
+    def path(self) -> Path:
+        """The directory of the run."""
+        return self._folder.path
+
+    @property
+    def manifest(self) -> RunManifest:
+        """What run.json records: dataset, models with their identities, settings, versions."""
+        return self._folder.manifest()
+
+    @property
+    def models(self) -> list[str]:
+        """The names of the models that were asked."""
+        return list(self.manifest.models)
+
+    def items(self) -> list[Item]:
+        """The items that were asked, with their references."""
+        return self._folder.items()
+
+    def dataset(self) -> Dataset:
+        """The dataset, which has the images.
+
+        Raises:
+            KejuError: it is not where it was when the run was made.
+        """
+        return self._folder.dataset()
+
+    def responses(self) -> pl.DataFrame:
+        """A table with one row for each stored response.
+
+        A failed request has an `error` (its kind) with a `message`, and no text.
+        """
+        return pl.DataFrame(map(_response_row, self._folder.responses()), schema=_RESPONSES)
+
+    def score(self, *, protocol: ProtocolChoice = "both") -> Results:
+        """Score the responses, as `keju.score` does."""
+        return score(self, protocol=protocol)
+
+    def report(
+        self,
+        path: AnyPath,
+        *,
+        others: Sequence[AnyPath] = (),
+        published: bool = False,
+        prices: AnyPath | None = None,
+        language: Language = "en",
+    ) -> Path:
+        """Write the report of the scored run.
+
+        Args:
+            path: an HTML file, or a directory for thousands of items.
+            others: other runs (or their paths) to be shown with this one.
+            published: whether the printed results of the papers are shown beside the run's.
+            prices: a price file, or ``example``, for the costs.
+            language: of the words of the report: ``en`` or ``zh``.
+
+        Returns:
+            The HTML file that was written.
+
+        Raises:
+            TypeError: a value has another type.
+            ValueError: there is no such language.
+            KejuError: the run has not been scored, or `path` is not a place for a report.
+        """
+        if language not in get_args(Language):
+            raise ValueError(f"language is {language!r}. Use en or zh")
+        if isinstance(others, str | os.PathLike):
+            raise TypeError(f"others is a {type(others).__name__}. Give a list of runs or paths")
+        costs = Costs(None if prices is None else read_prices(path_of(prices)))
+        made = write_report(
+            [self.path, *map(path_of, others)],
+            path_of(path),
+            published=published,
+            language=language,
+            costs=costs,
+        )
+        return made.page
+
+
+def open_run(path: AnyPath) -> Run:
+    """Open a run that `keju.run` or ``keju run`` made.
+
+    Raises:
+        TypeError: `path` is not a path.
+        KejuError: there is no run, or it is damaged.
+    """
+    folder = RunFolder.open(path_of(path))
+    folder.manifest()
+    return Run(folder)
+
+
+_RESPONSES = pl.Schema(
+    dict.fromkeys(
+        ("item", "task", "query", "model", "setting", "script", "wording"), pl.String
+    )
+    | {"round": pl.Int64, "candidate": pl.Int64}
+    | dict.fromkeys(("status", "text", "thinking", "finish_reason"), pl.String)
+    | {"error": pl.String, "message": pl.String}
+    | {"input_tokens": pl.Int64, "output_tokens": pl.Int64}
+    | {"seconds": pl.Float64, "attempts": pl.Int64, "key": pl.String}
+)  # fmt: skip
+
+
+def _response_row(response: Response) -> dict[str, object]:
+    failure, usage = response.error, response.usage
+    other = {
+        "error": failure.kind if failure else None,
+        "message": failure.message if failure else None,
+        "input_tokens": usage.input_tokens,
+        "output_tokens": usage.output_tokens,
+    }
+    return {name: other[name] if name in other else getattr(response, name) for name in _RESPONSES}
