@@ -171,6 +171,7 @@ def test_a_run_in_which_nothing_is_asked_warns(tmp_path):
         ({"tasks": [1]}, TypeError, "tasks"),
         ({"items": [1]}, TypeError, "items"),
         ({"prices": 3}, TypeError, "path"),
+        ({"prompts": [3]}, TypeError, "path"),
         ({"extra_body": ["a=1"]}, TypeError, "extra_body"),
         ({"progress": "yes"}, TypeError, "progress"),
         ({"thinking": "maybe"}, ValueError, "thinking"),
@@ -184,6 +185,22 @@ def test_run_refuses_wrong_options(tmp_path, options, error, named):
     with pytest.raises(error, match=named):
         keju.run("mini", "baseline:chance", tmp_path / "run", **options)
     assert not (tmp_path / "run").exists()
+
+
+def test_a_python_function_cannot_be_named_on_the_command_line(tmp_path):
+    with pytest.raises(KejuError, match=r"keju\.run"):
+        keju.run("mini", "python:mine", tmp_path / "run")
+
+
+def test_a_function_is_not_asked_with_a_system_prompt(tmp_path):
+    prompts = tmp_path / "prompts.toml"
+    prompts.write_text('system = "Be short."\n', "utf-8")
+    function = Answers()
+    with pytest.warns(UserWarning, match="not_asked"):
+        keju.run(
+            "mini", keju.PythonModel("m", function), tmp_path / "run", prompts=prompts, limit=1
+        )
+    assert function.calls == 0
 
 
 @pytest.mark.parametrize("models", [len, [len], 3, None, {"a": len}, [keju.PythonModel]])

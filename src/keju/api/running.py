@@ -162,8 +162,12 @@ def _checked(call: Call) -> _Checked:
     path = dataset.path if isinstance(dataset, Dataset) else mini.dataset_path(path_of(dataset))
     given = _checked_models(call.models)
     options = checked_options(
-        call, _Options, {"extra_body": _json_values, "items": _ids, "prices": _path}
-    )
+        call,
+        _Options,
+        {
+            "extra_body": _json_values, "items": _ids, "prices": _path, "prompts": _paths,
+        },
+    )  # fmt: skip
     console = Console(stderr=True, force_jupyter=False) if options.pop("progress") else None
     return _Checked(path, given, path_of(call.out), RunOptions(**options), console)
 
@@ -197,6 +201,12 @@ def _ids(name: str, value: object) -> Path | list[str] | None:
     if value is None or isinstance(value, str | os.PathLike):
         return _path(name, value)
     return texts_of(name, value)
+
+
+def _paths(name: str, value: object) -> list[Path] | None:
+    if value is None or isinstance(value, str | os.PathLike):
+        return None if value is None else [path_of(value)]
+    return [path_of(each) for each in listed(name, value, "a path or a list of paths")]
 
 
 def _path(name: str, value: object) -> Path | None:

@@ -115,6 +115,9 @@ _BY_NAME = ("temperature", "top_p", "top_k", "max_tokens", "seed", "reasoning_ef
 RESULTS = "results"
 """The kind of an engine that keju does not run and whose results are read from files."""
 
+PYTHON = "python"
+"""The kind of a Python function of the user's."""
+
 ENDPOINTS = frozenset({"openai", "inspect"})
 """Kinds of models that send decoding parameters to a server, as their identity names them."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from keju.errors import PrerequisiteError, UsageError
 from keju.items import Record
-from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE, Model, ModelOptions
+from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
 from keju.models.declarations import MODELS, Kinds, ModelDeclaration, Role, declarations, meant
 from keju.models.plugin_model import PluginModel
 from keju.registry import Plugin, PluginError
@@ -84,6 +84,8 @@ def role_of(spec: str) -> Role | None:
     kind, _, rest = spec.partition(":")
     if kind == _PIPELINE and role_of(rest.partition("+")[2]) == "baseline":
         return "baseline"
+    if kind == PYTHON:
+        return "model"
     known = _known(kind)
     return _chosen(known, spec).role if known else None
 
@@ -171,6 +173,8 @@ def open_model(spec: str, options: ModelOptions) -> Model:
 
 def _declared(spec: str) -> ModelDeclaration:
     kind, _, rest = spec.partition(":")
+    if kind == PYTHON:
+        raise UsageError(f"{spec} is a Python function: ask it with keju.run (docs/api.md)")
     if kind not in MODELS:
         every = list(declarations())
         whole = [each.spelling for each in every if each.spelling.partition(":")[2] == spec]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from keju.items import Request
-from keju.models.base import Answer, status_of
+from keju.models.base import PYTHON, Answer, status_of
 
 Function = Callable[[list[bytes], str], str] | Callable[[list[bytes], str], Awaitable[str]]
 """From the images of a request, as stored, and its prompt to the text of the response."""
@@ -66,12 +66,12 @@ class PythonModel:
     @property
     def name(self) -> str:
         """``python:NAME``."""
-        return f"python:{self._name}"
+        return f"{PYTHON}:{self._name}"
 
     @property
     def identity(self) -> dict[str, str]:
         """That it is a Python function, and the version that the user gave."""
-        return {"kind": "python", "version": self._version}
+        return {"kind": PYTHON, "version": self._version}
 
     @property
     def concurrency(self) -> int:
@@ -79,8 +79,9 @@ class PythonModel:
         return self._concurrency
 
     def declines(self, request: Request) -> str:
-        """Nothing."""
-        del request
+        """A system prompt and examples, which the function is not given."""
+        if request.system or request.examples:
+            return "a Python function takes a prompt alone: no system prompt and no examples"
         return ""
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
