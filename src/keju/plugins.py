@@ -23,6 +23,7 @@ from keju.datasets.readers.base import (
     Read,
     Reader,
     image_files,
+    inside,
     source_bytes,
     source_text,
 )
@@ -64,6 +65,7 @@ __all__ = [
     "StepContext",
     "UsageError",
     "image_files",
+    "inside",
     "model",
     "reader",
     "source",

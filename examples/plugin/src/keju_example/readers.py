@@ -1,0 +1,53 @@
+"""Format ``pages-tsv``: a table of page images and transcriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import keju
+from keju.plugins import (
+    DataError,
+    DatasetWriter,
+    Detection,
+    Item,
+    Listing,
+    Options,
+    inside,
+    source_bytes,
+    source_text,
+)
+
+LAYOUT = """\
+SRC/pages.tsv             two columns without a head: file of the image, transcription
+SRC/IMAGES"""
+
+
+def detect(listing: Listing) -> Detection | None:
+    """A folder with pages.tsv."""
+    if any(file.as_posix() == "pages.tsv" for file in listing.files):
+        return Detection(1, "a table pages.tsv")
+    return None
+
+
+@keju.reader("pages-tsv", summary="a table of page images and texts", layout=LAYOUT, detect=detect)
+def read_pages(src: Path, writer: DatasetWriter, options: Options) -> Iterable[str]:
+    """Read a table of pages.
+
+    Raises:
+        DataError: a line does not have two columns, or its image is not below the folder.
+    """
+    del options
+    table = src / "pages.tsv"
+    for number, line in enumerate(source_text(table).splitlines(), 1):
+        name, tab, text = line.partition("\t")
+        if not tab:
+            raise DataError("expected two columns", file=table, item=f"line {number}")
+        image = inside(src, name, file=table, item=f"line {number}")
+        ref = writer.add_image(source_bytes(image), name)
+        writer.add(
+            Item(
+                id=name, benchmark="pages", task="page_ocr", images=(ref,), answer=text, group=name
+            )
+        )
+    return [f"{number} pages"]

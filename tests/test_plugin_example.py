@@ -1,0 +1,98 @@
+"""examples/plugin, installed from its wheel: every name that it adds works in commands."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import keju
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "plugin"
+RECIPE = """
+name = "verses"
+licence = "CC0-1.0"
+
+[[source]]
+form = "verses"
+path = "verses.txt"
+licence = "CC0-1.0"
+source = "made"
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """A folder with the package, installed from its wheel without the network."""
+    folder = tmp_path_factory.mktemp("plugin")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "-d", folder]
+    subprocess.run(build, cwd=EXAMPLE, check=True, capture_output=True)
+    (wheel,) = folder.glob("*.whl")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps",
+               "--disable-pip-version-check", "--target", folder / "site", wheel]  # fmt: skip
+    subprocess.run(install, check=True, capture_output=True)
+    return folder / "site"
+
+
+@pytest.fixture
+def command(site, tmp_path):
+    def run(*arguments: object) -> str:
+        paths = os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            [sys.executable, "-m", "keju", *map(str, arguments)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": paths, "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_lists_show_the_names_with_the_distribution(command):
+    for arguments, name in (
+        (("models",), "first-option"),
+        (("data", "formats"), "pages-tsv"),
+        (("build", "--help"), "crop-margins"),
+        (("build", "sources"), "verses"),
+    ):
+        listed = command(*arguments)
+        assert name in listed
+        assert "keju-example 0.1.0" in listed
+
+
+def test_the_model_runs_and_the_run_records_the_distribution(command, tmp_path):
+    command("run", "mini", "--task", "T7", "--model", "first-option", "--out", "run")
+    manifest = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    assert manifest["plugins"] == [{"name": "keju-example", "version": "0.1.0"}]
+    assert manifest["roles"] == {"first-option": "baseline"}
+    assert "T7" in command("score", "run")
+
+
+def test_the_format_is_detected_and_its_pages_are_cropped(command, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    Image.new("L", (100, 200), 255).save(source / "p1.png")
+    (source / "pages.tsv").write_text("p1.png\t學而時習之\n", "utf-8")
+    command("data", "import", "auto", source, "--out", "data")
+    command("build", "crop-margins", "data", "--share", "0.1", "--out", "cropped")
+    (item,) = keju.load(tmp_path / "cropped").items()
+    assert (item.answer, item.images[0].width, item.images[0].height) == ("學而時習之", 80, 160)
+    made = keju.load(tmp_path / "cropped").manifest.made
+    assert (made["format"], made["plugins"]) == ("pages-tsv", "keju-example 0.1.0")
+
+
+def test_a_recipe_reads_the_source(command, tmp_path):
+    (tmp_path / "verses.txt").write_text("床前明月光\n\n疑是地上霜\n", "utf-8")
+    (tmp_path / "recipe.toml").write_text(RECIPE, "utf-8")
+    command("build", "recipe.toml", "--out", "build")
+    items = keju.load(tmp_path / "build" / "dataset").items()
+    assert [item.question for item in items] == ["床前明月光", "疑是地上霜"]
