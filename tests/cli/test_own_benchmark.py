@@ -178,6 +178,21 @@ def test_own_pages_can_answer_an_own_task(tmp_path: Path) -> None:
     assert "0 errors" in done("data", "validate", "pages", cwd=tmp_path)
 
 
+def test_a_recipe_makes_items_of_an_own_task(tmp_path: Path) -> None:
+    scan(str(tmp_path / "scans" / "a.png"))
+    text = DEFINITION.read_text("utf-8").replace("出自{site}", "出自某地")
+    (tmp_path / "own.toml").write_text(text, "utf-8")
+    (tmp_path / "recipe.toml").write_text(
+        'name = "own"\nversion = "1"\n\n[[source]]\nform = "images"\npath = "scans"\n'
+        'licence = "CC0-1.0"\nsource = "us"\ntask = "bamboo_slip_transcription"\n'
+    )
+    assert "--benchmark" in refused("build", "recipe.toml", "--out", "built", cwd=tmp_path)
+    done("build", "recipe.toml", "--out", "built", "--benchmark", "own.toml", cwd=tmp_path)
+    assert (tmp_path / "built" / "dataset" / "benchmark.toml").read_text("utf-8") == text
+    done("build", "measure", "built/dataset", "--out", "measured", cwd=tmp_path)
+    assert (tmp_path / "measured" / "benchmark.toml").is_file()
+
+
 def test_a_missing_plugin_is_an_error_of_every_command(made: Path) -> None:
     text = f'plugins = ["no-x"]\n{DEFINITION.read_text("utf-8")}'
     stored = made / "needing"
