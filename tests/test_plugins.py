@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -352,3 +353,26 @@ def test_nothing_in_a_dataset_a_run_or_a_recipe_is_imported(file, tmp_path):
         assert "Traceback" not in done.stderr
         assert not mark.exists(), (folder, arguments)
     assert (tmp_path / "report.html").is_file()
+
+
+def test_a_broken_package_breaks_only_its_own_names(tmp_path, monkeypatch):
+    groups = ("models", "readers", "steps", "sources")
+    points = {f"keju.{group}": {"faulty": "faulty:X"} for group in groups}
+    distribution(tmp_path / "site", "faulty-plugin", "3.1", points, faulty="import no_such_lib")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path / 'site'}:{os.environ.get('PYTHONPATH', '')}")
+    monkeypatch.setenv("COLUMNS", "300")
+    reason = "plug-in faulty-plugin 3.1 (entry point faulty = faulty:X): ModuleNotFoundError"
+    for listing in (("models",), ("data", "formats"), ("build", "--help"), ("build", "sources")):
+        listed = keju(*listing)
+        assert (listed.returncode, reason in listed.stdout) == (0, True), listed
+    scans = Path(package.load("mini").path, "images")
+    for used in (
+        ("run", "mini", "--model", "faulty", "--out", tmp_path / "run"),
+        ("data", "import", "faulty", scans, "--out", tmp_path / "data"),
+        ("build", "faulty", "mini", "--out", tmp_path / "step"),
+    ):
+        done = keju(*used)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
+        assert reason in done.stderr
+    # Detection asks every reader and passes over the faulty one.
+    assert keju("data", "detect", scans).stderr == ""

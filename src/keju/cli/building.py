@@ -70,7 +70,7 @@ class BuildGroup(TyperGroup):
         try:
             step = STEPS[cmd_name]
         except PluginError as error:
-            alone.command(name=cmd_name, help=escape(str(error)))(_failing(error))
+            alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
         else:
             origin = f" From the plug-in {escape(str(plugin))}." if plugin else ""
             alone.command(name=step.name, help=step.summary + origin)(_command(step))
@@ -80,6 +80,8 @@ class BuildGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
         """A TOML file stands for ``recipe`` with that file."""
+        from keju.building.steps import STEPS
+
         if args and args[0].endswith(".toml"):
             return "recipe", self.get_command(ctx, "recipe"), args
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
@@ -92,6 +94,8 @@ class BuildGroup(TyperGroup):
             raise UsageError(
                 f"no step {args[0]!r}, and no recipe (a .toml file).{hint} See: keju build --help"
             )
+        if args and super().get_command(ctx, args[0]) is None and args[0] in STEPS:
+            STEPS[args[0]]  # Refuses a step that is only listed, with the reason.
         return super().resolve_command(ctx, args)
 
 
@@ -197,15 +201,6 @@ def synth(
         say(note)
     made = Dataset.open(dataset).manifest
     say(f"{number_of(made.items, 'item')}, hash {made.hash}")
-
-
-def _failing(error: PluginError) -> Callable[[], None]:
-    """A command in the place of a step that cannot be imported."""
-
-    def run() -> None:
-        raise error
-
-    return run
 
 
 def _command(step: Step[Any]) -> Callable[..., None]:
