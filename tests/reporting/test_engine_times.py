@@ -122,3 +122,27 @@ def test_collections_that_make_no_sense_are_refused(pages, text):
 )  # fmt: skip
 def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
     assert span(seconds) == words
+
+
+def test_of_a_busy_machine_the_processor_time_is_a_lower_bound(tmp_path):
+    busy = replace(TIMED, others=0.6)
+    found = gathered(tmp_path, busy)
+    table = time_table(found, Collection(1_000_000))
+    (row,) = table.rows
+    # 6 s of processor time a page on 4 cores: 1.5 s at least.
+    assert (row.thousand, row.days, row.cpu) == ("–", "–", "6 s")
+    assert (row.least_thousand, row.least_days) == ("25 min", "17 days")
+    (line,) = time_lines(table)
+    assert "other programs took 60 % of the processor time" in line
+    assert line.endswith(
+        "lower bound from processor time on all cores: 25 min for 1,000 pages, 17 days for "
+        "1,000,000"
+    )
+    (quiet,) = time_table(gathered(tmp_path / "quiet", TIMED)).rows
+    assert (quiet.least_thousand, quiet.least_days) == ("–", "–")
+
+
+def test_the_precision_of_openvino_is_named(tmp_path):
+    identity = {"kind": "ppocr", "rapidocr": "3.10.0", "openvino": "2026.4", "precision": "bf16"}
+    (row,) = time_table(gathered(tmp_path, replace(TIMED, identity=identity))).rows
+    assert row.runtime == "rapidocr 3.10.0, openvino 2026.4, precision bf16"

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lxml import html
 from making import picture
 
 from keju.datasets.store import DatasetWriter
 from keju.items import Item
+from keju.reporting import write_report
 from keju.reporting.comparing import comparison_of
 from keju.reporting.comparison_sides import Wanted
+from keju.reporting.conclusions import conclusion_lines, verdicts
 from keju.reporting.gather import gather
 from keju.reporting.intervals import interval_of_scores
 from keju.reporting.labels import percent
@@ -95,3 +98,15 @@ def test_a_difference_is_the_negative_of_its_reverse(scored):
     assert there.low is not None
     assert back.high is not None
     assert (there.low, there.p) == pytest.approx((-back.high, back.p))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_pages_verdict_is_that_of_the_terminal(scored, tmp_path, language):
+    report = write_report([scored], tmp_path / "r.html", language=language)
+    (verdict,) = [each for each in verdicts(report.view, report.gathered) if each.pairs]
+    assert verdict.line in conclusion_lines(report.view, report.gathered)
+    tree = html.fromstring(report.page.read_text("utf-8"))
+    told = tree.xpath("//*[@id='verdicts']//li")[0].text_content()
+    (pair,) = verdict.pairs
+    assert all(part in told for part in pair)
+    assert ("better than" in told, "优于" in told) == (language == "en", language == "zh")

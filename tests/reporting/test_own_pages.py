@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from lxml import html
 from making import picture
 from tests.support.commanding import keju
 
@@ -139,3 +140,19 @@ def test_recognition_and_layout_error_are_compared_as_exploratory(own):
     assert {each.needed for each in compared.errors} == {7}
     assert sum("exploratory" in line for line in comparison_lines(compared)) == 1
     assert comparison_table(compared).row_count == 3
+
+
+def conclusions(own: Path, tmp_path: Path, language: str) -> list[str]:
+    page = write_report([own], tmp_path / f"{language}.html", language=language).page
+    tree = html.fromstring(page.read_text("utf-8"))
+    return [" ".join(each.text_content().split()) for each in tree.xpath("//*[@id='verdicts']//li")]
+
+
+def test_the_page_says_what_can_be_relied_on_in_both_languages(own, tmp_path):
+    (english,) = conclusions(own, tmp_path, "en")
+    assert english == (
+        "No difference between engines is reliable yet: the pages are from 4 books (folders), and "
+        "at least 6 are needed, 2 more."
+    )
+    (chinese,) = conclusions(own, tmp_path, "zh")
+    assert chinese.startswith("引擎之间的差别尚不可靠：各页出自 4 部书")

@@ -18,6 +18,7 @@ from keju.items import ImageRef, Item, Line, Response
 from keju.layout import ReadingPattern
 from keju.reporting import write_report
 from keju.reporting.gather import gather
+from keju.reporting.glossary import pattern_senses
 from keju.reporting.reading_patterns import PatternCounts, lines_as_read
 from keju.reporting.view import build_view
 from keju.reporting.words import Words
@@ -80,7 +81,15 @@ def test_the_report_names_the_pattern_beside_the_parts_and_on_the_page(scored: P
         if "rowwise" in each.text_content() and "points are" in each.text_content()
     ]
     assert "0.0 points are recognition error" in across
-    assert across.endswith("; reading pattern: rows across columns on 2 of 2 pages.")
+    assert "; reading pattern: rows across columns on 2 of 2 pages." in across
+    sense = pattern_senses()["rows across columns"]
+    (advice, undrawn) = tree.xpath("//ul[@class='advice']/li")
+    assert advice.text_content() == f"rows across columns: {sense.what} {sense.do}"
+    assert undrawn.text_content().startswith("On 2 of these pages no reading order can be drawn")
+    (name,) = tree.xpath("//li/abbr[text()='rows across columns']")
+    assert name.get("title") == sense.what
+    terms = tree.xpath("//dl[@class='glossary']/dt/text()")
+    assert {f"reading pattern: {each}" for each in get_args(ReadingPattern)} <= set(terms)
     index = json.loads(tree.xpath("//script[@id='data']/text()")[0])
     items = json.loads(tree.xpath("//script[@id='chunk-0']/text()")[0])
     patterns = {

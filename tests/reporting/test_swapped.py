@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.reporting.conftest import picture
 from tests.support.needing import needs
 
@@ -18,7 +19,15 @@ from keju.items import ImageRef, Item
 from keju.reporting import write_report
 from keju.reporting.gather import gather
 from keju.reporting.recitation import recitation
-from keju.reporting.swapped import SwapFinder, Swapped, swap_lines, swapped_in, swapped_of
+from keju.reporting.swapped import (
+    SwapCheck,
+    SwapFinder,
+    Swapped,
+    place_of,
+    swap_lines,
+    swapped_in,
+    swapped_of,
+)
 from keju.running import run
 from keju.runs import RunFolder
 from keju.scoring import score_run
@@ -97,7 +106,7 @@ def test_an_engine_that_reads_the_pages_as_their_own_shows_that_the_readings_are
     other = [TEXTS[1], TEXTS[0], *TEXTS[2:]]
     (swap,) = found(range(6), {"sound": TEXTS, "mixed": other})
     assert (swap.models, swap.others) == (("mixed",), ("sound",))
-    assert next(swap_lines([swap])).startswith("Readings swapped? p0, p1:")
+    assert next(swap_lines(SwapCheck([swap]))).startswith("Readings swapped? p0, p1:")
 
 
 @pytest.mark.parametrize(
@@ -155,10 +164,10 @@ def test_swapped_pages_are_named_in_terminal_and_report_and_are_no_recitation(
     tmp_path: Path,
 ) -> None:
     path = swapped_run(tmp_path)
-    (swap,) = swapped_in(RunFolder.open(path))
+    (swap,) = swapped_in(RunFolder.open(path)).found
     assert names(swap) == ["p0", "p1"]
     gathered = gather([path], picture_bytes=0)
-    assert [names(each) for each in swapped_of(gathered)] == [["p0", "p1"]]
+    assert [names(each) for each in swapped_of(gathered).found] == [["p0", "p1"]]
     assert [row.found for row in recitation(gathered).rows] == [2]
     rows = recitation(gathered, set(swap.places)).rows
     assert [(row.answers, row.found) for row in rows] == [(4, 0)]
@@ -180,5 +189,44 @@ def test_an_engine_finds_the_swapped_texts_of_two_bundled_pages(tmp_path: Path) 
     about = {"name": "d", "version": "1", "licence": "CC0", "source": "tests"}
     import_dataset("pages", tmp_path / "src", tmp_path / "data", **about)
     run(tmp_path / "data", ["ppocr"], tmp_path / "run")
-    (swap,) = swapped_in(RunFolder.open(tmp_path / "run"))
+    (swap,) = swapped_in(RunFolder.open(tmp_path / "run")).found
     assert (set(names(swap)), swap.closed, swap.models) == ({one.id, other.id}, True, ("ppocr",))
+
+
+def checked(readings: Mapping[str, Sequence[str]]) -> SwapCheck:
+    finder = SwapFinder(page(at, text) for at, text in enumerate(TEXTS))
+    for model, texts in readings.items():
+        for place, text in enumerate(texts):
+            finder.add(model, ("T1", "", f"p{place}"), text)
+    return finder.check()
+
+
+def in_rows(text: str) -> str:
+    return "".join(text[place::6] for place in range(6))
+
+
+def test_pages_that_no_reading_matches_are_counted_as_unchecked():
+    rows = [in_rows(text) for text in TEXTS]
+    assert checked({"rows": rows}) == SwapCheck([], 6, 6)
+    assert checked({"rows": rows, "right": TEXTS}) == SwapCheck([], 0, 6)
+    assert checked({"rows": rows, "right": TEXTS[:2]}) == SwapCheck([], 4, 6)
+    # Two pages that were swapped are settled, the four others are not.
+    found = checked({"rows": [TEXTS[1], TEXTS[0], *rows[2:]]})
+    assert ([names(each) for each in found.found], found.unchecked) == ([["p0", "p1"]], 4)
+
+
+def test_a_reading_with_most_characters_wrong_says_nothing_and_it_is_printed():
+    wrong = [misread(text, 0.8, seed) for seed, text in enumerate(TEXTS)]
+    (line,) = swap_lines(checked({"wrong": wrong}))
+    assert line.startswith("Swapped texts would not be found on 6 of 6 pages")
+    assert list(swap_lines(checked({"right": TEXTS}))) == []
+
+
+def test_short_texts_of_own_pages_are_unchecked_and_those_of_tasks_are_not_counted():
+    items = [page(place, text[:6]) for place, text in enumerate(TEXTS)]
+    own = [replace(item, benchmark="pages", task="page_ocr") for item in items]
+    for kind, expected in ((items, SwapCheck([])), (own, SwapCheck([], 6, 6))):
+        finder = SwapFinder(kind)
+        for item in kind:
+            finder.add("right", place_of(item), item.answer)
+        assert finder.check() == expected

@@ -34,6 +34,7 @@ def said(name: str, pattern: str) -> set[str]:
 def test_every_word_of_the_page_and_its_scripts_is_in_the_table():
     used = said("report.html.j2", r'_\("((?:[^"\\]|\\.)*)"\)')
     used |= said("report.js", r'say\(\s*"([^"]*)"') | said("views.js", r'say\("([^"]*)"')
+    used |= said("report.js", r'const UNDRAWN = "([^"]*)"')
     used |= {*ROLES.values(), *_KINDS.values(), *HEADS, *CHAINS.values(), *VERDICTS[1:]}
     assert len(used) > 100
     assert used - set(ZH.table) == set()

@@ -16,6 +16,7 @@ from keju.items import ImageRef, Item, Response, Score
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
+from keju.reporting.glossary import pattern_senses
 from keju.reporting.labels import metric_definition
 from keju.reporting.order_errors import OrderErrors, true_order
 from keju.reporting.prompts_sent import prompts_sent
@@ -80,6 +81,7 @@ class Browser:
             "kinds": [_kind(*key, self._named) for key in self._kinds],
             "items": self._items,
             "per_chunk": PER_CHUNK,
+            "patterns": {name: sense.what for name, sense in pattern_senses().items()},
         }
 
     def _line(self, asked: Asked) -> list[Any]:
@@ -156,6 +158,9 @@ class Browser:
         if pattern := self.patterns.add(model, item, response):
             row["pattern"] = pattern
             drawn = drawn or lines_as_read(item, response)
+            if not drawn:
+                row["undrawn"] = True
+                self.patterns.note_undrawn(model, item)
         return row | ({"order": drawn} if drawn else {})
 
     def _ranked(self, asked: Asked, best: str) -> Json:

@@ -2,37 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from keju.errors import number_of
 from keju.items import Item
-from keju.reporting.engine_times import TimeTable
+from keju.reporting.engine_times import TimeTable, least_words
 from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, percent, task_name
-from keju.reporting.page import Report
 from keju.reporting.reading_errors import ErrorRow
 from keju.reporting.resampling import Resampled
+from keju.reporting.view import View
 from keju.statistics import groups_needed
 
 _MOST_PAIRS = 6
-_POINTS = "(points of the strict score, a mean over pages; the errors are over all characters)"
+POINTS = "(points of the strict score, a mean over pages; the errors are over all characters)"
 _MOSTLY_READ = 20.0
 """Recognition error, in percent, up to which the characters of an engine are mostly right."""
 
 
-def conclusion_lines(report: Report) -> Iterator[str]:
+class Pair(NamedTuple):
+    """Two engines, the better first, and by how many points."""
+
+    better: str
+    worse: str
+    points: str
+
+
+class Verdict(NamedTuple):
+    """A sentence without its full stop, the pairs of engines that it is about, what to do next."""
+
+    text: str
+    pairs: Sequence[Pair] = ()
+    next: str = ""
+
+    @property
+    def line(self) -> str:
+        """All of it in one line, with the first few pairs."""
+        if not self.pairs:
+            return self.text
+        shown = (
+            f"{each.better} better than {each.worse} by {each.points} points"
+            for each in self.pairs[:_MOST_PAIRS]
+        )
+        more = len(self.pairs) - _MOST_PAIRS
+        listed = "; ".join(shown) + (f"; {more} more in the report" if more > 0 else "")
+        return f"{self.text}: {listed} {POINTS}" + (f". {self.next}" if self.next else "")
+
+
+def conclusion_lines(view: View, gathered: Gathered) -> Iterator[str]:
     """A line for each engine or model that transcribed, then what can be relied on.
 
     Nothing here is computed anew: the errors, times and tests are those of the report.
     """
-    view = report.view
-    voices = report.gathered.voices
-    errors = [row for row in view.errors if voices[row.model].role != "baseline"]
+    errors = _errors(view, gathered)
     for row in errors:
         yield (
             f"{row.model}: {_wrong(row)} "
             f"(recognition {row.recognition}, layout {row.layout}{_order(row)}), "
-            f"{_pages(report.gathered, row)}{_time(view.times, row.model)}"
+            f"{_pages(gathered, row)}{_time(view.times, row.model)}"
         )
     if not errors:
         yield (
@@ -40,11 +68,17 @@ def conclusion_lines(report: Report) -> Iterator[str]:
             "read are in the report"
         )
         return
-    for board in view.boards:
-        if len(errors) > 1:
-            yield from _reliable(board.sure["strict"], report.gathered)
-    if view.times and any(row.cpu != NOTHING and row.why for row in view.times.rows):
-        yield "For a time, run it again with another --work while no other program works"
+    # That the order is wrong is in the engine's own line already.
+    for each in (*_compared(view, gathered, errors), *_next_steps(view, errors)):
+        yield each.line
+    times = view.times
+    if times and not times.collection and any(row.cpu != NOTHING for row in times.rows):
+        yield "--pages N converts the times to days for a collection of N pages"
+
+
+def _errors(view: View, gathered: Gathered) -> list[ErrorRow]:
+    """The rows of errors of all but baselines."""
+    return [row for row in view.errors if gathered.voices[row.model].role != "baseline"]
 
 
 def _wrong(row: ErrorRow) -> str:
@@ -92,7 +126,8 @@ def _time(times: TimeTable | None, model: str) -> str:
         return ""
     if row.thousand == NOTHING:
         cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
-        return f", time not measured ({row.why}{cpu})"
+        least = least_words(row, times.collection if times else "")
+        return f", time not measured ({row.why}{cpu}{f'; {least}' if least else ''})"
     parts = [f"{row.thousand} for 1,000 pages"]
     if times and times.collection and row.days != NOTHING:
         parts.append(f"{row.days} for {times.collection}")
@@ -101,10 +136,52 @@ def _time(times: TimeTable | None, model: str) -> str:
     return f", {', '.join(parts)}"
 
 
-def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[str]:
+def verdicts(view: View, gathered: Gathered) -> list[Verdict]:
+    """What the comparison of engines on own pages comes to, and what to do next.
+
+    Empty for other benchmarks, and where nothing was both read and has a reference.
+    """
+    errors = _errors(view, gathered)
+    if not errors or not view.own_pages:
+        return []
+    turned = (_in_wrong_order(row) for row in errors if _order(row))
+    return [*_compared(view, gathered, errors), *turned, *_next_steps(view, errors)]
+
+
+def _compared(view: View, gathered: Gathered, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+    if len(errors) > 1:
+        for board in view.boards:
+            yield from _reliable(board.sure["strict"], gathered)
+
+
+def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
+    known = [float(row.recognition) for row in errors if row.recognition != NOTHING]
+    if known and min(known) > _MOSTLY_READ:
+        yield Verdict(_NONE_READS.format(min(known)))
+    if view.swapped:
+        yield Verdict("Correct the texts that seem to be swapped before you rely on this")
+    if view.times and any(row.cpu != NOTHING and row.why for row in view.times.rows):
+        yield Verdict("For a time, run it again with another --work while no other program works")
+
+
+_NONE_READS = (
+    "No engine reads these pages well: the best recognition error is {:.1f} %. Try other engines, "
+    "or scans of a higher resolution"
+)
+_MORE_BOOKS = "Add pages of more books to decide it, or choose by time and cost"
+
+
+def _in_wrong_order(row: ErrorRow) -> Verdict:
+    return Verdict(
+        f"{row.model}: most characters are right, their order is wrong. Its layout can perhaps be "
+        "set or corrected: see the reading patterns"
+    )
+
+
+def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[Verdict]:
     pairs = {pair: gap for pair, gap in sure.gaps.items() if gap.difference > 0}
     if not pairs:
-        yield (
+        yield Verdict(
             "No two engines differ in their overall values"
             if sure.gaps
             else "No two engines can be compared by their overall values"
@@ -120,7 +197,7 @@ def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[str]:
     )
     needed = groups_needed(len(sure.gaps) // 2)
     if groups < needed:
-        yield (
+        yield Verdict(
             f"No difference between engines is reliable yet: the pages are from "
             f"{number_of(groups, 'book (folder)', 'books (folders)')}, and at least {needed} are "
             f"needed, {needed - groups} more"
@@ -129,15 +206,10 @@ def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[str]:
     told = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
     open_ = [_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant]
     if told:
-        yield f"Reliable (p ≤ .05 over {groups} books): {_listed(told)} {_POINTS}"
+        yield Verdict(f"Reliable (p ≤ .05 over {groups} books)", told)
     if open_:
-        yield f"Not reliable with {groups} books: {_listed(open_)} {_POINTS}"
+        yield Verdict(f"Not reliable with {groups} books", open_, _MORE_BOOKS)
 
 
-def _pair(pair: tuple[str, str], difference: float) -> str:
-    return f"{pair[0]} better than {pair[1]} by {percent(difference)} points"
-
-
-def _listed(pairs: list[str]) -> str:
-    more = len(pairs) - _MOST_PAIRS
-    return "; ".join(pairs[:_MOST_PAIRS]) + (f"; {more} more in the report" if more > 0 else "")
+def _pair(pair: tuple[str, str], difference: float) -> Pair:
+    return Pair(*pair, percent(difference))

@@ -16,8 +16,11 @@ from keju.running.prices import Prices
 from keju.running.timing import Timing, read_timings
 from keju.runs import RunFolder
 
-_RUNTIME = ("rapidocr", "onnxruntime", "openvino", "runtime", "tesseract", "transformers", "torch")
-"""Parts of an identity that say what an engine runs on; versions, mostly."""
+_RUNTIME = (
+    "rapidocr", "onnxruntime", "openvino", "runtime", "precision", "tesseract", "transformers",
+    "torch",
+)  # fmt: skip
+"""Parts of an identity that say what an engine runs on: versions, and the number format."""
 _TIMED = ("engine", "baseline")
 MOST_PAGES = 10**12
 _PRICE = re.compile(r"([^\W\d_]*|[€$£¥])\s*(\d+(?:\.\d+)?)\s*([^\W\d_]*|[€$£¥])\s*(?:/\s*h)?")
@@ -45,7 +48,8 @@ class Speed(NamedTuple):
 
     `pages` were timed, each of which took `wall` seconds and `cpu` seconds of processor time;
     `thousand` is the seconds for a thousand items. `first` is the time to the first answer, which
-    contains the start-up. What cannot be trusted is None, and `why` says the reason.
+    contains the start-up. What cannot be trusted is None, and `why` says the reason. `least` is
+    then the least time a page that the processor time allows, with every core at work on it.
     """
 
     machine: Machine | None = None
@@ -55,6 +59,7 @@ class Speed(NamedTuple):
     wall: float | None = None
     cpu: float | None = None
     thousand: float | None = None
+    least: float | None = None
     why: str = _NOT_MEASURED
 
 
@@ -62,7 +67,11 @@ _FROM_FILES = Speed(why="its results were read from files")
 
 
 class TimeRow(NamedTuple):
-    """One engine or model in the report's table of times; every field is shown as it is."""
+    """One engine or model in the report's table of times; every field is shown as it is.
+
+    `least_thousand` and `least_days` are lower bounds from the processor time, where the machine
+    was busy and the time that passed has no meaning.
+    """
 
     model: str
     machine: str
@@ -75,6 +84,8 @@ class TimeRow(NamedTuple):
     days: str
     cost: str
     why: str
+    least_thousand: str = NOTHING
+    least_days: str = NOTHING
 
 
 class TimeTable(NamedTuple):
@@ -145,6 +156,7 @@ def _speed(timings: Sequence[Timing]) -> Speed:
         wall=wall / pages if known else None,
         cpu=None if cpu is None else cpu / pages,
         thousand=1000 * wall / answers if known else None,
+        least=None if known or cpu is None else cpu / pages / max(1, last.machine.cores),
         why=last.busy,
     )
 
@@ -213,7 +225,21 @@ def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
         days=span(seconds),
         cost=NOTHING if hours is None or price is None else f"{hours * price:,.2f}",
         why=speed.why,
+        least_thousand=span(None if speed.least is None else 1000 * speed.least),
+        least_days=span(
+            speed.least * collection.pages if collection and speed.least is not None else None
+        ),
     )
+
+
+def least_words(row: TimeRow, collection: str) -> str:
+    """The lower bound of an engine's time in words; empty where there is none."""
+    if row.least_thousand == NOTHING:
+        return ""
+    parts = [f"{row.least_thousand} for 1,000 pages"]
+    if row.least_days != NOTHING:
+        parts.append(f"{row.least_days} for {collection}")
+    return f"lower bound from processor time on all cores: {', '.join(parts)}"
 
 
 def _of_server(name: str, voice: Voice, cost: float, prices: Prices | None) -> TimeRow:
@@ -262,7 +288,9 @@ def time_lines(table: TimeTable) -> Iterator[str]:
             parts.append(f"{row.cost} {table.cost.removeprefix('cost').removeprefix(', ')}".strip())
         if not parts:
             cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
-            yield f"{row.model}: no time is given, because {row.why}{cpu}"
+            least = least_words(row, table.collection)
+            bound = f"; {least}" if least else ""
+            yield f"{row.model}: no time is given, because {row.why}{cpu}{bound}"
             continue
         on = f" ({row.pages} pages timed on {row.machine})" if row.machine != NOTHING else ""
         yield f"{row.model}: {', '.join(parts)}{on}"

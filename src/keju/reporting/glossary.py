@@ -8,8 +8,11 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from msgspec import convert
+
 from keju.benchmarks import task
-from keju.items import Protocol
+from keju.items import Protocol, Record
+from keju.layout import ReadingPattern
 from keju.reporting.labels import metric_definition, metric_pooling, task_name
 from keju.reporting.leaderboard import Results
 from keju.scoring import PROTOCOLS
@@ -29,11 +32,19 @@ class Sense(NamedTuple):
     tasks: tuple[str, ...]
 
 
+class PatternSense(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a reading pattern is, and what can be done about it."""
+
+    what: str
+    do: str
+
+
 class Glossary(NamedTuple):
     """What a report defines; `metrics` are exactly those that its runs have values of."""
 
     terms: Mapping[str, str]
     layers: Mapping[str, str]
+    patterns: Mapping[ReadingPattern, PatternSense]
     metrics: Mapping[str, tuple[Sense, ...]]
     places: Mapping[_Place, str]
 
@@ -80,7 +91,8 @@ def glossary(results: Results) -> Glossary:
                 places[protocol, label, metric] = definition
     return Glossary(
         terms(),
-        _words()["layers"],
+        _words().layers,
+        pattern_senses(),
         {
             metric: tuple(Sense(*sense, tuple(labels)) for sense, labels in found.items())
             for metric, found in sorted(senses.items(), key=lambda pair: pair[0].casefold())
@@ -91,10 +103,21 @@ def glossary(results: Results) -> Glossary:
 
 def terms() -> Mapping[str, str]:
     """The words that every report defines, with their meanings, in English."""
-    return _words()["terms"]
+    return _words().terms
+
+
+class _Words(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    terms: dict[str, str]
+    layers: dict[str, str]
+    patterns: dict[ReadingPattern, PatternSense]
 
 
 @cache
-def _words() -> dict[str, dict[str, str]]:
+def _words() -> _Words:
     text = files("keju.reporting").joinpath("assets", "glossary.toml").read_text("utf-8")
-    return tomllib.loads(text)
+    return convert(tomllib.loads(text), _Words)
+
+
+def pattern_senses() -> Mapping[ReadingPattern, PatternSense]:
+    """What each reading pattern is, and what can be done about it."""
+    return _words().patterns

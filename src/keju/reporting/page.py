@@ -18,6 +18,7 @@ from keju.files import write_atomic
 from keju.local_paths import check_local
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
+from keju.reporting.conclusions import POINTS, Verdict, verdicts
 from keju.reporting.engine_times import Costs
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.papers_form import BesideTable
@@ -108,7 +109,10 @@ def write_report(
     if not single:
         _write_parts(browser, out)
     figures, lacking = _figures(gathered, view, words, published=published, prices=costs.prices)
-    pieces = render(view, browser, words, single=single, figures=figures, lacking=lacking)
+    found = verdicts(view, gathered)
+    pieces = render(
+        view, browser, words, single=single, figures=figures, lacking=lacking, concluded=found
+    )
     write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
     return Report(gathered, view, page, sum(path.stat().st_size for path in written))
@@ -153,6 +157,7 @@ def render(
     single: bool,
     figures: Sequence[Shown] = (),
     lacking: str = "",
+    concluded: Sequence[Verdict] = (),
 ) -> Iterator[bytes]:
     """The page in pieces. Everything from models and datasets is escaped, or data and never markup.
 
@@ -168,6 +173,8 @@ def render(
         report=view,
         figures=figures,
         no_figures=lacking,
+        verdicts=concluded,
+        points=POINTS,
         _=words,
         confusions=browser.mistakes.commonest(),
         orders=browser.orders.rows,

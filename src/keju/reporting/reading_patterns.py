@@ -17,10 +17,14 @@ _LONGEST = 20_000
 
 
 class Patterns(NamedTuple):
-    """The patterns of a model's readings of a task, the commonest first, and its pages."""
+    """The patterns of a model's readings of a task, the commonest first, and its pages.
+
+    `undrawn` are pages with a pattern whose order cannot be drawn on the page (`lines_as_read`).
+    """
 
     found: list[tuple[ReadingPattern, int]]
     pages: int
+    undrawn: int = 0
 
     @property
     def words(self) -> str:
@@ -34,6 +38,7 @@ class PatternCounts:
     def __init__(self) -> None:
         self._pages: Counter[tuple[str, str]] = Counter()
         self._found: dict[tuple[str, str], Counter[ReadingPattern]] = {}
+        self._undrawn: Counter[tuple[str, str]] = Counter()
 
     def add(self, model: str, item: Item, response: Response) -> ReadingPattern | None:
         """Take in one answer; its pattern, None where it is in order or nothing can be said."""
@@ -46,10 +51,15 @@ class PatternCounts:
             self._found.setdefault(key, Counter())[found] += 1
         return found
 
+    def note_undrawn(self, model: str, item: Item) -> None:
+        """Count a page with a pattern whose order cannot be drawn."""
+        self._undrawn[model, task_name(item.task, item.query)] += 1
+
     def of(self, model: str, task: str) -> Patterns:
         """The patterns of a model's readings of a task."""
         found = self._found.get((model, task), Counter[ReadingPattern]())
-        return Patterns(found.most_common(), self._pages[model, task])
+        key = (model, task)
+        return Patterns(found.most_common(), self._pages[key], self._undrawn[key])
 
 
 def pattern_of(item: Item, response: Response) -> ReadingPattern | None:

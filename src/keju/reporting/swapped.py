@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
-from keju.benchmarks import query_of
+from keju.benchmarks import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
 from keju.models import role_of
 from keju.reporting.gather import Gathered
@@ -77,6 +77,30 @@ class Swapped(NamedTuple):
     others: tuple[str, ...]
 
 
+class SwapCheck(NamedTuple):
+    """What is swapped, and on how many of the `pages` that were read nothing can be said.
+
+    A page is `unchecked` if no reading matches its own reference or another's: where more than
+    about half of the characters are wrong, or they were read in another order. So is a text of own
+    pages that is too short to be compared.
+    """
+
+    found: list[Swapped]
+    unchecked: int = 0
+    pages: int = 0
+
+    @property
+    def words(self) -> str:
+        """That pages could not be checked; empty where all were."""
+        if not self.unchecked:
+            return ""
+        return (
+            f"Swapped texts would not be found on {self.unchecked:,} of {self.pages:,} pages: no "
+            "reading shares enough with any text. More than half of the characters must be right "
+            "and in order, on texts of 20 characters or more"
+        )
+
+
 class _Page(NamedTuple):
     text: str
     images: tuple[str, ...]
@@ -87,6 +111,7 @@ class SwapFinder:
 
     def __init__(self, items: Iterable[Item]) -> None:
         self._pages: dict[Place, _Page] = {}
+        self._short: set[Place] = set()
         for item in items:
             if query_of(item).form != "transcription" or not item.images:
                 continue
@@ -94,17 +119,22 @@ class SwapFinder:
             images = tuple(image.sha256 for image in item.images)
             if len(text) >= SHORTEST:
                 self._pages[place_of(item)] = _Page(text, images)
+            elif text and item.benchmark == OWN_BENCHMARK:
+                self._short.add(place_of(item))
+        self._read: set[Place] = set()
         self._sound: dict[str, set[Place]] = {}
         self._odd: dict[str, dict[Place, str]] = {}
 
     @property
     def needed(self) -> bool:
         """Whether there are two pages or more, so that anything can be swapped."""
-        return len(self._pages) > 1
+        return len(self._pages) + len(self._short) > 1
 
     def add(self, model: str, place: Place, text: str) -> None:
         """Take the reading of a page; only the first of a model counts."""
         page = self._pages.get(place)
+        if page is not None or place in self._short:
+            self._read.add(place)
         odd = self._odd.setdefault(model, {})
         sound = self._sound.setdefault(model, set())
         if page is None or place in odd or place in sound:
@@ -133,6 +163,12 @@ class SwapFinder:
             ]
             found.append(Swapped(places, closed, tuple(names), tuple(sound)))
         return sorted(found, key=lambda each: (-len(each.places), each.places))
+
+    def check(self) -> SwapCheck:
+        """All chains, and how many of the pages that were read are in none and match no text."""
+        found = self.found()
+        settled = {place for each in found for place in each.places}.union(*self._sound.values())
+        return SwapCheck(found, len(self._read - settled), len(self._read))
 
     def _links(self, odd: Mapping[Place, str]) -> dict[Place, Place]:
         """For each page whose reading matches another odd page's reference, that page."""
@@ -244,27 +280,27 @@ def _follow(start: Place, links: Mapping[Place, Place]) -> tuple[Place, ...]:
     return tuple(chain)
 
 
-def swapped_in(run: RunFolder) -> list[Swapped]:
+def swapped_in(run: RunFolder) -> SwapCheck:
     """What is swapped in a run, by the readings of all models that were shown the images."""
     items = run.items()
     finder = SwapFinder(items)
     if not finder.needed:
-        return []
+        return SwapCheck([])
     tasks = sorted({item.task for item in items if query_of(item).form == "transcription"})
     for response in run.responses(tasks=tasks):
         if saw_page(response):
             finder.add(response.model, place_of(response), response.text)
-    return finder.found()
+    return finder.check()
 
 
-def swapped_of(gathered: Gathered) -> list[Swapped]:
+def swapped_of(gathered: Gathered) -> SwapCheck:
     """What is swapped in the runs of a report; models and items have the report's names."""
     finder = SwapFinder(asked.item for asked in gathered.asked.values())
     for asked in gathered.asked.values() if finder.needed else ():
         for answer in asked.answers:
             if saw_page(answer.response):
                 finder.add(answer.model, place_of(asked.item), answer.response.text)
-    return finder.found()
+    return finder.check()
 
 
 def saw_page(response: Response) -> bool:
@@ -317,8 +353,9 @@ def swap_table(found: Sequence[Swapped], gathered: Gathered) -> list[SwapLine]:
     ]
 
 
-def swap_lines(found: Sequence[Swapped]) -> Iterator[str]:
-    """What `keju score` prints: one line a chain, at most `MOST_LINES`, and a hint."""
+def swap_lines(check: SwapCheck) -> Iterator[str]:
+    """What `keju score` prints: one line a chain, at most `MOST_LINES`, a hint, what is unknown."""
+    found = check.found
     for each in found[:MOST_LINES]:
         names = [item for _, _, item in each.places]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
@@ -332,3 +369,5 @@ def swap_lines(found: Sequence[Swapped]) -> Iterator[str]:
         yield f"Texts swapped? {len(found) - MOST_LINES:,} more; the report lists all of them"
     if found:
         yield "These pages are scored as they are. Correct their texts, then import and run again."
+    if check.words:
+        yield check.words

@@ -86,6 +86,7 @@ class View(NamedTuple):
     synthetic: list[str]
     without_reference: str
     swapped: list[SwapLine]
+    unchecked: str
     invented: list[InventedRow]
     names: list[str]
     models: list[ModelRow]
@@ -150,7 +151,8 @@ def build_view(
         ],
         synthetic=_synthetic(gathered),
         without_reference=_without_reference(gathered),
-        swapped=swap_table(swapped, gathered),
+        swapped=swap_table(swapped.found, gathered),
+        unchecked=swapped.words,
         invented=invented_rows(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
@@ -177,7 +179,7 @@ def build_view(
         grades=judged,
         efforts=efforts(gathered),
         surest=surest(gathered),
-        recitation=recitation(gathered, {place for each in swapped for place in each.places}),
+        recitation=recitation(gathered, {place for each in swapped.found for place in each.places}),
         downstream=downstream(gathered),
         task_ids=_task_ids(gathered),
         times=time_table(gathered, collection, prices),

@@ -7,6 +7,7 @@
   const state = { shown: [], at: 0, limit: 200, words: [], read: 0 };
   const CHUNKS = Math.ceil(data.items.length / data.per_chunk);
   const KEPT = 12;
+  const UNDRAWN = "The reading order cannot be drawn on the page, because the result is text without line boxes or the item has several images.";
 
   const make = (tag, cls, text) => {
     const node = document.createElement(tag);
@@ -314,7 +315,11 @@
   function drawAnswer(item, kind, answer) {
     const part = make("section", "answer-of");
     const head = make("h4", "", data.models[answer.m]);
-    const tag = (cls, text) => head.append(make("span", cls, text));
+    const tag = (cls, text, title) => {
+      const span = make("span", cls, text);
+      if (title) span.title = title;
+      head.append(span);
+    };
     if (answer.round) tag("tag", say("round {}", answer.round));
     if (answer.status) tag("tag bad", say(answer.status));
     if (answer.verdict && answer.verdict !== answer.status) tag("tag bad", say(answer.verdict));
@@ -322,7 +327,8 @@
       const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
       tag("tag", say("taken: {}", answer.taken[0] + from));
     }
-    if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)));
+    if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)),
+      say(data.patterns[answer.pattern]));
     part.append(head);
     const rows = new Map();
     kind.metrics.forEach(([protocol, metric, main, definition], index) => {
@@ -344,6 +350,7 @@
     if (answer.error) part.append(make("p", "soft", answer.error));
     if (answer.ranked) part.append(drawRanking(answer.ranked));
     if (answer.order && (item.order || answer.order.size) && item.images.length) part.append(orderOf(item, answer.order));
+    if (answer.undrawn) part.append(make("p", "soft", say(UNDRAWN)));
     if (answer.diff) {
       part.append(make("p", "soft", say("truth above, answer below")),
         difference(item, answer.diff));
