@@ -266,7 +266,8 @@ class Response(Record, frozen=True, kw_only=True):
     `error`, never in `text`.
     `lines` are an OCR engine's lines in the order in which it reads them; `candidate` and
     `box_convention` are the request's; `refused` are decoding parameters that the server would not
-    take, so that it answered without them. `uncounted` are tokens, as estimated, that may have been
+    take, so that it answered without them. `examples` are the ids of the items that were shown
+    before the question. `uncounted` are tokens, as estimated, that may have been
     paid for and that no server counted: of attempts that brought no answer.
     """
 
@@ -294,6 +295,7 @@ class Response(Record, frozen=True, kw_only=True):
     candidate: int = 0
     box_convention: str = ""
     refused: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
     decoding: dict[str, str] | None = None
     """The parameters in the request that was answered, under the server's names. None where no
     answer came or they are not known (answers made elsewhere); empty where nothing of the kind is

@@ -8,6 +8,7 @@ become those of format 2 when they are read (`manifest_of_format_1`, `response_o
     RUN/  run.json · items.parquet · responses/<model>/<task>.jsonl · scores/*.parquet · run.lock
           readings/<model>.jsonl      what was read of the images first (own-ocr, own-text,
                                       ocr+llm)
+          examples.parquet            the items shown as few-shot examples
           timings.json                how long the engines of this machine took
 
 `running` writes it; scoring and reports read it. It holds all that they need but the pictures.
@@ -272,6 +273,19 @@ class RunFolder:
     def write_items(self, items: list[Item]) -> None:
         """Store the items of this run."""
         write_items(self.items_path, items)
+
+    @property
+    def examples_path(self) -> Path:
+        """Where the items that were shown as few-shot examples are."""
+        return self.path / "examples.parquet"
+
+    def examples(self) -> list[Item]:
+        """The items of the reference split that were shown as few-shot examples."""
+        return read_items(self.examples_path) if self.examples_path.is_file() else []
+
+    def write_examples(self, items: list[Item]) -> None:
+        """Store the items that are shown as few-shot examples."""
+        write_items(self.examples_path, items)
 
     def item_ids(self) -> list[str]:
         """The ids of the items of this run, in their order."""

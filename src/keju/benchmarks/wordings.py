@@ -6,10 +6,12 @@ texts. Reading a prompt file or a run declares its wordings (`declare`).
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 import msgspec
 
@@ -24,6 +26,7 @@ RELEASED = "released"
 """The name of the benchmark's own wording."""
 
 _FILE = "wordings.toml"
+_SHOTS = re.compile(r"(.+)\+([1-9][0-9]?)-shot(?:\.([1-9][0-9]{0,8}))?")
 
 
 class WordedPrompt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -75,6 +78,29 @@ class Wording(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         )
 
 
+class Shots(NamedTuple):
+    """A wording with few-shot examples: how many, and the seed that they are drawn with.
+
+    Its name is that of the wording, followed by ``+4-shot`` or, with a seed, ``+4-shot.7``.
+    """
+
+    base: str
+    examples: int = 0
+    seed: int = 0
+
+    @property
+    def name(self) -> str:
+        """The name of the wording with these examples."""
+        seed = f".{self.seed}" if self.seed else ""
+        return f"{self.base}+{self.examples}-shot{seed}" if self.examples else self.base
+
+
+def shots_of(name: str) -> Shots:
+    """The wording of a name and its examples."""
+    found = _SHOTS.fullmatch(name)
+    return Shots(found[1], int(found[2]), int(found[3] or 0)) if found else Shots(name)
+
+
 _OWN: dict[str, Wording] = {}
 """The wordings of users that this process has read, by their name with the hash."""
 
@@ -99,8 +125,8 @@ def declare(found: Mapping[str, Wording]) -> None:
 
 
 def own_wordings(names: Iterable[str]) -> dict[str, Wording]:
-    """Those of some wordings that are users' own, by name."""
-    return {name: wording(name) for name in names if is_own(name)}
+    """Those of some wordings that are users' own, by name, without the number of examples."""
+    return {shots_of(name).base: wording(name) for name in names if is_own(name)}
 
 
 def wording(name: str) -> Wording:
@@ -109,6 +135,7 @@ def wording(name: str) -> Wording:
     Raises:
         UsageError: there is none; the message lists those that there are.
     """
+    name = shots_of(name).base
     if name == RELEASED:
         return Wording(what="as the benchmark released its prompts", source="", prompts={})
     found = _OWN.get(name) or wordings().get(name)
@@ -127,7 +154,7 @@ def worded(item: Item, name: str) -> WordedPrompt | None:
 
 def not_worded(item: Item, name: str) -> str:
     """Return why an item is not asked in a wording, or an empty string."""
-    if name == RELEASED:
+    if shots_of(name).base == RELEASED:
         return ""
     chosen = wording(name)
     if within := chosen.asked_with(item.task, item.query):

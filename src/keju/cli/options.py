@@ -183,6 +183,18 @@ PromptFiles = Annotated[
         "times. Only these wordings are asked; add --wording released for the published one.",
     ),
 ]
+ExampleCounts = Annotated[
+    list[int] | None,
+    typer.Option(
+        "--examples",
+        metavar="N",
+        help="Number of solved items of the reference split that are shown before each question; "
+        "0 by default. May be given several times.",
+    ),
+]
+ExamplesSeed = Annotated[
+    int, typer.Option("--examples-seed", metavar="N", help="Seed of the draw of examples.")
+]
 BoxConventions = Annotated[
     list[str] | None,
     typer.Option(

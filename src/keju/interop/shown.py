@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from keju.datasets.store import Dataset
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.running.box_conventions import convention_in
+from keju.running.examples import Examples
 from keju.running.keys import request_key
 from keju.running.reading import is_prompted, reading_request
 from keju.running.requests import request_for, with_source
@@ -41,6 +42,7 @@ class Shown:
     def __init__(self, folder: RunFolder, dataset: Dataset | None = None) -> None:
         self.dataset = dataset
         self.manifest = folder.manifest()
+        self._examples = Examples(folder.examples())
         self._folder = folder
         self._texts: dict[str, dict[str, str]] = {}
         self._everything: list[Item] | None = None
@@ -57,7 +59,8 @@ class Shown:
         )
         if response.setting in TRUE_READING:
             item = self._with_text(item)
-        request = request_for(item, way, self._reading(item, response))
+        examples = self._examples.of(item, way)
+        request = request_for(item, way, self._reading(item, response), examples)
         if request.source and self.manifest.format == FORMAT_1:
             # keju 0.1.0 wrote its words around a text in traditional characters, always.
             plain = request_for(item, replace(way, setting="image")).prompt

@@ -56,6 +56,8 @@ class Pipeline:
         A pipeline always sends the engine's text alone. In another setting it would repeat that
         prompt, or send none of the engine's text.
         """
+        if request.examples:
+            return "the images of examples are not read: ask a pipeline without --examples"
         if request.form == "transcription":
             return "a transcription is what the engine itself gives: ask the engine"
         if request.setting in OWN_READING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keju.benchmarks.wordings import RELEASED, is_own, wording
+from keju.benchmarks.wordings import RELEASED, is_own, shots_of, wording
 from keju.reporting.gather import Gathered
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest
@@ -28,6 +28,14 @@ def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
     """One line for each thing in which one run's questions differ from the benchmark's own."""
     for name in manifest.wordings:
         if name != RELEASED:
+            shots = shots_of(name)
+            if shots.examples:
+                yield (
+                    f"Wording {name}: {shots.examples} examples of the reference split, drawn with "
+                    f"seed {shots.seed}"
+                )
+            if shots.base == RELEASED:
+                continue
             found = wording(name)
             yield f"Wording {name}: {found.what}. Source: {found.source}"
             if is_own(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,6 +13,11 @@ from keju.benchmarks.wordings import RELEASED, Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
 from keju.reporting.gather import Gathered
+from keju.reporting.labels import task_name
+from keju.runs import RunFolder
+
+_LONGEST = 60
+"""Characters of an example's reference that are shown."""
 
 
 class OwnPrompt(NamedTuple):
@@ -61,6 +67,49 @@ def _sent(item: Item, name: str, script: str) -> str:
         return prompt_of(item, script=convert(script, PromptScript), wording=name)
     except KejuError:
         return ""  # The item lacks what fills a blank, and was not asked.
+
+
+class ShownExample(NamedTuple):
+    """A few-shot example of a wording: which item, its group and reference, before how many."""
+
+    wording: str
+    form: str
+    item: str
+    group: str
+    answer: str
+    questions: int
+
+
+def shown_examples(gathered: Gathered) -> list[ShownExample]:
+    """The examples that were shown, by wording and question form, the most frequent first."""
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    asked: set[tuple[str, str, str, str]] = set()
+    for each in gathered.asked.values():
+        for answer in each.answers:
+            place = (answer.response.wording, each.item.task, each.item.query)
+            if answer.response.examples and (*place, each.item.id) not in asked:
+                asked.add((*place, each.item.id))
+                counts.update((*place, name) for name in answer.response.examples)
+    known = {
+        (item.task, item.query, item.id): item
+        for run in gathered.runs
+        for item in RunFolder(run.path).examples()
+    }
+    rows = []
+    for (wording, task, query, name), questions in counts.most_common():
+        item = known.get((task, query, name))
+        answer = (item.answer or item.answer_simplified) if item else ""
+        rows.append(
+            ShownExample(
+                wording=wording,
+                form=task_name(task, query),
+                item=name,
+                group=item.group if item else "",
+                answer=answer if len(answer) <= _LONGEST else f"{answer[:_LONGEST]}…",
+                questions=questions,
+            )
+        )
+    return sorted(rows, key=lambda row: (row.wording, row.form, -row.questions))
 
 
 def prompt_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:

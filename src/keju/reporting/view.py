@@ -32,7 +32,7 @@ from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.other_data import other_data
-from keju.reporting.own_prompts import OwnPrompt, own_prompts
+from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows, wrong_pages
@@ -93,6 +93,7 @@ class View(NamedTuple):
     parameters: list[ParametersRow]
     asked_otherwise: list[tuple[str, str]]
     own_prompts: list[OwnPrompt]
+    examples: list[ShownExample]
     boards: list[Leaderboard]
     missing: list[str]
     beside: list[BesideTable]
@@ -159,6 +160,7 @@ def build_view(
         parameters=parameters(gathered),
         asked_otherwise=asked_otherwise(gathered),
         own_prompts=own_prompts(gathered),
+        examples=shown_examples(gathered),
         boards=boards,
         own_pages=all(each.benchmark == OWN_BENCHMARK for each in boards),
         official=any("official" in each.protocols for each in boards),

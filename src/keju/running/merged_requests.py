@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from keju.errors import UsageError, shortened
 from keju.items import OWN_READING, Item, Request
 from keju.running.box_conventions import convention_in
+from keju.running.examples import Examples
 from keju.running.keys import request_key
 from keju.running.reading import NO_READING, reading_request
 from keju.running.requests import requests_for
@@ -62,6 +63,7 @@ def _requests(
         return
     readings = {each.key: answer_part(each.text) for each in run.readings(model)}
     variants = variants_of(run.manifest(), model)
+    examples = Examples(run.examples())
     for item in items:
         for way in variants:
             reading = None
@@ -72,4 +74,4 @@ def _requests(
                 reading = readings.get(request_key(read, identity))
                 if reading is None:
                     continue
-            yield from requests_for(item, way, reading)
+            yield from requests_for(item, way, reading, examples.of(item, way))

@@ -19,6 +19,7 @@ from keju.models.request_fields import checked_extra_body, declared_dtype
 from keju.running.ask import Policy
 from keju.running.box_conventions import parse_boxes
 from keju.running.budget import Budget
+from keju.running.examples import with_examples
 from keju.running.item_list import read_item_ids
 from keju.running.presets import Preset, preset
 from keju.running.prices import read_prices
@@ -46,6 +47,8 @@ class RunOptions(Record, frozen=True, kw_only=True):
     scripts: str | Sequence[str] | None = None
     wordings: str | Sequence[str] | None = None
     prompts: AnyPath | Sequence[AnyPath] | None = None
+    examples: int | Sequence[int] | None = None
+    examples_seed: int = 0
     boxes: str | Sequence[str] | None = None
     items: AnyPath | Sequence[str] | None = None
     pairs: str | None = None
@@ -97,7 +100,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         given = self.items
         ids = read_item_ids(Path(given)) if isinstance(given, str | os.PathLike) else given
         rounds = self.as_in.rounds or 1 if self.rounds is None else self.rounds
-        return Selection(
+        chosen = Selection(
             tasks=_several(self.tasks) or None,
             limit=self.limit,
             sample=self.sample,
@@ -112,6 +115,8 @@ class RunOptions(Record, frozen=True, kw_only=True):
             items=None if ids is None else tuple(ids),
             pairs=None if self.pairs is None else pair_form(self.pairs).name,
         )
+        counts = (self.examples,) if isinstance(self.examples, int) else self.examples or ()
+        return with_examples(chosen, counts, self.examples_seed)
 
     def _own_wordings(self) -> list[str]:
         """The wordings of the prompt files."""

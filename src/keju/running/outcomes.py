@@ -46,6 +46,7 @@ def response_of(
         round=request.round,
         candidate=request.candidate,
         box_convention=request.box_convention,
+        examples=tuple(each.item for each in request.examples),
         text=outcome.text,
         not_text=outcome.not_text,
         thinking=outcome.thinking,

@@ -11,6 +11,7 @@ from keju.datasets.store import Dataset
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.box_conventions import check_models
+from keju.running.examples import Examples, has_examples
 from keju.running.keys import request_key
 from keju.running.pair_reducing import reduced
 from keju.running.plan_records import READING, Plan, PlanRow, PlanTotal
@@ -57,9 +58,12 @@ def estimate(
     """
     check_models(selection.boxes_of, [model.name for model in models])
     items = planned_items(dataset, selection)
+    examples = Examples(dataset.items() if has_examples(selection.wordings) else ())
+    examples.check(items, selection.ways)
     return estimate_items(
-        items, models, selection, folder=folder, prices=prices, per_minute=per_minute
-    )
+        items, models, selection, folder=folder, prices=prices, per_minute=per_minute,
+        examples=examples,
+    )  # fmt: skip
 
 
 def planned_items(dataset: Dataset, selection: Selection) -> list[Item]:
@@ -83,14 +87,16 @@ def estimate_items(
     folder: RunFolder | None = None,
     prices: Prices | None = None,
     per_minute: float | None = None,
+    examples: Examples | None = None,
 ) -> Plan:
     """Count what a run of these items would ask; see `estimate`."""
+    examples = examples or Examples()
     there = folder if folder is not None and folder.exists() else None
     if there is not None:
         there.check_writable()
     rows = [
         *_reading_rows(models, items, selection, there),
-        *(row for model in models for row in _rows(model, items, selection, there)),
+        *(row for model in models for row in _rows(model, items, selection, there, examples)),
     ]
     priced = tuple(each.row(prices) for each in rows)
     return Plan(
@@ -151,7 +157,11 @@ def wire_size(request: Request) -> int:
 
 
 def _rows(
-    model: Model, items: Sequence[Item], selection: Selection, folder: RunFolder | None
+    model: Model,
+    items: Sequence[Item],
+    selection: Selection,
+    folder: RunFolder | None,
+    examples: Examples,
 ) -> Iterator[_Count]:
     """What a model is asked, task by task in the items' order."""
     known = ResponseStore(folder).known(model.name) if folder else {}
@@ -165,9 +175,10 @@ def _rows(
                 count.decline(why, request_count(item))
                 continue
             reads = reader_of(model, way.setting) is not None
-            first = request_for(item, way) if reads else None
+            shown = examples.of(item, way)
+            first = request_for(item, way, examples=shown) if reads else None
             reading = (item.transcription or "") if reads else None
-            for request in requests_for(item, way, reading=reading):
+            for request in requests_for(item, way, reading, shown):
                 if said := declined_by(model, first or request):
                     count.decline(said)
                     continue

@@ -12,7 +12,7 @@ from keju.benchmarks.pair_forms import asked_candidates, reduction_of
 from keju.benchmarks.wordings import worded
 from keju.datasets.store import Dataset
 from keju.errors import DataError
-from keju.items import TEXT_ONLY, TRUE_READING, ImageRef, Item, PromptScript, Request
+from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
 from keju.running.selecting import NO_TRANSCRIPTION, Selection, Way, refusal, select
 from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
@@ -74,13 +74,18 @@ def request_count(item: Item) -> int:
     return len(candidates_of(item))
 
 
-def requests_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> Iterator[Request]:
+def requests_for(
+    item: Item,
+    way: Way = PLAINLY,
+    reading: str | None = None,
+    examples: tuple[Example, ...] = (),
+) -> Iterator[Request]:
     """The requests that an item makes, one after the other: one, or one for each candidate.
 
     Raises:
         DataError: the prompt cannot be made of the item.
     """
-    first = request_for(item, way, reading)
+    first = request_for(item, way, reading, examples)
     if not first.candidate:
         yield first
         return
@@ -88,7 +93,12 @@ def requests_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> 
         yield replace(first, candidate=candidate, images=_pair(item, candidate))
 
 
-def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> Request:
+def request_for(
+    item: Item,
+    way: Way = PLAINLY,
+    reading: str | None = None,
+    examples: tuple[Example, ...] = (),
+) -> Request:
     """The first request that an item makes; it holds no answer.
 
     Args:
@@ -96,6 +106,7 @@ def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> R
         way: the setting and the script.
         reading: what was read of the images first, by the model or an engine; `gold-ocr` and
             `gold-text` send the item's transcription.
+        examples: what is shown before the question (`keju.running.examples`).
 
     The images are sent unless the setting is text only, or is `image` and an engine read them
     (``ocr+llm``, MCS-Bench F.2).
@@ -129,6 +140,7 @@ def request_for(item: Item, way: Way = PLAINLY, reading: str | None = None) -> R
         box_convention=_convention(item, query, way),
         candidate=candidate,
         system=own.system if (own := worded(item, way.wording)) else "",
+        examples=examples,
     )
 
 

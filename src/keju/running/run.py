@@ -23,6 +23,7 @@ from keju.running.ask import Asker, Lane, Policy
 from keju.running.box_conventions import check_models
 from keju.running.budget import Purse
 from keju.running.diagnosis import diagnose
+from keju.running.examples import Examples, has_examples
 from keju.running.interruption import Interruption
 from keju.running.lending import lend
 from keju.running.own_prompts import check_takes_prompts, prompt_notes, with_own_prompts
@@ -40,6 +41,7 @@ _OURS = frozenset(
     {
         "run.lock",
         "items.parquet",
+        "examples.parquet",
         "readings",
         "responses",
         "scores",
@@ -165,7 +167,8 @@ def _opened(call: _Call) -> Iterator[Session]:
                 to_ask(fewer[item.id], transcription=whole) if item.id in fewer else item
                 for item in items
             ]
-        session = Session(dataset, asked, items, selection, store, whole_items)
+        examples = Examples(everything if has_examples(selection.wordings) else ())
+        session = Session(dataset, asked, items, selection, store, whole_items, examples)
         if policy.batch:
             _check_batches(session, policy)
         else:

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 
 from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
 from keju.benchmarks.pair_forms import pair_form
-from keju.benchmarks.wordings import RELEASED, not_worded, own_wordings, wording
+from keju.benchmarks.wordings import RELEASED, not_worded, own_wordings, shots_of, wording
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import (
@@ -172,6 +172,8 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
 
 def refusal(item: Item, way: Way) -> str:
     """Why an item is not asked of any model in a way, or an empty string."""
+    if shots_of(way.wording).examples and task(item.task).of_pairs:
+        return "tasks of pairs are asked without examples"
     return not_worded(item, way.wording) or _in_setting(item, way.setting)
 
 

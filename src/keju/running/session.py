@@ -22,6 +22,7 @@ from keju.models import Model, plugins_of, role_of
 from keju.running.ask import Lane, Policy
 from keju.running.box_conventions import OF_MODEL
 from keju.running.budget import Budget, Meter, Purse, check_priced, spent_so_far
+from keju.running.examples import Examples
 from keju.running.keys import request_key
 from keju.running.manifest_check import check_same, drop_failures, unanswered
 from keju.running.model_summary import ModelSummary, summary_of
@@ -61,6 +62,10 @@ class Session:
         selection: how they were chosen, and in which setting and how often they are asked.
         store: where the run lies; it must be open.
         whole: the items as the run is to store them, where they differ from the dataset's.
+        examples: what may be shown before the questions.
+
+    Raises:
+        UsageError: an item has fewer examples than asked for.
     """
 
     def __init__(
@@ -71,7 +76,10 @@ class Session:
         selection: Selection,
         store: ResponseStore,
         whole: Sequence[Item] | None = None,
+        examples: Examples | None = None,
     ) -> None:
+        self._examples = examples or Examples()
+        self._examples.check(items, selection.ways)
         self.dataset = dataset
         self._whole = whole
         self.models = models
@@ -89,6 +97,7 @@ class Session:
         chosen = [item.id for item in self.items]
         if not folder.exists():
             self._store_items(chosen)
+            self._store_examples()
             folder.write_manifest(_with_items(manifest, folder))
             return
         earlier = folder.manifest()
@@ -112,6 +121,7 @@ class Session:
             folder.write_manifest(replace(earlier, items_sha256=""))
             self._store_items(chosen)
         drop_failures(self.store, corrected)
+        self._store_examples()
         folder.write_manifest(
             replace(
                 _with_items(manifest, folder),
@@ -131,6 +141,11 @@ class Session:
             folder.take_items(self.dataset, chosen)
         else:
             folder.write_items(list(self._whole))
+
+    def _store_examples(self) -> None:
+        """Store the items that are shown as examples, so that the run needs nothing else."""
+        if used := self._examples.used(self.items, self.selection.ways):
+            self.store.folder.write_examples(used)
 
     def lane(self, model: Model, policy: Policy) -> Lane:
         """What is to be asked of a model: all that is planned but not stored.
@@ -152,8 +167,8 @@ class Session:
                 continue
             read = readings[way.setting]
             reading = read.of(item, way) if read else None
-            asked = request_for(item, way) if read else None
-            for request in requests_for(item, way, _text(reading)):
+            asked = request_for(item, way, examples=self._examples.of(item, way)) if read else None
+            for request in self._requests(item, way, reading):
                 if why := declined_by(model, asked or request):
                     declined[why] += 1
                     continue
@@ -239,7 +254,13 @@ class Session:
         )
 
     def _is_asked(self, model: Model, item: Item, way: Way) -> bool:
-        return not refusal(item, way) and not declined_by(model, request_for(item, way))
+        if refusal(item, way):
+            return False
+        examples = self._examples.of(item, way)
+        return not declined_by(model, request_for(item, way, examples=examples))
+
+    def _requests(self, item: Item, way: Way, reading: Response | None) -> Iterator[Request]:
+        return requests_for(item, way, _text(reading), self._examples.of(item, way))
 
     def _readings(self, model: Model, setting: Setting) -> Readings | None:
         reader = reader_of(model, setting)
@@ -280,7 +301,7 @@ class Session:
             read = readings[way.setting]
             reading = read.of(item, way) if read else None
             failure = failure_of(reading) if reading else None
-            for request in requests_for(item, way, _text(reading)):
+            for request in self._requests(item, way, reading):
                 if request.candidate in missing:
                     yield Job(request, request_key(request, model.identity), failure)
 

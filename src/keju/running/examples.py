@@ -1,0 +1,181 @@
+"""Few-shot examples: solved items of the reference split that are shown before each question.
+
+All items of a question form have the same examples, in an order drawn with a seed, except that an
+item never gets one of its own group (book, plate, bone), with one of its images, or with its
+question. So the draw from any part of the reference split that has the chosen ones is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec.structs import replace
+
+from keju.benchmarks import NO_REFERENCE, has_reference, is_blank, question_forms_of, task
+from keju.benchmarks.wordings import shots_of
+from keju.errors import DataError, UsageError
+from keju.files import sha256_bytes
+from keju.items import OWN_READING, Example, Item, Request
+from keju.metrics.boxes import box_convention, from_pixels
+from keju.running.requests import request_for
+from keju.running.selecting import Selection, Way, refusal
+from keju.text import in_script
+
+MOST = 50
+"""More examples than this are a slip of the hand."""
+
+
+class Examples:
+    """The examples of a dataset.
+
+    Args:
+        items: items of the dataset; those of the test split are passed over.
+    """
+
+    def __init__(self, items: Iterable[Item] = ()) -> None:
+        self._forms: dict[tuple[str, str], list[Item]] = {}
+        for item in items:
+            if item.split == "reference" and _is_usable(item):
+                self._forms.setdefault((item.task, item.query), []).append(item)
+        self._orders: dict[tuple[str, str, int], list[Item]] = {}
+        self._made: dict[tuple[str, Way], Example] = {}
+
+    def items_of(self, item: Item, way: Way) -> list[Item]:
+        """The items that are shown before an item; fewer than asked for where there are no more."""
+        shots = shots_of(way.wording)
+        if not shots.examples or refusal(item, way):
+            return []
+        order = self._order(item.task, item.query, shots.seed)
+        usable = (each for each in order if not _leaks(each, item) and not refusal(each, way))
+        return [each for each, _ in zip(usable, range(shots.examples), strict=False)]
+
+    def of(self, item: Item, way: Way) -> tuple[Example, ...]:
+        """The examples that are shown before an item in a way."""
+        return tuple(self._example(each, way) for each in self.items_of(item, way))
+
+    def check(self, items: Sequence[Item], ways: Sequence[Way]) -> None:
+        """Refuse a run in which an item has fewer examples than asked for.
+
+        Raises:
+            UsageError: there are not enough; the message names the task and the item.
+        """
+        for way in ways:
+            count = shots_of(way.wording).examples
+            if count and way.setting in OWN_READING:
+                raise UsageError(
+                    f"--examples: not with --setting {way.setting}, in which the images of the "
+                    "examples would have to be read first"
+                )
+            for item in items if count else ():
+                if refusal(item, way):
+                    continue
+                if (found := len(self.items_of(item, way))) < count:
+                    raise UsageError(self._lacking(item, count, found))
+
+    def used(self, items: Sequence[Item], ways: Sequence[Way]) -> list[Item]:
+        """The reference items that are shown in these ways, each once."""
+        found: dict[tuple[str, str, str], Item] = {}
+        for way in {replace(way, round=1) for way in ways}:
+            for item in items:
+                for each in self.items_of(item, way):
+                    found.setdefault((each.task, each.query, each.id), each)
+        return [found[place] for place in sorted(found)]
+
+    def _order(self, task_id: str, query: str, seed: int) -> list[Item]:
+        place = (task_id, query, seed)
+        if place not in self._orders:
+            known = self._forms.get((task_id, query), [])
+            self._orders[place] = sorted(
+                known, key=lambda item: sha256_bytes(f"{seed}:{item.id}".encode())
+            )
+        return self._orders[place]
+
+    def _lacking(self, item: Item, count: int, found: int) -> str:
+        form = question_forms_of([item])[-1]
+        there = len(self._forms.get((item.task, item.query), []))
+        hint = (
+            "Use fewer examples, leave the task out with --task, or label more items as the "
+            "reference split (keju build, step split)"
+        )
+        if not self._forms:
+            return f"--examples {count}: the dataset has no reference split with answers. {hint}"
+        return (
+            f"--examples {count}: item {item.id} of {form} can have {found}. The reference split "
+            f"has {there} of {form}; those of the item's own group or image are not shown. {hint}"
+        )
+
+    def _example(self, item: Item, way: Way) -> Example:
+        base = replace(way, wording=shots_of(way.wording).base, round=1)
+        known = self._made.get((f"{item.task}/{item.query}/{item.id}", base))
+        if known is None:
+            request = request_for(item, base)
+            known = Example(
+                item=item.id,
+                prompt=request.prompt,
+                answer=_answer(item, request),
+                images=request.images,
+            )
+            self._made[f"{item.task}/{item.query}/{item.id}", base] = known
+        return known
+
+
+def has_examples(wordings: Iterable[str]) -> bool:
+    """Whether any of these wordings is asked with examples."""
+    return any(shots_of(name).examples for name in wordings)
+
+
+def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Selection:
+    """The selection, in which each wording is asked with so many examples.
+
+    Raises:
+        UsageError: a number makes no sense.
+    """
+    for count in counts:
+        if not 0 <= count <= MOST:
+            raise UsageError(f"--examples must be 0 to {MOST}, not {count}")
+    if seed < 0:
+        raise UsageError(f"--examples-seed must be 0 or more, not {seed}")
+    names = [
+        shots_of(wording)._replace(examples=count, seed=seed if count else 0).name
+        for wording in selection.wordings
+        for count in counts
+    ]
+    return replace(selection, wordings=tuple(names)) if counts else selection
+
+
+def _is_usable(item: Item) -> bool:
+    if item.draft or task(item.task).of_pairs or is_blank(item):
+        return False
+    return has_reference(item) and item.answer.strip() != NO_REFERENCE
+
+
+def _leaks(example: Item, item: Item) -> bool:
+    """Whether an example may give the item's answer away."""
+    images = {ref.sha256 for ref in example.images} & {ref.sha256 for ref in item.images}
+    same_text = not item.images and example.question == item.question
+    return bool(images) or same_text or bool(item.group and item.group == example.group)
+
+
+def _answer(item: Item, request: Request) -> str:
+    """The reference as a model is to write it."""
+    if request.form == "boxes":
+        return "\n".join(_boxes(item, request))
+    answer = item.answer or item.answer_simplified
+    if not answer and request.form == "number":
+        return str(len(item.boxes))
+    return answer if request.script == "released" else in_script(answer, request.script)
+
+
+def _boxes(item: Item, request: Request) -> Iterator[str]:
+    convention = box_convention(request.box_convention)
+    (ref, *others) = item.images
+    if others:
+        raise DataError("boxes of several images cannot be an example", item=item.id)
+    rows = [(box.x0, box.y0, box.x1, box.y1) for box in item.boxes]
+    if not rows:
+        yield "[]"
+        return
+    digits = 4 if convention.scale == "unit" else 0
+    for row in from_pixels(rows, convention, width=ref.width, height=ref.height):
+        numbers = ", ".join(f"{value:.{digits}f}" for value in row)
+        yield f"[{numbers}]"

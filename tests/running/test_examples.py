@@ -1,0 +1,233 @@
+"""Few-shot examples: what a real server is sent, what never leaks, and what is recorded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from commanding import keju
+from lxml import html
+from making import picture
+from serving import Chat
+
+from keju.benchmarks import prompt_of
+from keju.benchmarks.wordings import shots_of
+from keju.datasets.store import Dataset, DatasetWriter
+from keju.errors import UsageError
+from keju.interop.shown import Shown
+from keju.items import Box, Item
+from keju.models import ModelOptions
+from keju.running import Selection, merge, request_key, run
+from keju.running.examples import Examples, with_examples
+from keju.running.selecting import Way
+from keju.runs import RunFolder
+from keju.scoring import score_run
+
+OPTIONS = ("論語", "孟子", "史記", "漢書")
+TWO = "released+2-shot"
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two questions of T7 in the groups x and y, and four examples, of which one is of group x."""
+    path = tmp_path_factory.mktemp("shots") / "d"
+    with DatasetWriter(path, name="s", version="1", licence="CC0-1.0", source="tests") as writer:
+
+        def add(name: str, number: int, group: str, split: str, answer: str = "B") -> None:
+            ref = writer.add_image(picture(number, side=40), name)
+            writer.add(Item(id=name, benchmark="MCS-Bench", task="T7", images=(ref,),
+                            options=OPTIONS, answer=answer, answer_simplified=answer,
+                            group=group, split=split))  # fmt: skip
+
+        add("a", 1, "x", "test")
+        add("b", 2, "y", "test")
+        for number, (name, group) in enumerate(zip("pqrs", "xvwz", strict=True), start=10):
+            add(name, number, group, "reference", "ABCD"[number % 4])
+        page = writer.add_image(picture(30, side=40), "page")
+        writer.add(Item(id="page", benchmark="MCS-Bench", task="T1", images=(page,), answer="天",
+                        answer_simplified="天", group="u"))  # fmt: skip
+    return path
+
+
+def items_of(dataset: Path) -> dict[str, Item]:
+    return {item.id: item for item in Dataset.open(dataset).items()}
+
+
+def chosen(dataset: Path, item: str, wording: str = TWO) -> list[Item]:
+    known = items_of(dataset)
+    return Examples(known.values()).items_of(known[item], Way(wording=wording))
+
+
+def command(dataset: Path, out: Path, chat: Chat, *more: object) -> list[object]:
+    return ["run", dataset, "--model", "openai:served", "--base-url", chat.url, "--out", out,
+            "--task", "T7", *more]  # fmt: skip
+
+
+def test_examples_are_turns_before_the_question_with_their_images(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(images=True, says="B")
+    out = tmp_path / "run"
+    done = keju(*command(dataset, out, chat, "--examples", 2, "--system", "Be brief."))
+    assert done.returncode == 0, done.stderr
+    stats, known = chat.stats(), items_of(dataset)
+    assert stats["requests"] == 2
+    for body, images in zip(map(json.loads, stats["bodies"]), stats["images"], strict=True):
+        shown = {ref.sha256: item for item in known.values() for ref in item.images}
+        asked = [shown[image.split()[1]] for image in images]
+        *solved, item = asked
+        assert solved == chosen(dataset, item.id)
+        roles = [message["role"] for message in body["messages"]]
+        assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+        said = [message["content"] for message in body["messages"]]
+        assert [said[2], said[4]] == [each.answer for each in solved]
+        for place, each in zip((1, 3, 5), asked, strict=True):
+            kinds = [part["type"] for part in said[place]]
+            assert kinds == ["image_url", "text"]
+            assert said[place][1]["text"] == prompt_of(each)
+
+
+def test_what_was_shown_is_recorded_and_remade(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="B")
+    out = tmp_path / "run"
+    done = keju(*command(dataset, out, chat, "--examples", 2, "--examples", 0))
+    assert done.returncode == 0, done.stderr
+    folder = RunFolder.open(out)
+    stored = {(each.item, each.wording): each for each in folder.responses()}
+    assert {wording for _, wording in stored} == {TWO, "released"}
+    assert stored["a", "released"].examples == ()
+    known = items_of(dataset)
+    for name in "ab":
+        response = stored[name, TWO]
+        assert response.examples == tuple(each.id for each in chosen(dataset, name))
+        request = Shown(folder).request(known[name], response)
+        assert request_key(request, folder.manifest().models["openai:served"]) == response.key
+    assert {each.id for each in folder.examples()} == {
+        name for each in stored.values() for name in each.examples
+    }
+    signed = {(score.wording, score.signature) for score in score_run(folder) if score.signature}
+    assert all(signature.endswith(f"|wording:{TWO}") == (wording == TWO)
+               for wording, signature in signed)  # fmt: skip
+    assert keju(*command(dataset, out, chat, "--examples", 2, "--examples", 0)).returncode == 0
+    assert chat.stats()["requests"] == 4
+    done = keju(*command(dataset, out, chat, "--examples", 1))
+    assert done.returncode == 2
+    assert f"{TWO}, released is not asked now" in done.stderr
+
+
+def test_an_item_never_gets_an_example_of_its_own_group(dataset: Path):
+    for seed in range(20):
+        wording = shots_of("released")._replace(examples=3, seed=seed).name
+        assert "p" not in {each.id for each in chosen(dataset, "a", wording)}
+    drawn = {
+        tuple(each.id for each in chosen(dataset, "b", f"released+3-shot.{seed}"))
+        for seed in range(1, 20)
+    }
+    assert len(drawn) > 5
+    assert any("p" in names for names in drawn)
+
+
+def test_the_draw_is_the_same_from_the_chosen_items_alone(dataset: Path):
+    known = items_of(dataset)
+    items, ways = [known["a"], known["b"]], [Way(wording=TWO)]
+    whole = Examples(known.values())
+    part = Examples(whole.used(items, ways))
+    for item in items:
+        assert part.items_of(item, ways[0]) == whole.items_of(item, ways[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--task", "T7", "--examples", 4], "item a of T7 can have 3"),
+        (["--task", "T1", "--examples", 1], "The reference split has 0 of T1"),
+        (["--task", "T7", "--examples", 2, "--setting", "own-ocr"], "--setting own-ocr"),
+        (["--task", "T7", "--examples", 51], "must be 0 to 50"),
+        (["--task", "T7", "--examples", 1, "--examples-seed", -1], "--examples-seed"),
+        (["--task", "T7", "--examples", 1, "--examples", 1], "given twice"),
+    ],
+)
+def test_too_few_examples_are_refused(dataset: Path, options: list[object], words: str):
+    done = keju("plan", dataset, "--model", "openai:x", "--base-url", "http://127.0.0.1:9/v1",
+                *options)  # fmt: skip
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_a_dataset_without_reference_split_is_refused(dataset: Path):
+    items = [item for item in items_of(dataset).values() if item.split == "test"]
+    with pytest.raises(UsageError, match="no reference split"):
+        Examples(items).check(items[:1], [Way(wording=TWO)])
+
+
+def test_the_plan_counts_images_and_tokens_of_examples(dataset: Path):
+    done = keju("plan", dataset, "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
+                "--task", "T7", "--examples", 2, "--json")  # fmt: skip
+    few = json.loads(done.stdout)["rows"][0]
+    done = keju("plan", dataset, "--model", "openai:gpt-4o", "--base-url", "http://127.0.0.1:9/v1",
+                "--task", "T7", "--json")  # fmt: skip
+    none = json.loads(done.stdout)["rows"][0]
+    assert (few["calls"], few["images"], none["images"]) == (2, 6, 2)
+    assert few["image_tokens"] == 3 * none["image_tokens"]
+    assert few["text_tokens"] > 3 * none["text_tokens"]
+
+
+def test_shards_with_examples_are_merged(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="B")
+    options = ModelOptions(base_url=chat.url)
+    parts = [tmp_path / f"s{number}" for number in (1, 2)]
+    for number, part in enumerate(parts, 1):
+        selection = with_examples(Selection(tasks=("T7",), shard=f"{number}/2"), [2], 0)
+        run(dataset, ["openai:served"], part, selection=selection, options=options)
+    merged = merge(parts, tmp_path / "merged")
+    assert (merged.responses, merged.missing) == (2, ())
+    assert RunFolder.open(tmp_path / "merged").examples() == RunFolder.open(parts[0]).examples()
+
+
+def test_a_blind_model_sees_no_image_of_an_example(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(images=True, says="B")
+    run(dataset, ["blind:openai:served"], tmp_path / "run",
+        selection=with_examples(Selection(tasks=("T7",)), [1], 0),
+        options=ModelOptions(base_url=chat.url))  # fmt: skip
+    stats = chat.stats()
+    assert stats["images"] == [[], []]
+    assert all(len(json.loads(body)["messages"]) == 3 for body in stats["bodies"])
+
+
+def test_the_boxes_of_an_example_are_in_the_convention_asked_for(tmp_path: Path):
+    path = tmp_path / "boxes"
+    with DatasetWriter(path, name="b", version="1", licence="CC0-1.0", source="tests") as writer:
+        for number, (name, split) in enumerate((("t", "test"), ("e", "reference"))):
+            ref = writer.add_image(picture(number, side=200), name)
+            writer.add(Item(id=name, benchmark="OBI-Bench", task="recognition", query="Where",
+                            images=(ref,), boxes=(Box(x0=40, y0=20, x1=80, y1=60),), group=name,
+                            split=split))  # fmt: skip
+    known = items_of(path)
+    way = Way(wording="released+1-shot", boxes="yxyx-1000")
+    (example,) = Examples(known.values()).of(known["t"], way)
+    assert example.answer == "[100, 200, 300, 400]"
+    assert "ymin" in example.prompt
+
+
+def test_the_report_lists_the_examples(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="B")
+    out, page = tmp_path / "run", tmp_path / "r.html"
+    done = keju(*command(dataset, out, chat, "--examples", 2, "--examples", 0))
+    assert done.returncode == 0, done.stderr
+    assert keju("score", out).returncode == 0
+    done = keju("report", out, "-o", page, "--published")
+    assert done.returncode == 0, done.stderr
+    tree = html.parse(page).getroot()
+    (table,) = tree.xpath("//h3[@id='examples']/following-sibling::div[1]/table")
+    rows = [[cell.text_content() for cell in row] for row in table.xpath("./tbody/tr")]
+    counts: dict[str, int] = {}
+    for name in "ab":
+        for each in chosen(dataset, name):
+            counts[each.id] = counts.get(each.id, 0) + 1
+    assert {(row[0], row[1], row[2], row[5]) for row in rows} == {
+        (TWO, "T7", name, str(count)) for name, count in counts.items()
+    }
+    text = tree.text_content()
+    assert f"openai:served · {TWO}" in text
+    assert "2 examples of the reference split, drawn with seed 0" in text
