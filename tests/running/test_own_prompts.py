@@ -221,3 +221,17 @@ def test_a_key_in_a_prompt_file_is_refused(chat: Chat, dataset: Path, tmp_path: 
     assert "contains a key from the environment" in done.stderr
     assert "sk-0123" not in done.stderr
     assert not RunFolder(out).exists()
+
+
+def test_a_run_of_before_these_options_is_resumed(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="B")
+    out = tmp_path / "run"
+    assert keju(*command(dataset, out, chat)).returncode == 0
+    path = RunFolder.open(out).manifest_path
+    raw = read_json(path, dict[str, object])
+    assert raw.pop("prompts") == {}
+    write_json(path, raw)
+    stored = [each.key for each in RunFolder.open(out).responses()]
+    assert keju(*command(dataset, out, chat)).returncode == 0
+    assert chat.stats()["requests"] == 3
+    assert [each.key for each in RunFolder.open(out).responses()] == stored

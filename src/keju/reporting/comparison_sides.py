@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,9 @@ from keju.items import Item, PromptVariant, Record, Score, variant_of
 from keju.runs import RunFolder
 from keju.scoring import check_scores, stored_scores
 from keju.text import in_script
+
+_HASH = re.compile("@[0-9a-f]{8}")
+"""The hash in the name of a user's own wording, which may be left out."""
 
 _Key = tuple[str, str, str]
 """Task, query and id of an item."""
@@ -183,7 +187,10 @@ def _scores(
     kept = {
         variant: scores
         for variant, scores in found.items()
-        if all(want in ("", part) for want, part in zip(given, variant, strict=True))
+        if all(
+            want in ("", part, _HASH.sub("", part))
+            for want, part in zip(given, variant, strict=True)
+        )
     }
     if not kept:
         asked = " and ".join(filter(None, given))

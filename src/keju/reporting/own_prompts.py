@@ -98,14 +98,14 @@ def shown_examples(gathered: Gathered) -> list[ShownExample]:
     rows = []
     for (wording, task, query, name), questions in counts.most_common():
         item = known.get((task, query, name))
-        answer = (item.answer or item.answer_simplified) if item else ""
+        reference = (item.answer or item.answer_simplified) if item else ""
         rows.append(
             ShownExample(
                 wording=wording,
                 form=task_name(task, query),
                 item=name,
                 group=item.group if item else "",
-                answer=answer if len(answer) <= _LONGEST else f"{answer[:_LONGEST]}…",
+                answer=reference if len(reference) <= _LONGEST else f"{reference[:_LONGEST]}…",
                 questions=questions,
             )
         )

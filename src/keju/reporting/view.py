@@ -43,6 +43,7 @@ from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.strata import Json, strata
 from keju.reporting.swapped import SwapLine, swap_table, swapped_of
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
+from keju.reporting.wording_spread import WordingSpread, wording_spread
 from keju.running.prices import Prices
 
 _PAPERS = papers()
@@ -101,6 +102,7 @@ class View(NamedTuple):
     own_pages: bool
     official: bool
     steps: list[StepTable]
+    wordings: WordingSpread
     tables: list[TaskTable]
     reasoning: list[ReasoningTable]
     metrics: list[MetricRow]
@@ -170,6 +172,7 @@ def build_view(
         else [],
         other_data=other_data(gathered) if published else [],
         steps=list(step_tables(gathered)),
+        wordings=wording_spread(gathered),
         tables=task_tables(gathered, results),
         reasoning=list(reasoning_tables(gathered)),
         metrics=list(metric_rows(results)),

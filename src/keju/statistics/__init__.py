@@ -37,6 +37,7 @@ from keju.statistics.correlation import (
 from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
 from keju.statistics.suite import TaskSums, resample_suite
+from keju.statistics.variants import VariantSpread, variant_spread
 
 __all__ = [
     "FEWEST_GROUPS",
@@ -54,6 +55,7 @@ __all__ = [
     "RiskIntervals",
     "Spread",
     "TaskSums",
+    "VariantSpread",
     "associate",
     "compare",
     "detectable_difference",
@@ -80,4 +82,5 @@ __all__ = [
     "spearman_paper",
     "spread",
     "spread_of_differences",
+    "variant_spread",
 ]

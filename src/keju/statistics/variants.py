@@ -1,0 +1,94 @@
+"""How far a value depends on a variant, such as the wording of a prompt: its spread over them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from keju.statistics.bootstrap import FEWEST_GROUPS, Floats, Interval, draws, interval_of_values
+
+_PERMUTATIONS = 2000
+_BLOCK = 1 << 22
+_SLACK = 1e-12
+"""Rounding of sums, so that a permutation that changes nothing counts as equal."""
+
+
+class VariantSpread(NamedTuple):
+    """The values of variants on the same items, and how far they are apart.
+
+    Attributes:
+        values: one for each variant.
+        spread: the greatest less the least.
+        deviation: the standard deviation over the variants (divided by their number less one).
+        spread_interval: of the spread, resampled by group; None with fewer than `FEWEST_GROUPS`.
+        deviation_interval: the same of the standard deviation.
+        p: how often the spread is as large when the variants of each group change places at
+            random; None with one group. The spread of pure noise is not 0, so that only `p` shows
+            whether the variants matter.
+        groups: how many groups there are.
+    """
+
+    values: list[float]
+    spread: float
+    deviation: float
+    spread_interval: Interval | None
+    deviation_interval: Interval | None
+    p: float | None
+    groups: int
+
+
+def variant_spread(
+    top: Floats, bottom: Floats, *, resamples: int = 2000, seed: int = 12345
+) -> VariantSpread:
+    """The spread of ratios of sums over two or more variants of the same items.
+
+    Args:
+        top: numerators, one row a group, one column a variant.
+        bottom: denominators, of the same shape.
+        resamples: how often all groups are drawn with replacement, and variants change places.
+        seed: of the generator.
+    """
+    groups = len(top)
+    values = top.sum(axis=0) / bottom.sum(axis=0)
+    ratios = np.concatenate([
+        _ratios(drawn @ top, drawn @ bottom)
+        for drawn in draws(groups, resamples=resamples, seed=seed, wide=top.shape[1])
+    ])  # fmt: skip
+    ratios = ratios[~np.isnan(ratios).any(axis=1)]
+    enough = groups >= FEWEST_GROUPS and len(ratios) > 0
+    return VariantSpread(
+        values=values.tolist(),
+        spread=float(np.ptp(values)),
+        deviation=float(np.std(values, ddof=1)),
+        spread_interval=_interval(np.ptp(ratios, axis=1), groups) if enough else None,
+        deviation_interval=_interval(np.std(ratios, axis=1, ddof=1), groups) if enough else None,
+        p=_p(top, bottom, float(np.ptp(values)), seed) if groups > 1 else None,
+        groups=groups,
+    )
+
+
+def _ratios(top: Floats, bottom: Floats) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(top / bottom, dtype=np.float64)
+
+
+def _interval(values: Floats, groups: int) -> Interval | None:
+    found = interval_of_values(np.asarray(values, dtype=np.float64), groups)
+    return found._replace(low=max(0.0, found.low)) if found else None
+
+
+def _p(top: Floats, bottom: Floats, spread: float, seed: int) -> float:
+    """The share of random permutations within groups whose spread is at least as large."""
+    generator = np.random.default_rng(seed)
+    block = max(1, _BLOCK // top.size)
+    as_large = 0
+    for start in range(0, _PERMUTATIONS, block):
+        size = min(block, _PERMUTATIONS - start)
+        order = generator.random((size, *top.shape)).argsort(axis=2)
+        moved = _ratios(
+            np.take_along_axis(top[None], order, axis=2).sum(axis=1),
+            np.take_along_axis(bottom[None], order, axis=2).sum(axis=1),
+        )
+        as_large += int((np.ptp(moved, axis=1) >= spread - _SLACK).sum())
+    return (as_large + 1) / (_PERMUTATIONS + 1)
