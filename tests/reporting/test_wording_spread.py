@@ -73,7 +73,7 @@ def test_spread_interval_test_and_changed_places_are_shown(runs: list[Path], tmp
 def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path: Path):
     chinese = tmp_path / "zh.html"
     assert keju("report", runs[0], "-o", chinese, "--language", "zh").returncode == 0
-    assert "对提示措辞的敏感度" in chinese.read_text("utf-8")
+    assert "对提示词的敏感度" in chinese.read_text("utf-8")
     from keju.reporting.gather import gather
     from keju.reporting.wording_spread import wording_spread
 
