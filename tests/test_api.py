@@ -34,6 +34,8 @@ SIGNATURES = {
     "reading_order": "(lines: 'Page | Iterable[Line]') -> 'list[Line]'",
     "score": "(responses: 'AnyPath | Iterable[tuple[Item, str]]', *, "
     "protocol: 'ProtocolChoice' = 'both', model: 'str' = '') -> 'Results'",
+    "show": "(what: 'Page | Item | Iterable[Line]', image: 'AnyPath | Dataset | None' = None) -> "
+    "'View'",
     "source": "(name: 'str', *, summary: 'str', settings: 'type[S]', version: 'int' = 1, "
     "check: 'Callable[[S], None] | None' = None, "
     "reads: 'Callable[[S], Iterable[Path]] | None' = None) -> 'Callable[[Make[S]], Make[S]]'",
@@ -134,6 +136,7 @@ def test_public_types_have_these_members(name):
         "Dataset": {"manifest", "path"},
         "Results": {"scores"},
         "Run": {"summary"},
+        "View": {"html"},
         "Comparison": TYPES["Comparison"],
         "Leaderboard": TYPES["Leaderboard"],
     }.get(name, set())

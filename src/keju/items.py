@@ -12,6 +12,8 @@ from typing import Literal, NamedTuple, get_args
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from keju.notebook import block, facts
+
 Point = tuple[float, float]
 
 LineKind = Literal[
@@ -185,6 +187,21 @@ class Item(Record, frozen=True, kw_only=True):
     metadata: dict[str, str] = field(default_factory=dict)
     provenance: tuple[Provenance, ...] = ()
     draft: bool = False
+
+    def __repr__(self) -> str:
+        return f"Item({self.id!r}, {self.task!r}, {self.query!r})"
+
+    def _repr_html_(self) -> str:
+        sizes = ", ".join(f"{image.width} x {image.height}" for image in self.images)
+        names = ("benchmark", "query", "question", "answer", "transcription", "group", "split")
+        shown = {name: getattr(self, name) for name in names}
+        lists = {
+            "options": "\n".join(self.options),
+            "also accepted": "\n".join(self.also_accepted),
+            "images": f"{sizes} (keju.show(item, dataset) shows them)" if sizes else "",
+            **self.metadata,
+        }
+        return block(f"{self.id} ({self.task})", facts(shown | lists))
 
 
 class Example(Record, frozen=True, kw_only=True):

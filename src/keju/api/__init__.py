@@ -7,6 +7,7 @@ a `TypeError`, a value that cannot be used a `ValueError`, and a file that is no
 
 from keju.api.comparing import Comparison, compare
 from keju.api.data import load, read_alto, read_hocr, read_page_xml, reading_order
+from keju.api.display import View, show
 from keju.api.leaderboards import Leaderboard
 from keju.api.running import arun, run
 from keju.api.runs import Run, open_run
@@ -30,6 +31,7 @@ __all__ = [
     "PythonModel",
     "Results",
     "Run",
+    "View",
     "arun",
     "cer",
     "compare",
@@ -44,6 +46,7 @@ __all__ = [
     "reading_order",
     "run",
     "score",
+    "show",
     "source",
     "step",
 ]

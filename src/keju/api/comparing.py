@@ -11,6 +11,7 @@ import polars as pl
 from keju.api.arguments import called_as, checked_options
 from keju.api.inputs import AnyPath, path_of
 from keju.items import Protocol
+from keju.notebook import block, table
 from keju.reporting import comparing
 from keju.reporting.comparing import comparison_lines, comparison_of, verdict_of
 from keju.reporting.comparison_sides import Wanted
@@ -40,6 +41,21 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({self.first!r}, {self.second!r}: {self.verdict})"
+
+    def _repr_html_(self) -> str:
+        sides = self.first, self.second
+        heads = ("task", "metric", *sides, "difference", "95 % interval", "p (Holm)", "groups",
+                 "better")  # fmt: skip
+        better = {"first": self.first, "second": self.second}
+        rows = [
+            (
+                f"{each.task}/{each.query}" if each.query else each.task, each.metric, each.first,
+                each.second, each.difference, _interval(each), each.p_holm, each.groups,
+                better.get(each.better),
+            )
+            for each in self._found.tasks
+        ]  # fmt: skip
+        return block(self.verdict, table(heads, rows), *self.notes[1:])
 
     def to_frame(self) -> pl.DataFrame:
         """The table `tasks`."""
@@ -93,6 +109,10 @@ def compare(sides: Sides) -> Comparison:  # noqa: D417 - the parameters are thos
         tasks=pl.DataFrame(map(_row, found.tasks), schema=_TASKS),
         _found=found,
     )
+
+
+def _interval(each: TaskComparison) -> str | None:
+    return None if each.low is None else f"{each.low:+.3f} to {each.high:+.3f}"
 
 
 _Types = dict[str, type[pl.DataType] | pl.DataType]

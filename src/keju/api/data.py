@@ -75,12 +75,22 @@ def reading_order(lines: Page | Iterable[Line]) -> list[Line]:
     """
     if isinstance(lines, Page):
         return list(page_in_reading_order(lines))
+    found = lines_of(lines)
+    if len(found) > 1 and not any(line.polygon for line in found):
+        raise ValueError("no line has an outline (polygon), so there is no order to find")
+    page = Page(file="", image_name="", width=0, height=0, lines=tuple(found), explicit_order=False)
+    return list(page_in_reading_order(page))
+
+
+def lines_of(lines: Iterable[Line]) -> list[Line]:
+    """The lines of a page, checked.
+
+    Raises:
+        TypeError: a value is not a line.
+    """
     found = list[Line]()
     for place, line in enumerate(listed("lines", lines, "a keju.Page or a list of keju.Line")):
         if not isinstance(line, Line):
             raise TypeError(f"lines {place} is a {type(line).__name__}, not a keju.Line")
         found.append(line)
-    if len(found) > 1 and not any(line.polygon for line in found):
-        raise ValueError("no line has an outline (polygon), so there is no order to find")
-    page = Page(file="", image_name="", width=0, height=0, lines=tuple(found), explicit_order=False)
-    return list(page_in_reading_order(page))
+    return found

@@ -11,10 +11,12 @@ import polars as pl
 from keju.benchmarks import task
 from keju.errors import PrerequisiteError, number_of
 from keju.items import Score
+from keju.notebook import block, table
 from keju.reporting import leaderboard as boards
 from keju.reporting.gather import PEOPLE, Gathered, gather
 from keju.reporting.intervals import intervals
 from keju.runs import RunFolder
+from keju.scoring import BenchmarkResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +46,19 @@ class Leaderboard:
         models = number_of(self.overall["model"].n_unique(), "model")
         return f"Leaderboard({models}, {number_of(self.tasks['task'].n_unique(), 'task')})"
 
+    def _repr_html_(self) -> str:
+        heads = ("benchmark", "protocol", "model", "value", "95 % interval", "rank", "possible")
+        rows = [
+            (
+                row["benchmark"], row["protocol"], row["model"], row["value"],
+                _span(row["low"], row["high"], ".3f"),
+                row["rank"] or row["role"],
+                _span(row["rank_low"], row["rank_high"], "d"),
+            )
+            for row in self.overall.iter_rows(named=True)
+        ]  # fmt: skip
+        return block("Leaderboard: means over domains", table(heads, rows), *self.notes)
+
     def to_frame(self) -> pl.DataFrame:
         """The table `overall`, in polars."""
         return self.overall
@@ -61,6 +76,10 @@ class Leaderboard:
         return pd.DataFrame(self.overall.to_dict(as_series=False))
 
 
+def _span(low: float | None, high: float | None, form: str) -> str | None:
+    return None if low is None or high is None else f"{low:{form}} to {high:{form}}"
+
+
 def leaderboard_of(run: RunFolder, scores: Sequence[Score]) -> Leaderboard:
     """The leaderboard of a run with these scores.
 
@@ -71,7 +90,7 @@ def leaderboard_of(run: RunFolder, scores: Sequence[Score]) -> Leaderboard:
     gathered = gather([run.path], picture_bytes=0, scores=scores)
     found = boards.leaderboards(gathered, gathered.results)
     return Leaderboard(
-        overall=_sorted(pl.DataFrame(_overall_rows(gathered, found), schema=_OVERALL)),
+        overall=pl.DataFrame(_overall_rows(gathered, found), schema=_OVERALL),
         domains=pl.DataFrame(_domain_rows(gathered, found), schema=_DOMAINS),
         tasks=pl.DataFrame(_task_rows(gathered), schema=_TASKS),
         notes=tuple(dict.fromkeys(note for each in found for note in each.notes)),
@@ -91,41 +110,34 @@ _COUNTS: _Types = {"without_failures": pl.Float64, "items": pl.Int64, "scored": 
 _TASKS = pl.Schema({**_PLACE, **_WHO, **_VALUE, **_COUNTS})
 
 
-def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
-    """Best first within each benchmark, protocol and role, in the order in which those come."""
-    places = pl.int_range(pl.len())
-    groups = [places.min().over("benchmark", "protocol"), places.min().over(*_GROUPS)]
-    return frame.sort(*groups, "value", descending=[False, False, True], nulls_last=True)
-
-
-_GROUPS = ("benchmark", "protocol", "role")
-
-
 def _overall_rows(
     gathered: Gathered, found: Sequence[boards.Leaderboard]
 ) -> Iterator[dict[str, object]]:
+    """By benchmark, protocol and role; there the best first."""
     for board in found:
         for protocol, sure in board.sure.items():
             for group in board.groups:
-                for row in group.rows:
-                    result = board.results.get((row.model, protocol))
-                    if result is None:
-                        continue
-                    rank, span = sure.ranks.get(row.model, (None, None))
-                    yield (
-                        {
-                            "benchmark": board.benchmark,
-                            "value": result.overall.value,
-                            "missing": [
-                                name for each in result.domains.values() for name in each.missing
-                            ],
-                            "rank": rank,
-                            "rank_low": span and span[0],
-                            "rank_high": span and span[1],
-                        }
-                        | _who(gathered, row.model, protocol)
-                        | _bounds(sure.overall.get(row.model))
-                    )
+                models = [row.model for row in group.rows if (row.model, protocol) in board.results]
+                models.sort(key=lambda model: -_value(board.results[model, protocol]))
+                for model in models:
+                    result = board.results[model, protocol]
+                    rank, span = sure.ranks.get(model, (None, None))
+                    means = result.domains.values()
+                    yield {
+                        "benchmark": board.benchmark,
+                        "value": result.overall.value,
+                        "missing": [name for mean in means for name in mean.missing],
+                        "rank": rank,
+                        "rank_low": span and span[0],
+                        "rank_high": span and span[1],
+                        **_who(gathered, model, protocol),
+                        **_bounds(sure.overall.get(model)),
+                    }
+
+
+def _value(result: BenchmarkResult) -> float:
+    """The overall value; below all others where there is none."""
+    return -1.0 if result.overall.value is None else result.overall.value
 
 
 def _domain_rows(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -168,8 +169,14 @@ def _checked(call: Call) -> _Checked:
             "extra_body": _json_values, "items": _ids, "prices": _path, "prompts": _paths,
         },
     )  # fmt: skip
-    console = Console(stderr=True, force_jupyter=False) if options.pop("progress") else None
+    console = _console() if options.pop("progress") else None
     return _Checked(path, given, path_of(call.out), RunOptions(**options), console)
+
+
+def _console() -> Console:
+    """Standard error; in a notebook, whose output is no terminal, with lines instead of bars."""
+    bars = None if sys.modules.get("ipykernel") is None else False
+    return Console(stderr=True, force_jupyter=False, force_terminal=bars)
 
 
 def _checked_models(models: object) -> list[str | Model]:

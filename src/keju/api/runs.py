@@ -13,6 +13,7 @@ from keju.api.inputs import AnyPath, path_of
 from keju.api.scores import ProtocolChoice, Results, score
 from keju.datasets import Dataset
 from keju.items import Item, Response
+from keju.notebook import block, facts
 from keju.reporting import write_report
 from keju.reporting.engine_times import Costs
 from keju.running import RunSummary
@@ -39,6 +40,23 @@ class Run(os.PathLike[str]):
 
     def __repr__(self) -> str:
         return f"Run({str(self.path)!r}, models: {', '.join(self.models) or 'none'})"
+
+    def _repr_html_(self) -> str:
+        manifest = self.manifest
+        counts = {}
+        if self.summary:
+            names = ("items", "failures", "left")
+            counts = {name: getattr(self.summary, name) for name in names}
+        return block(
+            "Run",
+            facts({
+                "path": self.path,
+                "dataset": f"{manifest.dataset} {manifest.dataset_version}",
+                "models": "\n".join(manifest.models),
+                **counts,
+                "next": self.summary.advice if self.summary else "",
+            }),
+        )  # fmt: skip
 
     @property
     def path(self) -> Path:

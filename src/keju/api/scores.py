@@ -16,6 +16,7 @@ from keju.benchmarks import query_of
 from keju.benchmarks import task as task_named
 from keju.encoders import Encoders, default_cache_path
 from keju.items import Item, Protocol, Response, Score
+from keju.notebook import block, table
 from keju.runs import RunFolder
 from keju.scoring import (
     PROTOCOLS,
@@ -49,6 +50,14 @@ class Results:
     def __repr__(self) -> str:
         models = ", ".join(dict.fromkeys(score.model for score in self.scores))
         return f"Results({len(self.scores):,} scores of {models or 'no model'})"
+
+    def _repr_html_(self) -> str:
+        main = self.tasks.filter(self.tasks["main"])
+        names = ["model", "protocol", "task", "query", "metric", "value", "items"]
+        return block(
+            f"{len(self.scores):,} scores: the main metric of each task",
+            table(names, main.select(names).iter_rows()),
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """A table with one row for each item, metric and protocol: the columns of RUN/scores."""

@@ -42,6 +42,15 @@ class Page(Record, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
     explicit_order: bool
 
+    def __repr__(self) -> str:
+        return f"Page({self.image_name!r}, {len(self.lines)} lines)"
+
+    def _repr_html_(self) -> str:
+        # Imported only now: this brings the decoder of images.
+        from keju.datasets.page_view import page_html  # noqa: PLC0415
+
+        return page_html(self, page_in_reading_order(self))
+
 
 def text_choice(text: str) -> TextChoice:
     """A user's word for the lines that are wanted.

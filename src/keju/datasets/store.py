@@ -46,6 +46,7 @@ from keju.errors import DataError, UsageError
 from keju.files import read_json, sha256_bytes
 from keju.items import ImageRef, Item
 from keju.local_paths import check_local
+from keju.notebook import block, facts, folded, table
 
 __all__ = [
     "FORMAT",
@@ -152,6 +153,17 @@ class Dataset:
     def __repr__(self) -> str:
         version = self.manifest.version
         return f"Dataset({str(self.path)!r}, {self.manifest.name} {version}, {len(self)} items)"
+
+    def _repr_html_(self) -> str:
+        about = self.manifest
+        shown = {name: getattr(about, name) for name in ("licence", "source", "hash")}
+        counts = {"path": self.path, "items": about.items, "images": about.images}
+        return block(
+            f"{about.name} {about.version}",
+            "Synthetic: drawn by a program." if about.synthetic else "",
+            facts(counts | shown),
+            folded("Items by task", table(("task", "items"), about.tasks.items())),
+        )
 
     def to_frame(self) -> pl.DataFrame:
         """The items as a polars table, one row an item, with the columns of items.parquet.

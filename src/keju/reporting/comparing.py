@@ -197,7 +197,7 @@ def verdict_of(compared: Comparison) -> str:
     parts = []
     for side, name, rival in (("first", one, other), ("second", other, one)):
         if ahead := [each for each in found if each.better == side]:
-            named = [f"{_place(each)} ({100 * each.difference:+.1f} points)" for each in ahead]
+            named = [f"{_place(each)} ({100 * abs(each.difference):.1f} points)" for each in ahead]
             parts.append(f"{name} is significantly better than {rival} in {_listed(named)}.")
     few = [each for each in found if each.needed is not None and each.groups < each.needed]
     open_ = [each for each in found if not each.better and each.p is not None and each not in few]
