@@ -515,7 +515,7 @@ def test_one_judges_grades_fill_the_judges_column(tmp_path):
 
     cell, table = grade({("openai:m", "reasoning_qa"): {"openai:judge": 7.25}})
     assert cell.value == "7.25"
-    assert (table.task, table.domain) == ("reasoning_qa", "Reasoning-based QA")
+    assert (table.task, table.domain) == ("reasoning_qa", "Ancient Documents")
     printed = column(table, "reasoning_qa:GPT4oScore")
     assert printed["paper", "GPT-4o"].value not in ("", "–")
     best, table = grade({("openai:m", "reasoning_qa"): {"openai:judge": 10.0}})
