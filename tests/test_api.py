@@ -84,6 +84,7 @@ TYPES = {
         "score",
         "report",
     },
+    "View": {"html"},
 }
 COLUMNS = [
     "model", "setting", "script", "wording", "protocol", "task", "query", "metric", "main",
