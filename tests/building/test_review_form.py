@@ -18,9 +18,19 @@ def test_keju_s_form_has_three_scales_in_two_languages() -> None:
 
 
 @pytest.mark.parametrize("text", ["4", " ４ ", "Right but for a detail", "4 right but for a detail",
-                                  "只有细节错误"])  # fmt: skip
+                                  "只有细节错误", "僅細節有誤"])  # fmt: skip
 def test_a_mark_is_read_as_number_or_words(text: str) -> None:
     assert review_form().scale[0].mark_of(text) == 4
+
+
+def test_every_chinese_word_of_0_1_0_is_read_as_the_mark_that_it_was() -> None:
+    words = (
+        ("錯誤", "大半錯誤", "存疑", "僅細節有誤", "正確"),
+        ("全不切題", "少有切題", "部分切題", "大致切題", "完全切題"),
+        ("不可", "須大改", "須修改", "略改即可", "可以"),
+    )
+    for scale, old in zip(review_form().scale, words, strict=True):
+        assert [scale.mark_of(word) for word in old] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("text", ["", "0", "6", "4.0", "-4", "4 wrong", "good", "9" * 5000])
@@ -46,7 +56,9 @@ def test_a_form_of_the_users_replaces_it_and_a_broken_one_is_one_line(tmp_path: 
     keys = scale.replace('"a"', '"a b"') + scale.replace('"a"', '"a-b"')
     swapped = scale + 'marks_zh = ["yes", "no"]\n'
     lines = scale.replace('"a"', '"a\\nb"')
-    wrong = (scale + scale, "scale = []\n", alike, unlike, keys, swapped, lines)
+    earlier = scale + '[[scale.earlier]]\nasks_zh = "？"\nmarks_zh = ["yes", "no"]\n'
+    wrong = (scale + scale, "scale = []\n", alike, unlike, keys, swapped, lines,
+             earlier)  # fmt: skip
     for text in (*(head + each for each in wrong), "x", "version=1"):
         path.write_text(text)
         with pytest.raises(KejuError, match=r"form\.toml: .*form"):

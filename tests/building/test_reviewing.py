@@ -576,7 +576,7 @@ MARKS = {"correct": 5, "to the point": 2, "fit to publish": 4}
 
 def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
     heads = [mark_head(scale) for scale in review_form().scale]
-    assert all(part in heads[0] for part in ("mark: correct |", "正確", "4 right but for a detail"))
+    assert all(part in heads[0] for part in ("mark: correct |", "正确", "4 right but for a detail"))
     for name in ("a.csv", "a.jsonl"):
         sheet = tmp_path / name
         export_review("sheet", given, given.items(), sheet)
@@ -592,6 +592,32 @@ def test_a_sheet_asks_for_marks_and_gives_them_back(given, tmp_path):
         found = read_review(sheet, items_of(given), "p")
         assert [each.marks for each in found] == [MARKS, {}]
         assert list(found[0].marks) == list(MARKS)
+
+
+_HEADS_0_1_0 = (
+    "mark: correct | Is the answer right, by the picture and by what is known? 據圖與據學界所知，"
+    "答案是否正確？ 1 wrong, 2 mostly wrong, 3 doubtful, 4 right but for a detail, 5 right",
+    "mark: to the point | Does the question need the picture, ask for one thing, and does the "
+    "answer give just that? 題目是否須看圖、所問是否唯一，答案是否恰好作答？ 1 not at all, "
+    "2 hardly, 3 partly, 4 nearly, 5 wholly",
+    "mark: fit to publish | Is it clearly worded, free of harm, and may it be shown (rights, "
+    "people, sacred things)? 表述是否清楚、無害，且（就版權、人物、宗教禁忌而言）可以公開？ 1 no, "
+    "2 only after much work, 3 after some work, 4 after a touch, 5 as it is",
+)
+
+
+@pytest.mark.parametrize("words", [("正確", "少有切題", "略改即可"), ("5", "2 少有切題", "4")])
+def test_a_sheet_of_0_1_0_is_read_in_its_traditional_characters(given, tmp_path, words):
+    sheet = tmp_path / "old.csv"
+    export_review("sheet", given, given.items(), sheet)
+    text = sheet.read_text("utf-8")
+    for scale, head in zip(review_form().scale, _HEADS_0_1_0, strict=True):
+        assert text.count(mark_head(scale)) == 1
+        text = text.replace(mark_head(scale), head)
+    sheet.write_text(text, "utf-8")
+    fill(sheet, {"mcq": {"decision": "拒絕", **dict(zip(_HEADS_0_1_0, words, strict=True))}})
+    (found,) = read_review(sheet, items_of(given), "p")
+    assert (found.decision, found.marks) == ("reject", MARKS)
 
 
 def test_label_studio_asks_for_marks_and_gives_them_back(given, tmp_path):

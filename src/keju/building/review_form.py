@@ -26,10 +26,18 @@ OTHER_FORM = "Give the form that it was marked by, as scales"
 """How to mend marks that a form does not know."""
 
 
+class EarlierWording(Struct, frozen=True, forbid_unknown_fields=True):
+    """The Chinese of a scale in an earlier version of keju, whose sheets are still read."""
+
+    asks_zh: str
+    marks_zh: tuple[str, ...] = ()
+
+
 class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     """One dimension: its name, what it asks in English and Chinese, and what each mark means.
 
-    `marks` are the words for 1, 2, 3 …; `marks_zh` the same in Chinese, or nothing.
+    `marks` are the words for 1, 2, 3 …; `marks_zh` the same in Chinese, or nothing. `earlier` are
+    wordings that are read but not written any more.
     """
 
     name: str
@@ -38,6 +46,7 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     asks_zh: str
     marks: tuple[str, ...]
     marks_zh: tuple[str, ...] = ()
+    earlier: tuple[EarlierWording, ...] = ()
 
     @property
     def key(self) -> str:
@@ -55,7 +64,7 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
     def mark_of(self, text: str) -> int | None:
         """The mark that somebody wrote as number, as words, or as both; None for anything else."""
         plain = unicodedata.normalize("NFKC", text).strip().casefold()
-        for words in (self.marks_zh, self.marks):
+        for words in (self.marks_zh, self.marks, *(each.marks_zh for each in self.earlier)):
             for mark, word in enumerate(words, start=1):
                 told = unicodedata.normalize("NFKC", word).casefold()
                 if plain in {str(mark), told, f"{mark} {told}"}:
@@ -102,7 +111,8 @@ def review_form(path: Path | None = None) -> ReviewForm:
 
 def _sound(scale: Scale) -> bool:
     marks = range(1, len(scale.marks) + 1)
-    told = (scale.marks, scale.marks_zh) if scale.marks_zh else (scale.marks,)
+    chinese = (scale.marks_zh, *(each.marks_zh for each in scale.earlier))
+    told = (scale.marks, *filter(None, chinese))
     return (
         len(marks) > 1
         and bool(scale.name.strip())

@@ -50,10 +50,21 @@ _WORDS: Mapping[str, Decision] = {
 _MARK = "mark: "
 
 
-def mark_head(scale: Scale) -> str:
-    """The head of a scale's column; its first part, to the bar, is enough when it is read."""
+def mark_head(scale: Scale, asks_zh: str = "") -> str:
+    """The head of a scale's column; its first part, to the bar, is enough when it is read.
+
+    Args:
+        scale: what the column asks.
+        asks_zh: the question in Chinese, where that is an earlier wording.
+    """
     marks = ", ".join(map(scale.said, range(1, len(scale.marks) + 1)))
-    return f"{_MARK}{scale.name} | {scale.asks} {scale.asks_zh} {marks}"
+    return f"{_MARK}{scale.name} | {scale.asks} {asks_zh or scale.asks_zh} {marks}"
+
+
+def _heads(scale: Scale) -> list[str]:
+    """Every head by which a scale's column is known, those of earlier versions too."""
+    earlier = [mark_head(scale, each.asks_zh) for each in scale.earlier]
+    return [f"{_MARK}{scale.name}", mark_head(scale), *earlier]
 
 
 def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: ReviewForm) -> None:
@@ -298,8 +309,7 @@ def _same(name: str, cell: str, shown: str) -> bool:
 
 def _marks(cells: JsonObject, place: Place, form: ReviewForm) -> dict[str, int]:
     """The marks in a row, in the form's order."""
-    columns = {f"{_MARK}{scale.name}": scale for scale in form.scale}
-    columns |= {mark_head(scale): scale for scale in form.scale}
+    columns = {head: scale for scale in form.scale for head in _heads(scale)}
     given: dict[str, int] = {}
     for head, value in cells.items():
         if not head.startswith(_MARK):
