@@ -155,4 +155,4 @@ def test_the_page_says_what_can_be_relied_on_in_both_languages(own, tmp_path):
         "at least 6 are needed, 2 more."
     )
     (chinese,) = conclusions(own, tmp_path, "zh")
-    assert chinese.startswith("引擎之间的差别尚不可靠：各页出自 4 部书")
+    assert chinese.startswith("引擎之间的差别还不可靠：各页出自 4 部书")
