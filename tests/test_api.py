@@ -14,6 +14,7 @@ import keju
 from keju import api
 from keju.cli.app import app
 from keju.errors import DataError, KejuError, UsageError
+from keju.text import official_convert
 
 SIGNATURES = {
     "cer": "(reference: 'str | Iterable[str]', hypothesis: 'str | Iterable[str]', *, "
@@ -22,6 +23,10 @@ SIGNATURES = {
     "question: 'str' = '', options: 'Iterable[str]' = ()) -> 'Extracted'",
     "open_run": "(path: 'AnyPath') -> 'Run'",
     "load": "(dataset: 'AnyPath') -> 'Dataset'",
+    "metric": "(*, name: 'str', form: 'AnswerForm', rule: 'str', protocol: 'Protocol' = 'strict', "
+    "benchmark: 'str' = '', prepare: 'str' = '', higher_is_better: 'bool' = True, "
+    "lowest: 'float | None' = 0.0, highest: 'float | None' = 1.0, worst: 'float | None' = None, "
+    "pooled: 'bool' = False, source: 'str' = '', rule_zh: 'str' = '') -> 'Callable[[F], F]'",
     "model": "(spelling: 'str', *, summary: 'str', role: 'Role' = 'model', local: 'bool' = False, "
     "packages: 'Sequence[str]' = (), program: 'str' = '', install: 'str' = '', key: 'str' = '') "
     "-> 'Callable[[M], M]'",
@@ -70,6 +75,7 @@ TYPES = {
     "Item": {"id", "task", "images", "question", "options", "answer", "lines", "group", "metadata"},
     "Leaderboard": {"overall", "domains", "tasks", "notes", "to_frame", "to_pandas"},
     "Line": {"id", "text", "polygon", "box", "kind"},
+    "metrics": {"CER", "CharAcc", "F1", "BLEU", "chrF", "chrFpp", "ROUGE_L", "ANLS", "Acc"},
     "Page": {"lines", "width", "height", "image_name"},
     "PythonModel": {"name", "identity"},
     "Results": {"scores", "to_frame", "tasks", "overall", "leaderboard"},
@@ -383,3 +389,60 @@ def test_score_refuses_an_unknown_protocol_and_a_name_for_the_models_of_a_run():
         keju.score("run", protocol="loose")
     with pytest.raises(ValueError, match="model"):
         keju.score(Path("run"), model="me")
+
+
+def test_a_metric_object_gives_the_value_and_signature_of_scoring():
+    items = items_of("T1")
+    texts = [item.answer[1:] + "人" for item in items]
+    tasks = keju.score(list(zip(items, texts, strict=True))).tasks
+    references = [item.answer for item in items]
+    for row in tasks.iter_rows(named=True):
+        benchmark = "MCS-Bench" if row["protocol"] == "official" else ""
+        made = getattr(keju.metrics, row["metric"])
+        metric = made(protocol=row["protocol"], benchmark=benchmark, form="transcription")
+        found = metric.corpus_score(texts, references)
+        assert (found.signature, found.items) == (row["signature"], len(items))
+        if row["protocol"] == "strict":
+            assert found.value == row["value"], row["metric"]
+        else:
+            # Scoring converts a reference to simplified; here it is taken as it is given.
+            simplified = [official_convert(text) for text in references]
+            assert metric.corpus_score(texts, simplified).value == row["value"], row["metric"]
+
+
+def test_metric_objects_refuse_what_has_no_value():
+    cer = keju.metrics.CER()
+    for hypotheses, references in (
+        ("a", "a"),
+        (None, ["a"]),
+        ([1], ["a"]),
+        (["a"], [float("nan")]),
+    ):
+        with pytest.raises(TypeError):
+            cer.corpus_score(hypotheses, references)
+    with pytest.raises(TypeError):
+        cer.sentence_score(["a"], ["a"])
+    for hypotheses, references in (([], []), (["子"], []), (["子"], [""]), (["子"], ["。"])):
+        with pytest.raises(ValueError, match=r"empty|reference|no character"):
+            cer.corpus_score(hypotheses, references)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"benchmark": "MCS-Bench", "protocol": "official"}, {"form": "letter"}, {"protocol": "loose"}],
+)
+def test_a_metric_that_does_not_exist_is_an_error_that_lists_those_that_do(arguments):
+    with pytest.raises(ValueError, match="AncientDoc"):
+        keju.metrics.CER(**arguments)
+    with pytest.raises(AttributeError, match="WER"):
+        keju.metrics.WER  # noqa: B018
+
+
+def test_a_metric_object_is_read_by_its_fields():
+    cer = keju.metrics.CER()
+    assert (cer.name, cer.higher_is_better) == ("CER", False)
+    assert cer.rule.startswith("character error rate")
+    found = cer.sentence_score("孔予", "孔子")
+    assert float(found) == found.value == 0.5
+    with pytest.raises(AttributeError):
+        found.value = 1

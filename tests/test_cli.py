@@ -13,7 +13,8 @@ import pytest
 from keju.datasets import mini
 
 COMMANDS = [
-    [], ["demo"], ["tasks"], ["models"], ["plan"], ["run"], ["score"], ["ledger"], ["report"],
+    [], ["demo"], ["tasks"], ["metrics"], ["models"],
+    ["plan"], ["run"], ["score"], ["ledger"], ["report"],
     ["ocr-report"],
     ["audit"], ["judge"], ["judge", "grade"], ["judge", "probe"], ["judge", "align"],
     ["judge", "sample"],

@@ -40,6 +40,6 @@ def test_every_file_and_command_of_the_page_works(tmp_path, monkeypatch):
 
 def test_the_page_names_every_decorator_and_only_names_that_exist():
     decorators = set(re.findall(r"`@keju\.(\w+)\(…\)`", PAGE))
-    assert decorators == {"model", "reader", "step", "source"}
+    assert decorators == {"model", "reader", "step", "source", "metric"}
     for line in re.findall(r"^from keju\.plugins import (.*)$", PAGE, re.MULTILINE):
         assert {name.strip() for name in line.split(",")} <= set(plugins.__all__)

@@ -34,6 +34,7 @@ from keju.items import ImageRef, Item, Line, Request
 from keju.models.base import Answer, AskError, Decoding, Model, ModelBase, ModelOptions
 from keju.models.declarations import ModelDeclaration, Role
 from keju.registry import Plugin, PluginError, declare
+from keju.scoring import metric
 
 __all__ = [
     "Answer",
@@ -66,6 +67,7 @@ __all__ = [
     "UsageError",
     "image_files",
     "inside",
+    "metric",
     "model",
     "reader",
     "source",

@@ -5,6 +5,7 @@ a `TypeError`, a value that cannot be used a `ValueError`, and a file that is no
 `keju.errors.KejuError`.
 """
 
+from keju import metrics
 from keju.api.comparing import Comparison, compare
 from keju.api.data import load, read_alto, read_hocr, read_page_xml, reading_order
 from keju.api.display import View, show
@@ -17,7 +18,7 @@ from keju.datasets import Dataset
 from keju.datasets.pages import Page
 from keju.items import Item, Line
 from keju.models.python_function import PythonModel
-from keju.plugins import model, reader, source, step
+from keju.plugins import metric, model, reader, source, step
 from keju.scoring import Extracted
 
 __all__ = [
@@ -37,6 +38,8 @@ __all__ = [
     "compare",
     "extract",
     "load",
+    "metric",
+    "metrics",
     "model",
     "open_run",
     "read_alto",

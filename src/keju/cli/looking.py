@@ -52,6 +52,23 @@ def tasks(
 
 
 @app.command()
+def metrics(
+    as_json: AsJson = False,
+) -> None:
+    """List all metrics, those of keju and of plug-ins, with what each counts."""
+    from keju.reporting.plain import print_json
+    from keju.reporting.terminal import metrics_table
+    from keju.scoring import metric_row
+    from keju.scoring import metrics as all_metrics
+
+    if as_json:
+        print_json([metric_row(metric) for metric in all_metrics()])
+    else:
+        out.print(metrics_table(all_metrics()))
+        say("↓: lower is better; --json has the preparation of texts and the source too")
+
+
+@app.command()
 def models(
     published: Annotated[
         bool, typer.Option("--published", help="List the models of the three papers instead.")

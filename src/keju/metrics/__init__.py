@@ -1,7 +1,12 @@
 """Metrics: pure functions on strings, sets and numbers. Nothing here normalises or reads files.
 
 A function that has no value for its input raises `UndefinedMetricError`, which says why.
+
+The metrics of scoring, with its preparation of texts and signatures, are attributes too, by the
+names that tables have: ``keju.metrics.CER()`` (`docs/api.md`).
 """
+
+from typing import Any
 
 from keju.metrics.alignment import Span, align
 from keju.metrics.anls import anls_paper, anls_script, anls_threshold
@@ -85,3 +90,19 @@ __all__ = [
     "sentence_bleu",
     "set_prf",
 ]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a metric is found by its name
+    if name.startswith("_"):
+        raise AttributeError(f"module 'keju.metrics' has no attribute {name!r}")
+    return _objects().constructor(name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *_objects().names()]
+
+
+def _objects() -> Any:  # noqa: ANN401 - a module above this one, which is imported on first use
+    from importlib import import_module  # noqa: PLC0415 - needed only here
+
+    return import_module("keju.api.text_metrics")

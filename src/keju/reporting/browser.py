@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from keju.benchmarks import missing_reference, options_of, query_of, status_for, task
-from keju.items import ImageRef, Item, Response, Score
+from keju.benchmarks import Query, missing_reference, options_of, query_of, status_for, task
+from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences
 from keju.reporting.gather import Answer, Asked, Gathered, Run
@@ -21,7 +21,7 @@ from keju.reporting.labels import metric_definition
 from keju.reporting.order_errors import OrderErrors, true_order
 from keju.reporting.prompts_sent import prompts_sent
 from keju.reporting.reading_patterns import PatternCounts, lines_as_read
-from keju.scoring import PROTOCOLS
+from keju.scoring import PROTOCOLS, metric_names
 from keju.text import answer_part
 
 _LONGEST = 20_000
@@ -207,9 +207,14 @@ def _kind(name: str, query: str, named: Callable[[str], str]) -> Json:
         "metrics": [
             [protocol, metric, place == 0, metric_definition(name, query, protocol, metric)]
             for protocol in PROTOCOLS
-            for place, metric in enumerate(getattr(asked, protocol))
+            for place, metric in enumerate(_metrics(asked, protocol, name))
         ],
     }
+
+
+def _metrics(query: Query, protocol: Protocol, name: str) -> tuple[str, ...]:
+    known = task(name)
+    return metric_names(query, protocol, known.benchmark, of_pairs=known.of_pairs)
 
 
 def _reasoning(response: Response) -> Json:
@@ -230,7 +235,7 @@ def _scores(item: Item, scores: Sequence[Score]) -> Json:
     """The values in the order of the kind's metrics; why one is missing; what was read out."""
     found = {(score.protocol, score.metric): score for score in scores}
     query = query_of(item)
-    order = [(protocol, m) for protocol in PROTOCOLS for m in getattr(query, protocol)]
+    order = [(protocol, m) for protocol in PROTOCOLS for m in _metrics(query, protocol, item.task)]
     values = [found[key].value if key in found else None for key in order]
     row: Json = {"values": [None if v is None else round(v, _DIGITS) for v in values]}
     reasons = dict.fromkeys(score.reason for score in scores if score.reason)

@@ -19,7 +19,7 @@ from keju.models import ModelKind
 from keju.reporting.labels import NOTHING, metric_label, percent
 from keju.reporting.plain import plain_table, shown
 from keju.reporting.reasoning import reasoning_rows
-from keju.scoring import PROTOCOLS, MetricResult, Result, Summary, joined
+from keju.scoring import PROTOCOLS, Metric, MetricResult, Result, Summary, joined
 from keju.scoring.reasoned import FORM
 
 
@@ -55,6 +55,17 @@ def _add_task(table: Table, task: Task, *, official: bool, counted: bool) -> Non
         label = f"    {query.name}" if query.name else name
         mains = [next(iter(metrics), "") for metrics in (query.official, query.strict)]
         table.add_row(label, query.form, *mains[not official :], *counts)
+
+
+def metrics_table(listed: Iterable[Metric]) -> Table:
+    """The metrics by answer form and protocol, with what each counts."""
+    table = plain_table("form", "protocol", "metric", "of", "counts")
+    table.columns[-1].no_wrap = False
+    for each in sorted(listed, key=lambda each: (each.form, each.protocol, each.benchmark)):
+        name = each.name if each.higher_is_better else f"{each.name} ↓"
+        place = each.origin or each.benchmark
+        table.add_row(each.form, each.protocol, *map(shown, (name, place, each.rule)))
+    return table
 
 
 def models_table(kinds: Iterable[ModelKind]) -> Table:

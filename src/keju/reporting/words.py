@@ -15,6 +15,7 @@ from typing import Literal, get_args
 
 from keju.benchmarks import name_in_chinese, task
 from keju.errors import UsageError
+from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
 
@@ -30,7 +31,7 @@ class Words:
         if language not in get_args(Language):
             raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
         self.language = language
-        self.table = {} if language == "en" else _table(language, room)
+        self.table = {} if language == "en" else _table(language, room) | _of_plugins()
         self._patterns = [
             (re.compile(_filling(english).join(map(_fixed, english.split(_BLANK)))), said)
             for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
@@ -79,6 +80,11 @@ def _filling(english: str) -> str:
     """
     letters = sum(map(str.isalpha, english))
     return r"[-+−–]?[\d.,]+" if letters < _FEWEST_LETTERS else ".+?"
+
+
+def _of_plugins() -> dict[str, str]:
+    """What the metrics of plug-ins count, in Chinese where they say it."""
+    return {each.rule: each.rule_zh for each in metrics() if each.rule_zh}
 
 
 def _filled(said: str, line: str, found: re.Match[str]) -> str:

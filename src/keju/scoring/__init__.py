@@ -32,8 +32,10 @@ from keju.scoring.export import pieces, to_json
 from keju.scoring.floors import WrongPage, wrong_page_errors
 from keju.scoring.ledger import ItemDifference, Parting, TaskDifference, differences, parting_steps
 from keju.scoring.letters import extract_letter
-from keju.scoring.metric import Metric, metric_of, metrics
+from keju.scoring.lookup import metric_names, metric_of, metric_row, metrics
+from keju.scoring.metric import Metric
 from keju.scoring.open_text import open_text_of
+from keju.scoring.own_metrics import metric
 from keju.scoring.passages import passage_of, transcription_of
 from keju.scoring.phrases import extract_short
 from keju.scoring.rules import counting, pooling
@@ -100,7 +102,10 @@ __all__ = [
     "is_unclear",
     "joined",
     "known_metrics",
+    "metric",
+    "metric_names",
     "metric_of",
+    "metric_row",
     "metric_signature",
     "metrics",
     "models_of",

@@ -19,8 +19,11 @@ from keju.items import (
     Status,
     variant_of,
 )
+from keju.registry import PluginError
+from keju.scoring.lookup import metric_of
 from keju.scoring.measured import CUT
-from keju.scoring.metric import Metric, metric_of
+from keju.scoring.metric import Metric, Stats
+from keju.scoring.signatures import origin_of
 from keju.text import LAYERS
 
 ANSWERED: Status = "answered"
@@ -167,7 +170,9 @@ def _task_result(name: str, query: str, protocol: Protocol, scores: Sequence[Sco
     for score in scores:
         by_metric[score.metric].append(score)
     declared = next(each for each in task(name).queries if each.name == query)
-    order = [metric for metric in getattr(declared, protocol) if metric in by_metric]
+    named = getattr(declared, protocol)
+    order = [metric for metric in named if metric in by_metric]
+    order += [name for name in by_metric if name not in named and _is_of_plugin(by_metric[name])]
     first = by_metric[order[0]] if order else []
     return TaskResult(
         task=name,
@@ -200,11 +205,15 @@ def task_value(scored: Sequence[Score]) -> float | None:
     """The task's value of scores of one metric that have a value; None where there are none."""
     if not scored:
         return None
-    metric = metric_of_score(scored[0])
+    return pooled_value(metric_of_score(scored[0]), [score.stats for score in scored])
+
+
+def pooled_value(metric: Metric | None, scored: Sequence[Stats]) -> float:
+    """The value of a metric over the statistics of items."""
     if metric and metric.over.value:
-        return metric.over.value([score.stats for score in scored])
-    numerator = sum(score.stats["numerator"] for score in scored)
-    denominator = sum(score.stats["denominator"] for score in scored)
+        return metric.over.value(scored)
+    numerator = sum(stats["numerator"] for stats in scored)
+    denominator = sum(stats["denominator"] for stats in scored)
     return numerator / denominator if denominator else 0.0
 
 
@@ -218,9 +227,25 @@ def is_ratio_of_sums(score: Score) -> bool:
 
 
 def metric_of_score(score: Score) -> Metric | None:
-    """The metric of a score; None for a variant of a metric, which has no declaration."""
+    """The metric of a score; None for a variant of a metric, which has no declaration.
+
+    Raises:
+        PluginError: a plug-in declares it, and is missing.
+    """
     form = next(each.form for each in task(score.task).queries if each.name == score.query)
-    return metric_of(score.protocol, score.benchmark, form, score.metric)
+    found = metric_of(score.protocol, score.benchmark, form, score.metric)
+    if found is None and (origin := origin_of(score.signature)):
+        raise PluginError(
+            f"the metric {score.metric} is of the plug-in {origin}, which is missing. Install it, "
+            "load it with --plugin FILE.py, or score the run again without it"
+        )
+    return found
+
+
+def _is_of_plugin(scores: Sequence[Score]) -> bool:
+    """Whether scores are of a metric that a plug-in adds to those of the task."""
+    found = metric_of_score(next((score for score in scores if score.signature), scores[0]))
+    return found is not None and bool(found.origin)
 
 
 def _one_sided(scored: Sequence[Score]) -> str:

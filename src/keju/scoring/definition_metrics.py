@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from keju.benchmarks import Definition, Query, Task, is_shipped
 from keju.errors import DataError, shortened
 from keju.items import Protocol
-from keju.scoring.metric import RankingMetric, metric_of, metrics
+from keju.scoring.lookup import metric_of, metrics
 
 
 def known_metrics(protocol: Protocol, task: Task, query: Query) -> list[str]:
@@ -39,7 +39,7 @@ def check_metrics(definition: Definition, place: str) -> None:
 
 def _exists(protocol: Protocol, task: Task, query: Query, metric: str) -> bool:
     found = metric_of(protocol, task.benchmark, query.form, metric)
-    return found is not None and isinstance(found, RankingMetric) == task.of_pairs
+    return found is not None and found.of_pairs == task.of_pairs
 
 
 def _unknown(protocol: Protocol, task: Task, query: Query, metric: str, place: str) -> DataError:

@@ -20,6 +20,9 @@ from keju.scoring.measured import Measured, mean, ratio
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
 
+Key = tuple[Protocol, str, AnswerForm, str]
+"""Protocol, benchmark, answer form and name of a metric."""
+
 Stats = Mapping[str, float]
 """The sufficient statistics of one item."""
 
@@ -75,6 +78,16 @@ class Metric:
     origin: str = ""
 
     @property
+    def key(self) -> Key:
+        """What identifies the metric."""
+        return self.protocol, self.benchmark, self.form, self.name
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it is of the answers to all pairs of an item."""
+        return False
+
+    @property
     def failure(self) -> str:
         """What a failed call is worth, in words."""
         return f"{self.worst:g}"
@@ -108,13 +121,17 @@ class RankingMetric(Metric):
     """A metric of the answers to all pairs of an item, which rank its candidates."""
 
     @property
+    def of_pairs(self) -> bool:
+        """Whether it is of the answers to all pairs of an item."""
+        return True
+
+    @property
     def failure(self) -> str:
         """What a failed call is worth, in words."""
         return "its pair ranks last"
 
 
-_Key = tuple[Protocol, str, AnswerForm, str]
-_METRICS: dict[_Key, Metric] = {}
+_METRICS: dict[Key, Metric] = {}
 
 
 def register(metric: Metric) -> Metric:
@@ -123,21 +140,20 @@ def register(metric: Metric) -> Metric:
     Raises:
         ValueError: there is one of that name, form, protocol and benchmark.
     """
-    key = (metric.protocol, metric.benchmark, metric.form, metric.name)
-    if key in _METRICS:
-        raise ValueError(f"the metric {metric.name} is declared twice: {key}")
-    _METRICS[key] = metric
+    if metric.key in _METRICS:
+        raise ValueError(f"the metric {metric.name} is declared twice: {metric.key}")
+    _METRICS[metric.key] = metric
     return metric
 
 
-def metric_of(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
-    """The metric of that name, a benchmark's own before a general one; None if there is none."""
+def keju_metric(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
+    """Keju's metric of that name, a benchmark's own before a general one; None without one."""
     source = official_source(benchmark)
     return _METRICS.get((protocol, source, form, name)) or _METRICS.get((protocol, "", form, name))
 
 
-def metrics() -> Iterator[Metric]:
-    """Every metric, in the order of the declarations."""
+def keju_metrics() -> Iterator[Metric]:
+    """Every metric of keju, in the order of the declarations."""
     return iter(_METRICS.values())
 
 

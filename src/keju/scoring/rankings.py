@@ -16,9 +16,10 @@ from keju.items import Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank
 from keju.scoring.case import Case
+from keju.scoring.lookup import metric_names, metric_of, unavailable
 from keju.scoring.measured import mean
-from keju.scoring.metric import Metric, metric_of
-from keju.scoring.signatures import metric_signature, unavailable, wording_part
+from keju.scoring.metric import Metric
+from keju.scoring.signatures import metric_signature, wording_part
 from keju.scoring.stated import extract_probability
 from keju.scoring.verdicts import Verdict
 from keju.scoring.yes_no import first_yes_no
@@ -190,7 +191,9 @@ class Galleries:
             _score(key, gallery, protocol, metric)
             for key, gallery in self._found.items()
             for protocol in protocols
-            for metric in getattr(gallery.query, protocol)
+            for metric in metric_names(
+                gallery.query, protocol, gallery.item.benchmark, of_pairs=True
+            )
         ]
 
 
@@ -214,7 +217,9 @@ def _score(key: GalleryKey, gallery: Gallery, protocol: Protocol, metric: str) -
         declared = _declared(gallery, protocol, metric)
         value = declared.measure(gallery).value
         # Where every request failed all candidates tie, which would earn what chance earns.
-        measured = mean(0.0 if gallery.status in _WITHOUT_ANSWER else value, **gallery.stats)
+        measured = mean(
+            declared.worst if gallery.status in _WITHOUT_ANSWER else value, **gallery.stats
+        )
         signed = metric_signature(declared)
         if form := reduction_of(item):
             signed += f"|pairs:{form}"

@@ -12,7 +12,8 @@ import msgspec
 from keju.benchmarks import Query, Task
 from keju.errors import DataError
 from keju.items import AnswerForm, Protocol
-from keju.scoring.metric import Metric, metric_of
+from keju.scoring.lookup import metric_of
+from keju.scoring.metric import Metric
 
 _FILE = "rules.toml"
 

@@ -23,7 +23,8 @@ from keju.runs import FORMAT_1, RunFolder, file_name
 from keju.scoring.adjudicated import Decisions, adjudicated
 from keju.scoring.case import LONGEST, Case, Flaw
 from keju.scoring.fingerprints import Fingerprint, fingerprint_of
-from keju.scoring.metric import EncoderMetric, metric_of
+from keju.scoring.lookup import metric_of
+from keju.scoring.metric import EncoderMetric
 from keju.scoring.reasoned import noted, reasoned_scores
 from keju.scoring.responses import read_responses
 from keju.scoring.score import PROTOCOLS, score_cases

@@ -14,11 +14,12 @@ from keju.items import Item, Protocol, Response, Score
 from keju.metrics import UndefinedMetricError
 from keju.metrics.base import TooLongError
 from keju.scoring.case import Case, kind_of
+from keju.scoring.lookup import metric_names, metric_of, unavailable
 from keju.scoring.measured import CUT, Measured, mean
-from keju.scoring.metric import EncoderMetric, Metric, metric_of
+from keju.scoring.metric import EncoderMetric, Metric
 from keju.scoring.rankings import Galleries
 from keju.scoring.semantic import Batch
-from keju.scoring.signatures import metric_signature, unavailable, wording_part
+from keju.scoring.signatures import metric_signature, wording_part
 
 PROTOCOLS: tuple[Protocol, ...] = ("official", "strict")
 
@@ -60,15 +61,15 @@ def score_cases(
             don't depend on which items have a response yet.
     """
     batch = Batch(encoders or Encoders({}), items)
-    galleries = Galleries()
+    galleries, known = Galleries(), _Known()
     scores: list[Score] = []
     for case in cases:
         if case.response.candidate:
             galleries.add(case)
             continue
         for protocol in protocols:
-            for metric in getattr(case.query, protocol):
-                scores.append(_score(case, protocol, metric, batch, len(scores)))
+            for name, metric in known(case, protocol):
+                scores.append(_score(case, protocol, name, metric, batch, len(scores)))
     for place, found in batch.values():
         if isinstance(found, str):
             scores[place] = replace(scores[place], reason=found)
@@ -78,9 +79,26 @@ def score_cases(
     return scores + galleries.scores(tuple(protocols))
 
 
-def _score(case: Case, protocol: Protocol, name: str, batch: Batch, place: int) -> Score:
+class _Known:
+    """The metrics of each query under each protocol, looked up once for one scoring."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str, Protocol], list[tuple[str, Metric | None]]] = {}
+
+    def __call__(self, case: Case, protocol: Protocol) -> list[tuple[str, Metric | None]]:
+        benchmark, place = case.item.benchmark, (case.item.task, case.item.query, protocol)
+        if place not in self._found:
+            self._found[place] = [
+                (name, metric_of(protocol, benchmark, case.form, name))
+                for name in metric_names(case.query, protocol, benchmark)
+            ]
+        return self._found[place]
+
+
+def _score(
+    case: Case, protocol: Protocol, name: str, metric: Metric | None, batch: Batch, place: int
+) -> Score:
     """One metric of one case; what an encoder computes is noted in the batch, by its place."""
-    metric = metric_of(protocol, case.item.benchmark, case.form, name)
     reason = case.flaw.answer or _without_reference(case, protocol)
     if not reason and metric is None:
         reason = unavailable(name)

@@ -20,7 +20,7 @@ from keju.metrics.base import TooLongError
 from keju.metrics.semantic import above_floor, rescale
 from keju.scoring.case import Case
 from keju.scoring.measured import Measured, mean
-from keju.scoring.metric import EncoderMetric, Preparation, metric_of
+from keju.scoring.metric import EncoderMetric, Preparation, keju_metric
 from keju.scoring.preparations import AS_IT_IS
 from keju.scoring.signatures import metric_signature
 from keju.text import said_once
@@ -71,7 +71,7 @@ class Batch:
         candidate, reference = metric.prepare.given(case)
         if len(candidate) > LONGEST:
             raise TooLongError(f"too long to encode: {len(candidate):,} characters")
-        other = metric_of(metric.protocol, metric.benchmark, metric.form, metric.beside)
+        other = keju_metric(metric.protocol, metric.benchmark, metric.form, metric.beside)
         beside = other.measure(case).value if other else None
         failed = case.response.status in {"failed", "filtered"}
         group = _Group(metric, case.item.task, case.item.query)

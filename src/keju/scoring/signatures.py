@@ -12,31 +12,52 @@ from keju.scoring.metric import Metric
 from keju.text import normalisation_signature
 
 _AS_IT_IS = frozenset(
-    {"one letter", "first-yes-no", "yes-no", "one-number", "one-probability", "boxes", "answer"}
+    {
+        "one letter",
+        "first-yes-no",
+        "yes-no",
+        "one-number",
+        "one-probability",
+        "boxes",
+        "raw",
+    }
 )
 """Preparations that take the answer out and change nothing in it."""
 
-
-def unavailable(metric: str) -> str:
-    """Why a metric of the catalogue that is not declared has no value."""
-    return f"keju {__version__} does not compute {metric} yet"
+_BY = "by:"
 
 
 def metric_signature(metric: Metric, encoder: str = "") -> str:
     """The signature of a metric's values; `encoder` is that of its encoder."""
-    return signature(metric.protocol, metric.name, metric.prepare.name, encoder)
+    return signature(
+        metric.protocol, metric.name, metric.prepare.name, encoder, origin=metric.origin
+    )
+
+
+def origin_of(signature: str) -> str:
+    """The plug-in that declares the metric of a signature; empty for metrics of keju."""
+    parts = (part for part in signature.split("|") if part.startswith(_BY))
+    return next(parts, "").removeprefix(_BY)
 
 
 @cache
 def signature(
-    protocol: Protocol, metric: str, text: str, encoder: str = "", *, label: str = ""
+    protocol: Protocol,
+    metric: str,
+    text: str,
+    encoder: str = "",
+    *,
+    label: str = "",
+    origin: str = "",
 ) -> str:
     """Metric, protocol, preparation of the texts, encoder and version, for each number.
 
-    A `label` takes the protocol's place, for what is a number of neither.
+    A `label` takes the protocol's place, for what is a number of neither; `origin` is the plug-in
+    that declares the metric.
     """
     parts = [metric, label or protocol, f"text:{_preparation(protocol, text)}"]
-    return "|".join([*parts, *([f"encoder:{encoder}"] if encoder else []), f"keju:{__version__}"])
+    parts += [f"encoder:{encoder}"] * bool(encoder) + [_BY + origin] * bool(origin)
+    return "|".join([*parts, f"keju:{__version__}"])
 
 
 def wording_part(wording: str) -> str:

@@ -34,6 +34,10 @@ def _counts(case: Case) -> tuple[float, str | None]:
     return true_count(case), case.official_count.answer
 
 
+FIRST_YES_NO = Preparation("first-yes-no", NO_TEXT, _polarities)
+OFFICIAL_NUMBER = Preparation("one-number", NO_TEXT, _counts)
+OFFICIAL_BOXES = Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, box_list(case)))
+
 _SOURCE = "the paper's tables, our reading"
 _official = partial(declare, protocol="official", benchmark="OBI-Bench", source=_SOURCE)
 _encoded = partial(
@@ -49,14 +53,14 @@ _official(
     "Acc",
     "1 if the word taken (yes or no) is the true one",
     form="yes-no",
-    prepare=Preparation("first-yes-no", NO_TEXT, _polarities),
+    prepare=FIRST_YES_NO,
 )(right_polarity)
 _official(
     "MRE",
     "relative error of the count, without an upper bound; an answer without a number is an error "
     "of 1",
     form="number",
-    prepare=Preparation("one-number", NO_TEXT, _counts),
+    prepare=OFFICIAL_NUMBER,
     worst=1.0,
     higher_is_better=False,
 )(relative_error)
@@ -64,7 +68,7 @@ _official(
     "mIoU",
     "sum of the IoU of boxes matched one to one / the greater number of boxes",
     form="boxes",
-    prepare=Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, box_list(case))),
+    prepare=OFFICIAL_BOXES,
 )(mean_overlap)
 
 register(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from keju.items import AnswerForm, Protocol
 from keju.metrics.ranking import (
@@ -17,7 +17,9 @@ from keju.metrics.ranking import (
 )
 from keju.scoring.metric import Preparation, RankingMetric, register
 from keju.scoring.preparations import NO_TEXT
-from keju.scoring.rankings import Gallery
+
+if TYPE_CHECKING:
+    from keju.scoring.rankings import Gallery
 
 
 def _ranked(name: str, protocol: Protocol) -> Preparation:

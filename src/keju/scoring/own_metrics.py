@@ -1,0 +1,285 @@
+"""`metric`: the decorator by which plug-ins and notebooks declare a metric of their own."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping, Sized
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from hashlib import sha256
+from numbers import Real
+from types import MappingProxyType
+from typing import Any, TypeVar, get_args
+
+from keju.items import AnswerForm, Protocol
+from keju.metrics import UndefinedMetricError
+from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, load_plugin_files
+from keju.registry.plugins import claims
+from keju.scoring.given import preparations
+from keju.scoring.measured import Measured, mean, ratio
+from keju.scoring.metric import MEAN, Key, Metric, Pooling, Preparation, keju_metrics
+
+GROUP = "keju.metrics"
+"""The entry-point group of plug-ins that declare metrics."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_POOLED = Pooling("sum of the numerators / sum of the denominators over the items")
+_HAVE_LENGTH: frozenset[AnswerForm] = frozenset(
+    {"transcription", "text", "punctuated", "entities", "boxes"}
+)
+"""Forms of which an answer, empty or not, has a length, so that rates can be pooled."""
+
+_LONGEST_NAME = 40
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OwnMetric(Metric):
+    """A metric that a plug-in declares; what its function returns is checked."""
+
+    lowest: float | None = 0.0
+    highest: float | None = 1.0
+
+    @property
+    def of_pairs(self) -> bool:
+        """Whether it is of the answers to all pairs of an item."""
+        return self.form == "probability"
+
+    def measure(self, case: Any) -> Measured:  # noqa: ANN401 - a case, or a gallery
+        """The value of one case, or of one gallery.
+
+        Raises:
+            UndefinedMetricError: the function raised an exception, which is the reason.
+            PluginError: the function returned something that is not a value of this metric.
+        """
+        reference, answer = self.prepare.given(case)
+        empty = answer is None or (isinstance(answer, Sized) and not answer)
+        if empty and self.over is MEAN:
+            return mean(self.worst)
+        try:
+            found = self.function(reference, answer)
+        except Exception as error:  # noqa: BLE001 - whatever other people's code raises
+            reason = f"{type(error).__name__}: {error}".removesuffix(": ")
+            if empty:
+                raise self._refused(case, f"raised {reason} on an empty answer") from None
+            raise UndefinedMetricError(f"{self.name} of {self.origin}: {reason}") from None
+        return self._checked(found, case)
+
+    def _checked(self, found: object, case: Any) -> Measured:  # noqa: ANN401 - as measure
+        if self.over is MEAN:
+            number = _number(found)
+            if number is None:
+                raise self._refused(case, f"returned {_shown(found)}")
+            self._check_range(number, found, case)
+            return mean(number)
+        parts = [_number(part) for part in found] if isinstance(found, tuple) else []
+        if len(parts) != 2 or parts[0] is None or parts[1] is None or parts[1] < 0:
+            raise self._refused(case, f"returned {_shown(found)}")
+        numerator, denominator = parts[0], parts[1]
+        if not denominator and numerator:
+            raise self._refused(case, f"returned {_shown(found)}")
+        value = numerator / denominator if denominator else 0.0
+        self._check_range(value, found, case)
+        return ratio(numerator, denominator, value)
+
+    def _check_range(self, value: float, found: object, case: Any) -> None:  # noqa: ANN401
+        low, high = self.lowest, self.highest
+        if (low is not None and value < low) or (high is not None and value > high):
+            raise self._refused(case, f"returned {_shown(found)}")
+
+    def _refused(self, case: Any, what: str) -> PluginError:  # noqa: ANN401 - as measure
+        wanted = f"a finite number {_range(self.lowest, self.highest)}"
+        if self.over is not MEAN:
+            wanted = f"(numerator, denominator) with a quotient that is {wanted}"
+        return PluginError(
+            f"the metric {self.name} of {self.origin} {what} for item {case.item.id}. Return "
+            f"{wanted}, or raise ValueError with the reason where an item has no value"
+        )
+
+
+def metric(  # noqa: PLR0913 - the fields of a declaration, by keyword
+    *,
+    name: str,
+    form: AnswerForm,
+    rule: str,
+    protocol: Protocol = "strict",
+    benchmark: str = "",
+    prepare: str = "",
+    higher_is_better: bool = True,
+    lowest: float | None = 0.0,
+    highest: float | None = 1.0,
+    worst: float | None = None,
+    pooled: bool = False,
+    source: str = "",
+    rule_zh: str = "",
+) -> Callable[[F], F]:
+    """Declare a metric: a decorator of a pure function ``(reference, answer) -> float``.
+
+    The metric is computed for every task of its answer form, after the task's own metrics. An
+    exception of the function leaves an item unscored, with the exception as the reason; a value
+    that is not a finite number between `lowest` and `highest` is an error. Where no answer could be
+    extracted, or it is empty, the value is `worst` and the function is not called.
+
+    Args:
+        name: the name in tables and signatures.
+        form: the form of answer. It decides what the function gets (`docs/metrics.md`): two texts
+            (transcription, text, punctuated, short), letters (letter), ``Yes`` or ``No`` (yes-no),
+            floats (number), sets of names (entities), lists of boxes in pixels (boxes), or the
+            numbers of the right candidates and a value for each candidate (probability).
+        rule: one sentence that says what the metric counts.
+        protocol: ``strict`` passes the extracted answer, ``official`` the response as returned.
+        benchmark: the benchmark that it is computed for; empty for all of them.
+        prepare: how both texts are prepared: ``counted``, ``script`` or ``raw``. Without it, what
+            the form's own metrics use.
+        higher_is_better: whether a higher value is better; errors are not averaged with scores.
+        lowest: the least value that is possible; None if there is none.
+        highest: the greatest value that is possible; None if there is none.
+        worst: the value of a failed response. Without it, the bad end of the range.
+        pooled: whether the function returns ``(numerator, denominator)``, which a task sums over
+            its items before dividing. It must also return them for an empty answer.
+        source: where the definition is from.
+        rule_zh: the rule in Chinese, for reports in that language.
+
+    Raises:
+        ValueError: a field has no meaning; the message names it.
+        PluginError: a metric of that name, form and protocol exists.
+    """
+    prepared = _preparation(form, protocol, prepare)
+    _check_name(name, rule)
+    if pooled and form not in _HAVE_LENGTH:
+        raise ValueError(f"pooled is for the forms {', '.join(sorted(_HAVE_LENGTH))}, not {form}")
+    bad = worst if worst is not None else lowest if higher_is_better else highest
+    if bad is None or not math.isfinite(bad):
+        raise ValueError("worst is missing: the bad end of the range is open. Give worst=…")
+    if (lowest is not None and bad < lowest) or (highest is not None and bad > highest):
+        raise ValueError(f"worst is {bad:g}, which is not {_range(lowest, highest)}")
+
+    def decorate(function: F) -> F:
+        own = OwnMetric(
+            name=name, form=form, protocol=protocol, benchmark=benchmark, prepare=prepared,
+            function=function, rule=rule, rule_zh=rule_zh, over=_POOLED if pooled else MEAN,
+            worst=bad, lowest=lowest, highest=highest, higher_is_better=higher_is_better,
+            source=source,
+        )  # fmt: skip
+        if known := next((each for each in keju_metrics() if _clash(each, own)), None):
+            raise PluginError(_exists(own, f"a metric of keju ({known.rule})"))
+        place = "/".join(filter(None, (protocol, benchmark, form, name)))
+        _collected.cache_clear()
+        return declare(GROUP, place, own, function)
+
+    return decorate
+
+
+def own_metrics() -> Mapping[Key, Metric]:
+    """The metrics of all plug-ins; one that cannot be imported is left out.
+
+    Raises:
+        PluginError: two plug-ins declare the same metric.
+    """
+    load_plugin_files()
+    return _collected(os.environ.get(PLUGIN_FILES, ""))
+
+
+def broken_plugins() -> list[str]:
+    """Why plug-ins that declare metrics cannot be used."""
+    return [entry.problem for entry in _REGISTRY.entries() if entry.problem]
+
+
+@lru_cache(maxsize=1)
+def _collected(_files: str) -> Mapping[Key, Metric]:
+    known: dict[int, tuple[OwnMetric, Plugin | None]] = {}
+    for entry in _REGISTRY.entries():
+        if len(claims(GROUP, entry.name)) > 1:
+            raise PluginError(entry.problem)
+        # One declaration may have two names: its entry point's, and that of its decorator.
+        plugin = entry.plugin
+        if entry.thing and (id(entry.thing) not in known or (plugin and plugin.version)):
+            known[id(entry.thing)] = entry.thing, plugin
+    found: dict[Key, Metric] = {}
+    for own, plugin in known.values():
+        origin = _origin(own, plugin)
+        if other := next((each for each in found.values() if _clash(each, own)), None):
+            raise PluginError(_exists(replace(own, origin=origin), f"one of {other.origin}"))
+        found[own.key] = replace(own, origin=origin)
+    return MappingProxyType(found)
+
+
+def _own(_name: str, found: object) -> OwnMetric:
+    if not isinstance(found, OwnMetric):
+        raise TypeError("expected a function with the decorator keju.metric")
+    return found
+
+
+_REGISTRY: Registry[OwnMetric] = Registry("metric", GROUP, {}, _own)
+
+
+def _origin(own: OwnMetric, plugin: Plugin | None) -> str:
+    """The plug-in with its version or hash; of a module without either, the hash of its source."""
+    if plugin and (plugin.version or plugin.sha256):
+        return str(plugin)
+    name = own.function.__module__
+    try:
+        source = inspect.getsource(own.function if name == "__main__" else sys.modules[name])
+    except (OSError, TypeError, KeyError):
+        code = own.function.__code__
+        source = repr((code.co_code, code.co_consts, code.co_names))
+    return f"{name} (sha256 {sha256(source.encode()).hexdigest()[:12]})"
+
+
+def _clash(one: Metric, other: Metric) -> bool:
+    same = (one.protocol, one.form, one.name) == (other.protocol, other.form, other.name)
+    return same and (one.benchmark == other.benchmark or not (one.benchmark and other.benchmark))
+
+
+def _exists(own: Metric, what: str) -> str:
+    by = f" of {own.origin}" if own.origin else ""
+    return (
+        f"the metric {own.name}{by} ({own.protocol}, {own.form}) has the name of {what}. "
+        "Give it another name"
+    )
+
+
+def _preparation(form: AnswerForm, protocol: Protocol, prepare: str) -> Preparation:
+    if form not in get_args(AnswerForm):
+        raise ValueError(f"form is {form!r}. Use one of {', '.join(get_args(AnswerForm))}")
+    if protocol not in get_args(Protocol):
+        raise ValueError(f"protocol is {protocol!r}. Use official or strict")
+    known = preparations(protocol, form)
+    if prepare and prepare not in known:
+        raise ValueError(
+            f"prepare is {prepare!r}. For {form} under {protocol} use {' or '.join(known)}"
+        )
+    return known[prepare or next(iter(known))]
+
+
+def _check_name(name: str, rule: str) -> None:
+    fine = name.isprintable() and not set(name) & set("|/\\") and name.strip() == name
+    if not name or not fine or len(name) > _LONGEST_NAME:
+        raise ValueError(
+            f"name is {name!r}. Use up to {_LONGEST_NAME} printable characters without | / and \\"
+        )
+    if not rule.strip():
+        raise ValueError("rule is empty. Say in one sentence what the metric counts")
+
+
+def _number(value: object) -> float | None:
+    """A finite number; None for anything else, also for true and false."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return None
+    return float(value) if math.isfinite(value) else None
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return f"{text[:60]}… ({type(value).__name__})" if len(text) > 60 else text
+
+
+def _range(low: float | None, high: float | None) -> str:
+    if low is None and high is None:
+        return "of any size"
+    if low is None or high is None:
+        return f"of at least {low:g}" if high is None else f"of at most {high:g}"
+    return f"between {low:g} and {high:g}"
