@@ -101,7 +101,7 @@ def picture(
     shapes = "".join(_shape(each, size) for each in outlines)
     return Markup(
         f'<svg viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'style="width:min(100%,{_TALLEST * width / height:.2f}em);'
+        f'style="display:block;margin:.5em 0;width:min(100%,{_TALLEST * width / height:.2f}em);'
         'border:1px solid rgba(128,128,128,.5);box-sizing:border-box" '
         f'role="img">{image}{shapes}</svg>'
     )
@@ -113,11 +113,12 @@ def _shape(outline: Outline, size: float) -> str:
         return ""
     corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     middle = (min(x for x, _ in points) + max(x for x, _ in points)) / 2
-    top = min(y for _, y in points)
+    # Above the outline, so that its first character stays readable.
+    bottom = max(size, min(y for _, y in points) - size / 8)
     return (
         f'<g><title>{text(outline.text)}</title><polygon points="{corners}" fill="#e5383b" '
         f'fill-opacity=".08" stroke="#e5383b" stroke-width="{size / 12:.2f}"/>'
-        f'<text x="{middle:.1f}" y="{top + size:.1f}" font-size="{size:.1f}" fill="#b00020" '
+        f'<text x="{middle:.1f}" y="{bottom:.1f}" font-size="{size:.1f}" fill="#b00020" '
         f'stroke="#fff" stroke-width="{size / 5:.2f}" paint-order="stroke" text-anchor="middle" '
         f'font-family="sans-serif" font-weight="bold">{text(outline.label)}</text></g>'
     )
