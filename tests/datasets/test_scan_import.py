@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,9 @@ from keju.datasets.scan_import import (
     take_scans,
 )
 from keju.datasets.store import Dataset
+from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
+from keju.files import locked_file
 
 
 @pytest.fixture
@@ -154,3 +158,49 @@ def test_the_command_is_quoted_for_the_shell(name):
         "keju", "ocr-report", place, "-o", "report.html", "--model", "ppocr", "--model",
         "replay:a b.jsonl",
     ]  # fmt: skip
+
+
+_TAKE = """
+import sys
+from pathlib import Path
+from keju.datasets.scan_import import Origin, take_scans
+from keju.errors import UsageError
+try:
+    print(take_scans(Path(sys.argv[1]), Path(sys.argv[2]), Origin()).dataset)
+except UsageError as error:
+    print(error)
+"""
+
+
+def test_a_second_import_to_the_same_work_folder_is_refused(scans, tmp_path):
+    work = tmp_path / "work"
+    work.mkdir()
+    lock = locked_file(work / "importing.lock", busy="")
+    try:
+        with pytest.raises(UsageError, match="another process"):
+            take_scans(scans, work, Origin())
+        assert [each.name for each in work.iterdir()] == ["importing.lock"]
+    finally:
+        lock.release()
+    first = take_scans(scans, work, Origin())
+    lock = locked_file(work / "importing.lock", busy="")
+    try:
+        assert take_scans(scans, work, Origin()).dataset == first.dataset
+    finally:
+        lock.release()
+
+
+def test_simultaneous_imports_leave_one_whole_dataset(scans, tmp_path):
+    work = tmp_path / "work"
+    for number in range(60):
+        (scans / f"book{number % 3}" / f"p{number + 2}.png").write_bytes(picture(number + 10))
+        (scans / f"book{number % 3}" / f"p{number + 2}.txt").write_text("日月盈昃", "utf-8")
+    command = [sys.executable, "-c", _TAKE, str(scans), str(work)]
+    begun = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    printed = [each.communicate()[0].strip() for each in begun]
+    assert [each.returncode for each in begun] == [0, 0, 0]
+    made = take_scans(scans, work, Origin()).dataset
+    assert any(each == str(made) for each in printed)
+    assert all(each == str(made) or "another process" in each for each in printed)
+    assert [each for each in validate(made) if each.severity == "error"] == []
+    assert not (work / "importing").exists()

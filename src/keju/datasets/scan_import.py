@@ -14,12 +14,13 @@ from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.words import shell_word
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
-from keju.files import read_json, write_json
+from keju.files import locked_file, read_json, write_json
 from keju.items import Record
 from keju.local_paths import check_local
 
 _STATE = "scans.json"
 _NEW = "importing"
+_LOCK = "importing.lock"
 _NAMED = 3
 _Files = Mapping[str, tuple[int, int]]
 _PAGES = ("pages", "page-xml", "alto")
@@ -87,7 +88,8 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
         origin: licence, source and options of the import.
 
     Raises:
-        UsageError: there are no scans; the work folder is inside them, or has other content.
+        UsageError: there are no scans; the work folder is inside them, has other content, or
+            another process imports to it.
         DataError: the scans cannot be imported.
     """
     check_local(scans)
@@ -97,11 +99,32 @@ def take_scans(scans: Path, work: Path, origin: Origin) -> TakenScans:
     state = _checked(scans, work)
     if is_dataset(scans):
         return TakenScans(scans)
-    files = _files(scans)
-    if state and (state.files, state.origin) == (files, origin):
-        made = work / state.dataset
-        if is_dataset(made):
+    if made := _made_of(scans, work, origin, state):
+        return TakenScans(made)
+    work.mkdir(parents=True, exist_ok=True)
+    with locked_file(
+        work / _LOCK,
+        busy=f"{work}: another process imports the scans there. Wait until it has ended, or choose "
+        "another --work",
+    ):
+        # Another process may have imported them between the first look and the lock.
+        state = _checked(scans, work)
+        if made := _made_of(scans, work, origin, state):
             return TakenScans(made)
+        return _import(scans, work, origin, state)
+
+
+def _made_of(scans: Path, work: Path, origin: Origin, state: _State | None) -> Path | None:
+    """The dataset of the scans as they are now; None if they have not been imported."""
+    if state is None or (state.files, state.origin) != (_files(scans), origin):
+        return None
+    made = work / state.dataset
+    return made if is_dataset(made) else None
+
+
+def _import(scans: Path, work: Path, origin: Origin, state: _State | None) -> TakenScans:
+    """Import scans into a work folder, which the caller has locked."""
+    files = _files(scans)
     new = work / _NEW
     shutil.rmtree(new, ignore_errors=True)
     form, options = _form(scans, origin.options)
@@ -145,9 +168,9 @@ def _checked(scans: Path, work: Path) -> _State | None:
             )
         return state
     others = [each.name for each in work.iterdir()] if work.is_dir() else []
-    ours = (_NEW, "dataset-", "run-")
+    ours = (_NEW, _LOCK, "dataset-", "run-")
     if strangers := [name for name in others if not name.startswith(ours)]:
-        raise UsageError(f"{work}: holds something else ({strangers[0]}). Choose another --work")
+        raise UsageError(f"{work}: contains something else ({strangers[0]}). Choose another --work")
     return None
 
 
