@@ -99,6 +99,14 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
         kept = [f"{name}={value}" for name, value in said if _LIMIT.fullmatch(name)]
         return ",".join(sorted(kept))
 
+    def system_hash(self, model: str) -> str:
+        """The hash of the system prompt of all requests to a model, 8 hexadecimal digits.
+
+        Empty where the run has no ``--system-prompt``, or the model takes none.
+        """
+        text = self.models.get(model, {}).get("system_prompt", "")
+        return sha256_bytes(text.encode())[:8] if text else ""
+
     @property
     def pairs(self) -> str:
         """The reduced form in which tasks of pairs are asked; empty for the paper's."""

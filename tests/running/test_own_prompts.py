@@ -13,10 +13,10 @@ from serving import Chat
 
 from keju.benchmarks import prompt_of, query_of
 from keju.datasets.store import Dataset, DatasetWriter
-from keju.files import read_json, write_json
+from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Item
 from keju.runs import RunFolder
-from keju.scoring import score_run
+from keju.scoring import score_run, stored_scores
 
 OPTIONS = ("論語", "孟子", "史記", "漢書")
 SHORT = """
@@ -176,6 +176,43 @@ def test_the_report_shows_the_prompts_whole_escaped_and_labelled(
         each.text_content() for each in html.parse(page).getroot().xpath("//p[@class='plain']")
     ]
     assert f"Look closely.\n{published}" in shown
+
+
+def test_a_system_prompt_is_in_signatures_and_its_row_in_no_table_of_a_paper(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(says="B")
+    signatures = []
+    for name, more in (("plain", ()), ("told", ("--system", "Be brief."))):
+        out = tmp_path / name
+        model = ("--model", f"openai:{name}")
+        assert keju("run", dataset, *model, "--base-url", chat.url, "--out", out,
+                    *more).returncode == 0  # fmt: skip
+        done = keju("score", out)
+        assert done.returncode == 0, done.stderr
+        assert ("System prompt" in done.stdout + done.stderr) == bool(more)
+        stored = [score for _, scores in stored_scores(RunFolder(out)) for score in scores]
+        signatures.append([score.signature for score in stored])
+    part = f"|system:{sha256_bytes(b'Be brief.')[:8]}"
+    plain, told = signatures
+    assert any(plain)
+    assert told == [each and each + part for each in plain]
+    page = tmp_path / "r.html"
+    both = (tmp_path / "plain", tmp_path / "told")
+    done = keju("report", *both, "-o", page, "--published", "--csv", tmp_path / "csv")
+    assert done.returncode == 0, done.stderr
+    tree = html.parse(page).getroot()
+    notes = " ".join(each.text_content() for each in tree.xpath("//p[@class='soft']"))
+    assert "Not the paper's prompt, in official too: openai:told (--system-prompt)" in notes
+    text = tree.text_content()
+    assert "Asked with another prompt than the paper's and not in this table: openai:told" in text
+    tables = [*(tmp_path / "csv").glob("mcs-bench-*.csv")]
+    rows = "".join(each.read_text("utf-8") for each in tables)
+    assert "openai:plain" in rows
+    assert "openai:told" not in rows
+    chinese = keju("report", *both, "-o", page, "--published", "--language", "zh")
+    assert chinese.returncode == 0, chinese.stderr
+    assert "以论文以外的提示词提问，不在此表中：openai:told" in page.read_text("utf-8")
 
 
 def test_ocr_engines_are_asked_as_published_alone(dataset: Path, prompts: Path, tmp_path: Path):

@@ -26,6 +26,22 @@ def asked_otherwise(gathered: Gathered) -> list[tuple[str, str]]:
 
 def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
     """One line for each thing in which one run's questions differ from the benchmark's own."""
+    yield from _wording_lines(manifest)
+    for model in manifest.models:
+        if system := manifest.system_hash(model):
+            yield f"System prompt {system} (--system-prompt), sent before every prompt of {model}"
+    if manifest.pairs:
+        yield f"Tasks of pairs were asked in a reduced form: --pairs {manifest.pairs}"
+    if boxes := manifest.settings.get("boxes"):
+        yield f"Boxes were asked for as {boxes}"
+    for name, value in manifest.settings.items():
+        if name.startswith(OF_MODEL):
+            yield f"Boxes were asked of {name.removeprefix(OF_MODEL)} as {value}"
+    if items := manifest.settings.get("items"):
+        yield f"Only listed items were asked: {items}"
+
+
+def _wording_lines(manifest: RunManifest) -> Iterator[str]:
     for name in manifest.wordings:
         if name != RELEASED:
             shots = shots_of(name)
@@ -42,12 +58,3 @@ def otherwise_lines(manifest: RunManifest) -> Iterator[str]:
                 continue  # Their texts are shown whole, under "Own prompts".
             for form, prompt in found.prompts.items():
                 yield f"Wording {name}, {form}: {prompt.ask}"
-    if manifest.pairs:
-        yield f"Tasks of pairs were asked in a reduced form: --pairs {manifest.pairs}"
-    if boxes := manifest.settings.get("boxes"):
-        yield f"Boxes were asked for as {boxes}"
-    for name, value in manifest.settings.items():
-        if name.startswith(OF_MODEL):
-            yield f"Boxes were asked of {name.removeprefix(OF_MODEL)} as {value}"
-    if items := manifest.settings.get("items"):
-        yield f"Only listed items were asked: {items}"

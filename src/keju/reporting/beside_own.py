@@ -7,7 +7,6 @@ from copy import copy
 from itertools import permutations
 
 from keju.benchmarks import Task, tasks
-from keju.benchmarks.wordings import RELEASED
 from keju.items import Item, Score
 from keju.published import Column, PrintedTable
 from keju.reporting.galleries import (
@@ -40,8 +39,8 @@ class Own:
     """What the run has of one benchmark.
 
     Items of other galleries than the paper's and in a reduced form are not in it. `tasks` are
-    those that were asked, in the paper's order. Answers in another wording than the released one
-    are left out too.
+    those that were asked, in the paper's order. Answers to another prompt than the paper's (own
+    wording, examples, ``--system-prompt``) are left out too.
     """
 
     def __init__(self, gathered: Gathered, results: Results, benchmark: str, given: Given) -> None:
@@ -49,9 +48,7 @@ class Own:
         self._results = results
         self._drawn = {run.name for run in gathered.runs if run.manifest.synthetic}
         self.voices = {
-            name: voice
-            for name, voice in gathered.voices.items()
-            if voice.variant.wording == RELEASED
+            name: voice for name, voice in gathered.voices.items() if not voice.own_prompt
         }
         self._reworded = [name for name in gathered.voices if name not in self.voices]
         self.benchmark = benchmark
@@ -79,7 +76,7 @@ class Own:
         notes = [note for task, note in theirs if task in of_table]
         if self._reworded:
             notes.append(
-                f"Asked in another wording than the released one and not in this table: "
+                f"Asked with another prompt than the paper's and not in this table: "
                 f"{', '.join(self._reworded)}. They are shown in the leaderboard and task by task."
             )
         if any(self.judge(model, table) for model in self.voices):

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from keju.benchmarks import query_of, status_for
 from keju.benchmarks.shared_answers import SharedAnswers
+from keju.benchmarks.wordings import RELEASED
 from keju.errors import UsageError
 from keju.items import (
     OWN_READING,
@@ -77,7 +78,8 @@ class Voice(msgspec.Struct):
     """A name of the report: a model of a run in one prompt variant, and what its answers took.
 
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
-    `kind` is that in the model's identity.
+    `kind` is that in the model's identity. `told` is whether it has a system prompt from
+    ``--system-prompt``.
     Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
     readings that came before them, tokens None where none told them; `items` counts the items
     asked, each round anew, and `rounds` how often an item was asked. `parts` is the same by
@@ -89,6 +91,7 @@ class Voice(msgspec.Struct):
     variant: PromptVariant
     role: str
     kind: str = ""
+    told: bool = False
     rounds: int = 1
     items: int = 0
     responses: int = 0
@@ -108,6 +111,11 @@ class Voice(msgspec.Struct):
     def text_only(self) -> bool:
         """Whether the model was sent a text and no image."""
         return self.setting in TEXT_ONLY or self.model.startswith("ocr+llm:")
+
+    @property
+    def own_prompt(self) -> bool:
+        """Whether it was sent another prompt than the paper's: a wording, examples, a system's."""
+        return self.told or self.variant.wording != RELEASED
 
     @property
     def seconds_an_item(self) -> float | None:
@@ -399,5 +407,6 @@ def _voice(gathered: Gathered, label: str, model: str, run: Run, variant: Prompt
         else "engine" if kind == RESULTS
         else role_of(model) or run.manifest.roles.get(model, "model")
     )  # fmt: skip
-    voice = Voice(model, run.name, variant, role, kind=kind)
+    told = bool(run.manifest.system_hash(model))
+    voice = Voice(model, run.name, variant, role, kind=kind, told=told)
     return gathered.voices.setdefault(label, voice)

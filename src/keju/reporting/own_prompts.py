@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import convert
 
 from keju.benchmarks import prompt_of, query_of
-from keju.benchmarks.wordings import RELEASED, Wording, own_wordings
+from keju.benchmarks.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
 from keju.reporting.gather import Gathered
@@ -120,18 +120,10 @@ def prompt_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
         if each.item.benchmark == benchmark and query_of(each.item).official
         for answer in each.answers
     }
-    worded = [
-        name
+    own = [
+        f"{name} (--system-prompt)" if voice.told else name
         for name, voice in gathered.voices.items()
-        if name in asked and voice.variant.wording != RELEASED
+        if name in asked and voice.own_prompt
     ]
-    if worded:
-        yield f"Not the paper's prompt, in official too: {', '.join(worded)}"
-    systems = {run.name: run.manifest.models for run in gathered.runs}
-    told = [
-        name
-        for name, voice in gathered.voices.items()
-        if name in asked and systems.get(voice.run, {}).get(voice.model, {}).get("system_prompt")
-    ]
-    if told:
-        yield f"With a system prompt, which the paper does not have: {', '.join(told)}"
+    if own:
+        yield f"Not the paper's prompt, in official too: {', '.join(own)}"

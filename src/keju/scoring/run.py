@@ -214,13 +214,17 @@ def _score_model(task: _Task, model: str, items: Sequence[Item], encoders: Encod
     if task.decisions:
         cases = adjudicated(cases, task.decisions, variants)
     scores = score_cases(cases, task.protocols, encoders, items)
-    if limits := run.manifest().limits(model):
-        scores, variants = _within(scores, limits), _within(variants, limits)
+    manifest = run.manifest()
+    if limits := manifest.limits(model):
+        scores, variants = (_signed(each, f"pictures:{limits}") for each in (scores, variants))
+    wanted = noted_cases if "official" in task.protocols else []
+    reasoned = reasoned_scores(wanted, scores, encoders, items)
+    if system := manifest.system_hash(model):
+        part = f"system:{system}"
+        scores, variants, reasoned = (_signed(x, part) for x in (scores, variants, reasoned))
     for found in (scores, variants):
         found.sort(key=lambda score: (places[_key_of(score)], score.round, variant_of(score)))
     write_scores(scores_path(run, model), scores, fingerprint)
-    wanted = noted_cases if "official" in task.protocols else []
-    reasoned = reasoned_scores(wanted, scores, encoders, items)
     _write_reasoned(reasoned_scores_path(run, model), reasoned, fingerprint)
     return ModelScores(model, scores, variants, strays, reasoned)
 
@@ -232,9 +236,9 @@ def _write_reasoned(path: Path, reasoned: Sequence[Score], fingerprint: Fingerpr
         path.unlink(missing_ok=True)
 
 
-def _within(scores: Iterable[Score], limits: str) -> list[Score]:
-    """The scores with the limits of their pictures in the signature: other pictures were seen."""
-    signed = cache(lambda signature: f"{signature}|pictures:{limits}" if signature else "")
+def _signed(scores: Iterable[Score], part: str) -> list[Score]:
+    """The scores with one more part in their signatures: how the images or prompts differ."""
+    signed = cache(lambda signature: f"{signature}|{part}" if signature else "")
     return [replace(score, signature=signed(score.signature)) for score in scores]
 
 
