@@ -52,7 +52,8 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `dataset_path` is relative to the run folder; only reports use it, to find the pictures.
     `items_sha256` is the SHA-256 of the file items.parquet; empty where an earlier keju made the
-    run. `format` is the stored one, also where the rest was read from an earlier format. `models`
+    run; `examples_sha256` is that of examples.parquet, empty where the run has none. `format` is
+    the stored one, also where the rest was read from an earlier format. `models`
     maps each model's name to its identity, with the decoding that was asked for (each `Response`
     has what was sent), `settings` each option of the run to its value, `not_asked` each model's
     name to the reasons and counts of requests it declined. `benchmarks` has the texts of the
@@ -68,6 +69,7 @@ class RunManifest(Record, frozen=True, kw_only=True, omit_defaults=False):
     dataset_hash: str
     dataset_path: str = ""
     items_sha256: str = ""
+    examples_sha256: str = ""
     synthetic: bool = False
     created: str = ""
     models: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -288,11 +290,31 @@ class RunFolder:
         return self.path / "examples.parquet"
 
     def examples(self) -> list[Item]:
-        """The items of the reference split that were shown as few-shot examples."""
+        """The items of the reference split that were shown as few-shot examples.
+
+        Raises:
+            DataError: examples.parquet is damaged, or is not the file that the run stored.
+        """
+        stored = self.manifest().examples_sha256 if self.exists() else ""
+        if stored and self.examples_hash() != stored:
+            raise DataError(
+                "the file is not the one that the run stored (its SHA-256 is not that in run.json)",
+                file=self.examples_path,
+                mend="Restore the file, for example with the keju run command that made this run",
+            )
         return read_items(self.examples_path) if self.examples_path.is_file() else []
 
+    def examples_hash(self) -> str:
+        """The SHA-256 of the file examples.parquet; empty where there is none."""
+        return sha256_file(self.examples_path) if self.examples_path.is_file() else ""
+
     def write_examples(self, items: list[Item]) -> None:
-        """Store the items that are shown as few-shot examples."""
+        """Store the items that are shown as few-shot examples, and no hash until run.json has it.
+
+        Without a hash in run.json an interruption between the two files is no damage.
+        """
+        if self.exists() and self.manifest().examples_sha256:
+            self.write_manifest(replace(self.manifest(), examples_sha256=""))
         write_items(self.examples_path, items)
 
     def item_ids(self) -> list[str]:

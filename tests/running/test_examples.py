@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from commanding import keju
 from lxml import html
@@ -13,8 +14,9 @@ from serving import Chat
 
 from keju.benchmarks import prompt_of
 from keju.benchmarks.wordings import shots_of
-from keju.datasets.store import Dataset, DatasetWriter
+from keju.datasets.store import Dataset, DatasetWriter, write_items
 from keju.errors import UsageError
+from keju.files import sha256_bytes
 from keju.interop.shown import Shown
 from keju.items import Box, Item
 from keju.models import ModelOptions
@@ -22,7 +24,7 @@ from keju.running import Selection, merge, request_key, run
 from keju.running.examples import Examples, with_examples
 from keju.running.selecting import Way
 from keju.runs import RunFolder
-from keju.scoring import score_run
+from keju.scoring import score_responses, score_run
 
 OPTIONS = ("論語", "孟子", "史記", "漢書")
 TWO = "released+2-shot"
@@ -183,6 +185,79 @@ def test_shards_with_examples_are_merged(chat: Chat, dataset: Path, tmp_path: Pa
     merged = merge(parts, tmp_path / "merged")
     assert (merged.responses, merged.missing) == (2, ())
     assert RunFolder.open(tmp_path / "merged").examples() == RunFolder.open(parts[0]).examples()
+    assert all(
+        RunFolder.open(tmp_path / name).manifest().examples_sha256 for name in ("merged", "s1")
+    )
+
+
+def test_exports_have_the_system_prompt_and_the_examples(chat: Chat, dataset: Path, tmp_path: Path):
+    chat.plan(says="B")
+    out, logs, file = tmp_path / "run", tmp_path / "logs", tmp_path / "answers.json"
+    own = tmp_path / "mine.toml"
+    own.write_text('[tasks.T7]\nask = "Look. {prompt}"\nsystem = "Be brief."\n', "utf-8")
+    more = ("--prompts", own, "--examples", 2)
+    assert keju(*command(dataset, out, chat, *more)).returncode == 0
+    before = score_run(RunFolder.open(out))
+    known = items_of(dataset)
+
+    done = keju("export", "mcs-bench", out, "-o", file)
+    assert done.returncode == 0, done.stderr
+    rows = {row["ID"]: row for row in json.loads(file.read_text("utf-8"))}
+    for name in "ab":
+        row, solved = rows[name], chosen(dataset, name)
+        assert row["Question"] == prompt_of(known[name])
+        assert row["Wording"].startswith("mine@")
+        assert row["Prompt"] == f"Look. {prompt_of(known[name])}"
+        assert row["System_Prompt"] == "Be brief."
+        assert row["Examples"] == [
+            {"ID": each.id, "Prompt": f"Look. {prompt_of(each)}", "Answer": each.answer}
+            for each in solved
+        ]
+    again = {(s.protocol, s.metric): s.value for s in score_responses(file)}
+    assert again == {(s.protocol, s.metric): s.value for s in before}
+
+    read_eval_log = pytest.importorskip("inspect_ai.log").read_eval_log
+    done = keju("export", "inspect", out, "-o", logs)
+    assert done.returncode == 0, done.stderr
+    (path,) = logs.rglob("*.eval")
+    for sample in read_eval_log(str(path)).samples:
+        solved = chosen(dataset, sample.id)
+        roles = [message.role for message in sample.input]
+        assert roles == ["system", "user", "assistant", "user", "assistant", "user"]
+        texts = [message.text for message in sample.input]
+        assert texts[0] == "Be brief."
+        assert [texts[2], texts[4]] == [each.answer for each in solved]
+        for place, each in zip((1, 3, 5), (*solved, known[sample.id]), strict=True):
+            image, prompt = sample.input[place].content
+            assert each.images[0].path in image.text
+            assert prompt.text == f"Look. {prompt_of(each)}"
+
+
+def test_a_changed_or_missing_file_of_examples_is_refused_and_restored_by_the_run(
+    chat: Chat, dataset: Path, tmp_path: Path
+):
+    chat.plan(says="B")
+    out = tmp_path / "run"
+    asking = command(dataset, out, chat, "--examples", 2)
+    assert keju(*asking).returncode == 0
+    folder = RunFolder.open(out)
+    stored = folder.examples_path.read_bytes()
+    assert folder.manifest().examples_sha256 == sha256_bytes(stored)
+    others = [msgspec.structs.replace(each, answer="C") for each in folder.examples()]
+    write_items(folder.examples_path, others)
+    for change in (lambda: None, folder.examples_path.unlink):
+        change()
+        for step in (["export", "inspect", out, "-o", tmp_path / "x"],
+                     ["export", "mcs-bench", out, "-o", tmp_path / "x.json"]):  # fmt: skip
+            done = keju(*step)
+            assert done.returncode == 2
+            assert "examples.parquet: the file is not the one that the run stored" in done.stderr
+            assert "Restore the file" in done.stderr
+        assert not (tmp_path / "x").exists()
+    assert keju(*asking).returncode == 0
+    assert chat.stats()["requests"] == 2
+    assert folder.examples_path.read_bytes() == stored
+    assert {each.answer for each in folder.examples()} != {"C"}
 
 
 def test_a_blind_model_sees_no_image_of_an_example(chat: Chat, dataset: Path, tmp_path: Path):

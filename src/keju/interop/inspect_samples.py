@@ -13,7 +13,7 @@ from keju.benchmarks import has_reference
 from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
 from keju.interop.shown import Shown
-from keju.items import Item, Request, Response, Score
+from keju.items import ImageRef, Item, Request, Response, Score
 from keju.models.data_urls import mime_of
 from keju.runs import FORMAT
 
@@ -33,11 +33,8 @@ _STOPS: dict[str, StopReason] = {"truncated": "max_tokens", "filtered": "content
 
 def sample_of(response: Response, item: Item, shown: Shown, scores: Sequence[Score]) -> EvalSample:
     """The sample of one response, with its scores."""
-    from inspect_ai.model import ChatMessageUser  # noqa: PLC0415
-
     request = shown.request(item, response)
-    asked = ChatMessageUser(id=_name(response, "asked"), content=content_of(request, shown))
-    sample = _answered(response, [asked])
+    sample = _answered(response, _messages(request, response, shown))
     pair = f"#{response.candidate}" if response.candidate else ""
     return sample.model_copy(
         update={
@@ -60,18 +57,38 @@ def reading_of(response: Response) -> EvalSample:
     return _answered(response, [])
 
 
-def content_of(request: Request, shown: Shown) -> list[Content]:
+def _messages(request: Request, response: Response, shown: Shown) -> list[ChatMessage]:
+    """The system prompt and the turns of the examples, if any; then the question."""
+    from inspect_ai.model import (  # noqa: PLC0415
+        ChatMessageAssistant,
+        ChatMessageSystem,
+        ChatMessageUser,
+    )
+
+    found: list[ChatMessage] = []
+    if system := shown.system_of(request, response.model):
+        found.append(ChatMessageSystem(id=_name(response, "system"), content=system))
+    for place, each in enumerate(request.examples, start=1):
+        content = _content(each.images, each.prompt, shown)
+        found.append(ChatMessageUser(id=_name(response, f"example {place}"), content=content))
+        solved = _name(response, f"solved {place}")
+        found.append(ChatMessageAssistant(id=solved, content=each.answer))
+    content = _content(request.images, request.prompt, shown)
+    return [*found, ChatMessageUser(id=_name(response, "asked"), content=content)]
+
+
+def _content(images: Sequence[ImageRef], prompt: str, shown: Shown) -> list[Content]:
     """The pictures in order, then the prompt; without a dataset, what the pictures are called."""
     from inspect_ai.model import ContentImage, ContentText  # noqa: PLC0415
 
     found: list[Content] = []
-    for ref in request.images:
+    for ref in images:
         if shown.dataset is None:
             found.append(ContentText(text=f"[{ref.path}, {ref.width} × {ref.height}]"))
             continue
         data = base64.b64encode(shown.dataset.image_bytes(ref)).decode()
         found.append(ContentImage(image=f"data:{mime_of(ref)};base64,{data}"))
-    return [*found, ContentText(text=request.prompt)]
+    return [*found, ContentText(text=prompt)]
 
 
 def _answered(response: Response, asked: list[ChatMessage]) -> EvalSample:

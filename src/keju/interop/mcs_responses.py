@@ -3,6 +3,8 @@
 `keju score FILE` and the script itself read them. One file has the responses of one model in one
 prompt variant and round. `Response` is the content as it was returned; a failure has none, so that
 scoring the file counts it as a failure again. An item without a reference has no answer fields.
+Answers to another prompt than the published one have it in `Wording`, `Prompt`, `System_Prompt` and
+`Examples`.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from keju.benchmarks import has_reference, options_of, prompt_of, task
+from keju.benchmarks.wordings import RELEASED
 from keju.datasets.writers.mcs_bench import released_id, wordings
 from keju.errors import UsageError
 from keju.files import write_json
+from keju.interop.shown import Shown
 from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
 from keju.runs import RunFolder, file_name
@@ -57,6 +61,7 @@ def export_responses(run: Path, out: Path) -> list[Written]:
     """
     folder = RunFolder.open(run)
     items = {(item.task, item.id): item for item in folder.items() if item.benchmark == BENCHMARK}
+    shown = Shown(folder)
     found: dict[_Voice, dict[tuple[str, str], Response]] = {}
     for model in folder.manifest().models:
         for response in folder.responses(model):
@@ -65,7 +70,9 @@ def export_responses(run: Path, out: Path) -> list[Written]:
                 found.setdefault(voice, {})[place] = response
     if not found:
         raise UsageError(f"{run}: no responses to tasks of {BENCHMARK}")
-    return [_write(path, items, found[voice]) for voice, path in _files(out, list(found)).items()]
+    return [
+        _write(path, items, found[voice], shown) for voice, path in _files(out, list(found)).items()
+    ]
 
 
 def _files(out: Path, voices: list[_Voice]) -> dict[_Voice, Path]:
@@ -100,14 +107,36 @@ def _names(voices: list[_Voice]) -> Iterator[str]:
 
 
 def _write(
-    path: Path, items: Mapping[tuple[str, str], Item], said: Mapping[tuple[str, str], Response]
+    path: Path,
+    items: Mapping[tuple[str, str], Item],
+    said: Mapping[tuple[str, str], Response],
+    shown: Shown,
 ) -> Written:
-    rows = [_row(item, said[place]) for place, item in items.items() if place in said]
+    rows = [_row(item, said[place], shown) for place, item in items.items() if place in said]
     write_json(path, rows)
     return Written(path, len(rows), sum("Response" not in row for row in rows))
 
 
-def _row(item: Item, response: Response) -> dict[str, object]:
+def _sent(item: Item, response: Response, shown: Shown) -> dict[str, object]:
+    """What was sent in place of the published prompt; empty where that was sent alone.
+
+    `Question` stays the published prompt, as the authors' script and other tools expect.
+    """
+    if response.wording == RELEASED and not shown.manifest.system_hash(response.model):
+        return {}
+    request = shown.request(item, response)
+    found: dict[str, object] = {"Wording": response.wording, "Prompt": request.prompt}
+    if system := shown.system_of(request, response.model):
+        found["System_Prompt"] = system
+    if request.examples:
+        found["Examples"] = [
+            {"ID": each.item, "Prompt": each.prompt, "Answer": each.answer}
+            for each in request.examples
+        ]
+    return found
+
+
+def _row(item: Item, response: Response, shown: Shown) -> dict[str, object]:
     declared = task(item.task)
     row: dict[str, object] = {
         "ID": released_id(item),
@@ -121,6 +150,7 @@ def _row(item: Item, response: Response) -> dict[str, object]:
         row |= {"Answer_Simplified": official_answer(item), "Answer_Traditional": item.answer}
     if options := options_of(item):
         row["Options"] = list(options)
+    row |= _sent(item, response, shown)
     if response.status not in _WITHOUT_ANSWER:
         row["Response"] = json.loads(response.not_text) if response.not_text else response.text
     return row

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju.datasets.store import Dataset
+from keju.errors import DataError
 from keju.items import OWN_READING, TRUE_READING, Item, Request, Response
 from keju.running.box_conventions import convention_in
 from keju.running.examples import Examples
@@ -48,7 +49,11 @@ class Shown:
         self._everything: list[Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
-        """The request that was answered so; a text that was read first stands in it."""
+        """The request that was answered so; a text that was read first stands in it.
+
+        Raises:
+            DataError: the run does not have the examples that were shown.
+        """
         settings = self.manifest.settings
         way = Way(
             setting=response.setting,
@@ -60,6 +65,13 @@ class Shown:
         if response.setting in TRUE_READING:
             item = self._with_text(item)
         examples = self._examples.of(item, way)
+        if tuple(each.item for each in examples) != response.examples:
+            raise DataError(
+                "the examples that the response was given to are not those of examples.parquet",
+                file=self._folder.examples_path,
+                item=response.item,
+                mend="Restore the file, for example with the keju run command that made this run",
+            )
         request = request_for(item, way, self._reading(item, response), examples)
         if request.source and self.manifest.format == FORMAT_1:
             # keju 0.1.0 wrote its words around a text in traditional characters, always.
@@ -69,6 +81,10 @@ class Shown:
             return request
         pair = (item.images[0], *item.images[response.candidate : response.candidate + 1])
         return replace(request, candidate=response.candidate, images=pair)
+
+    def system_of(self, request: Request, model: str) -> str:
+        """The system prompt that a model was sent before a request; empty where there was none."""
+        return request.system or self.manifest.models.get(model, {}).get("system_prompt", "")
 
     def readings_of(self, model: str) -> Iterator[Response]:
         """What a model itself read of the images first."""

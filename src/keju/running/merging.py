@@ -239,8 +239,8 @@ def _write_parts(parts: Sequence[_Part], folder: RunFolder, out: Path) -> int:
                     readings.add(response.key)
                     store.append_reading(response)
     shutil.copyfile(parts[0].folder.items_path, folder.items_path)
-    if shown := parts[0].folder.examples():
-        folder.write_examples(shown)
+    if parts[0].folder.examples():
+        shutil.copyfile(parts[0].folder.examples_path, folder.examples_path)
     folder.write_manifest(_manifest(parts, out))
     add_timings(folder, [each for part in parts for each in read_timings(part.folder)])
     return count

@@ -341,8 +341,10 @@ class Session:
 
 
 def _with_items(manifest: RunManifest, folder: RunFolder) -> RunManifest:
-    """The manifest with the hash of the items as they are stored."""
-    return replace(manifest, items_sha256=folder.items_hash())
+    """The manifest with the hashes of the items and examples as they are stored."""
+    return replace(
+        manifest, items_sha256=folder.items_hash(), examples_sha256=folder.examples_hash()
+    )
 
 
 def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
