@@ -74,6 +74,7 @@ class _Family(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     official: tuple[str, ...] = ()
     official_note: str = ""
     rubric: str = ""
+    image: bool = True
 
 
 class _QueryRow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -252,6 +253,7 @@ class _Parser:
             official_note=family.official_note,
             strict=family.strict,
             rubric=family.rubric,
+            image=family.image,
             box_convention=row.box_convention,
         )
 

@@ -20,7 +20,8 @@ class Query(Record, frozen=True, kw_only=True):
     last line is `requirement`, the answer-format sentence, where the benchmark has one.
     `official` and `strict` name the metrics of each protocol, the main one first; `official_note`
     is a sentence that a reader of the official values needs. `rubric` names the rubric by which a
-    judge grades the answers, where the definition names one.
+    judge grades the answers, where the definition names one. `image` says whether items have
+    images; those of a task about texts have none.
     """
 
     name: str = ""
@@ -32,6 +33,7 @@ class Query(Record, frozen=True, kw_only=True):
     official_note: str = ""
     rubric: str = ""
     box_convention: str = ""
+    image: bool = True
 
 
 class Task(Record, frozen=True, kw_only=True):

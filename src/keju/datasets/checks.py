@@ -129,6 +129,12 @@ def _images(asked: _Asked) -> Iterator[Flaw]:
     item = asked.item
     if asked.task.of_pairs:
         yield from _gallery(item)
+    elif not asked.query.image:
+        if item.images:
+            yield Flaw(
+                "it has an image, but the definition declares its task without images",
+                "Remove image = false from the task's family, or the image from the item.",
+            )
     elif not item.images and item.transcription is None:
         yield Flaw(
             "neither an image nor a transcription, so nothing of it can be shown",

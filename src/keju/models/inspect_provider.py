@@ -21,6 +21,7 @@ from keju.items import Request
 from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters
+from keju.models.images_needed import lacks_image
 from keju.models.inspect_answers import answer_of
 from keju.models.inspect_batches import (
     OPENAI_FORM,
@@ -104,8 +105,9 @@ class InspectModel:
 
     def declines(self, request: Request) -> str:
         """A question about a picture that is not there, or about places in one made smaller."""
-        shown = request.images or request.source or request.setting != "image"
-        return self._options.fit.refuses(request) if shown else "there is no image to show"
+        if lacks_image(request):
+            return "there is no image to show"
+        return self._options.fit.refuses(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Ask the provider once, and again without a parameter that the server refuses.

@@ -27,6 +27,7 @@ from keju.models.base import Answer, AskError, ModelOptions
 from keju.models.data_urls import picture_url
 from keju.models.decoding import MAY_REFUSE, Parameters, as_texts
 from keju.models.endpoints import checked_url
+from keju.models.images_needed import lacks_image
 from keju.models.openai_answers import answer_of
 from keju.models.openai_batches import Batches, Result
 from keju.models.openai_errors import error_of_exception, error_of_reply
@@ -97,8 +98,9 @@ class OpenAICompatible:
 
     def declines(self, request: Request) -> str:
         """A question about a picture that is not there, or about places in one made smaller."""
-        shown = request.images or request.source or request.setting != "image"
-        return self._options.fit.refuses(request) if shown else "there is no image to show"
+        if lacks_image(request):
+            return "there is no image to show"
+        return self._options.fit.refuses(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """Ask the server once, and again without a parameter that it refuses.

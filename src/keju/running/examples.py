@@ -2,7 +2,8 @@
 
 All items of a question form have the same examples, in an order drawn with a seed, except that an
 item never gets one of its own group (book, plate, bone), with one of its images, or with its
-question. So the draw from any part of the reference split that has the chosen ones is the same.
+question and options. So the draw from any part of the reference split that has the chosen ones is
+the same.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ class Examples:
             return f"--examples {count}: the dataset has no reference split with answers. {hint}"
         return (
             f"--examples {count}: item {item.id} of {form} can have {found}. The reference split "
-            f"has {there} of {form}; those of the item's own group or image are not shown. {hint}"
+            f"has {there} of {form}; those of the item's own group, image or question are not "
+            f"shown. {hint}"
         )
 
     def _example(self, item: Item, way: Way) -> Example:
@@ -152,8 +154,13 @@ def _is_usable(item: Item) -> bool:
 def _leaks(example: Item, item: Item) -> bool:
     """Whether an example may give the item's answer away."""
     images = {ref.sha256 for ref in example.images} & {ref.sha256 for ref in item.images}
-    same_text = not item.images and example.question == item.question
+    same_text = not item.images and _words(example) == _words(item)
     return bool(images) or same_text or bool(item.group and item.group == example.group)
+
+
+def _words(item: Item) -> tuple[str, ...]:
+    """What the prompt asks: questions of one wording differ in their options."""
+    return (item.question, *item.options)
 
 
 def _answer(item: Item, request: Request) -> str:

@@ -1,0 +1,19 @@
+"""`lacks_image`: whether a request is about an image that its item does not have."""
+
+from __future__ import annotations
+
+from keju.benchmarks import has_task, task
+from keju.items import Request
+
+
+def lacks_image(request: Request) -> bool:
+    """Whether nothing is shown of the image that the question is about.
+
+    Tasks whose definition declares them as tasks about texts (`Query.image`) need none.
+    """
+    if request.images or request.source or request.setting != "image":
+        return False
+    if not has_task(request.task):
+        return True
+    queries = task(request.task).queries
+    return all(each.image for each in queries if each.name == request.query)
