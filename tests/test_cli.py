@@ -39,6 +39,21 @@ def keju(
     )
 
 
+def test_the_help_loads_no_package_that_only_work_needs():
+    code = (
+        "import sys; sys.argv = ['keju', '--help']; from keju.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'polars', 'numpy', 'pyarrow', 'rapidfuzz', 'PIL', 'cv2', 'scipy', 'aiohttp'}\n"
+        "sys.exit(', '.join(sorted(heavy & set(sys.modules))))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False
+    )
+    assert done.stderr.strip() == ""
+    assert "Usage" in done.stdout
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_explains_itself(command):
     done = keju(*command, "--help")

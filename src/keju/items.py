@@ -16,6 +16,9 @@ from keju.notebook import block, facts
 
 Point = tuple[float, float]
 
+UNKNOWN = "unknown"
+"""The licence or source of a dataset that was imported without it."""
+
 LineKind = Literal[
     "main", "note", "title", "author", "head", "foot", "centre", "number", "margin", "seal", "other"
 ]

@@ -10,8 +10,8 @@ import typer
 
 from keju.cli.app import WITH_FAILURES, data_app, err, note, out, say
 from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
-from keju.datasets.manifest import UNKNOWN
 from keju.errors import UsageError, number_of, printable
+from keju.items import UNKNOWN
 
 Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
 MapFile = Annotated[

@@ -11,8 +11,8 @@ from keju.cli.app import WITH_FAILURES, WRONG_USE, app, err, note, say
 from keju.cli.asking_output import show_failures, show_run
 from keju.cli.making import option_pair
 from keju.cli.options import LICENSE_TOO, Limit, MachinePrice, Pages, dataset_path
-from keju.datasets.manifest import UNKNOWN
 from keju.errors import PrerequisiteError, UsageError
+from keju.items import UNKNOWN
 
 if TYPE_CHECKING:
     from keju.datasets.scan_import import TakenScans

@@ -17,9 +17,6 @@ FORMAT = "keju-dataset-1"
 
 MANIFEST = "dataset.json"
 ITEMS = "items.parquet"
-UNKNOWN = "unknown"
-"""The licence or source of a dataset that was imported without it."""
-
 IMAGES = "images"
 UNFINISHED = ".unfinished"
 """In the folder of a dataset that is being written, or was left so."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.manifest import ITEMS, MANIFEST, UNKNOWN
+from keju.datasets.manifest import ITEMS, MANIFEST
 from keju.datasets.readers import FORMATS, import_dataset
 from keju.datasets.readers.detecting import LOWEST, candidates
 from keju.datasets.readers.listing import Listing
@@ -15,7 +15,7 @@ from keju.datasets.readers.words import shell_word
 from keju.datasets.store import Dataset
 from keju.errors import UsageError
 from keju.files import locked_file, read_json, write_json
-from keju.items import Record
+from keju.items import UNKNOWN, Record
 from keju.local_paths import check_local
 
 _STATE = "scans.json"

@@ -13,7 +13,6 @@ from keju.benchmarks import NO_REFERENCE, is_blank
 from keju.benchmarks.blank import REASON as BLANK_PAGE
 from keju.benchmarks.undeciphered import MARK
 from keju.datasets.checks import awaited, check_item, unscored, without_image
-from keju.datasets.manifest import UNKNOWN
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
@@ -23,7 +22,7 @@ from keju.errors import DataError, number_of, printable
 from keju.files import sha256_bytes
 from keju.images import open_image, probe_image
 from keju.ink import parts_of
-from keju.items import ImageRef, Item
+from keju.items import UNKNOWN, ImageRef, Item
 
 Severity = Literal["error", "warning", "notice"]
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.manifest import UNKNOWN
 from keju.datasets.readers.base import Options, Reader
 from keju.datasets.readers.detecting import best, candidates, command
 from keju.datasets.readers.encodings import OPTION
@@ -17,6 +16,7 @@ from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
+from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.registry import Registry
 
