@@ -1,8 +1,15 @@
-"""Fixtures of plug-ins: distributions with entry points, written into a folder."""
+"""Fixtures of plug-ins: distributions with entry points, and commands that load plug-in files."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
+
+from keju.cli.app import main
+from keju.registry import PLUGIN_FILES, plugins
 
 
 def distribution(
@@ -20,3 +27,27 @@ def distribution(
     for module, code in modules.items():
         (folder / f"{module}.py").write_text(code, "utf-8")
     return folder
+
+
+def forget_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start without plug-in files, as a new process does, until the test ends."""
+    monkeypatch.setenv(PLUGIN_FILES, "")
+    for name, empty in (("_DECLARED", {}), ("_FILES", {}), ("_SOURCES", []), ("_MODULES", {})):
+        monkeypatch.setattr(plugins, name, empty)
+    for name in [name for name in sys.modules if name.startswith("keju_plugin_")]:
+        monkeypatch.delitem(sys.modules, name)
+
+
+def run_here(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object
+) -> subprocess.CompletedProcess[str]:
+    """The finished command, as `commanding.keju`, in this process, whose plug-ins are kept."""
+    capsys.readouterr()
+    with monkeypatch.context() as patched:
+        forget_plugins(patched)
+        patched.setattr(sys, "argv", ["keju", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+    printed = capsys.readouterr()
+    status = int(stopped.value.code or 0)
+    return subprocess.CompletedProcess(sys.argv, status, printed.out, printed.err)

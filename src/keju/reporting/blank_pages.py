@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -10,9 +10,9 @@ import msgspec
 from keju.benchmarks import is_blank
 from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Response, variant_of
-from keju.models import role_of
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import task_name
+from keju.reporting.roles import model_role
 from keju.runs import RunFolder
 from keju.scoring import Summary
 from keju.scoring.blank_pages import Invented, invented, invented_characters
@@ -50,26 +50,28 @@ def invented_rows(gathered: Gathered) -> list[InventedRow]:
     return [
         InventedRow(model, name, found, places.get(found.where, 0))
         for (model, name), responses in answers.items()
-        if (found := invented(responses, engine=_is_engine(responses))) is not None
+        if (found := invented(responses, engine=_is_engine(gathered, model))) is not None
     ]
 
 
-def _is_engine(answers: Sequence[tuple[str, Response]]) -> bool:
-    return all(role_of(response.model) == "engine" for _, response in answers)
+def _is_engine(gathered: Gathered, model: str) -> bool:
+    return gathered.voices[model].role == "engine"
 
 
 def invented_in(run: RunFolder) -> InventedBy:
     """What each model but baselines invents on the blank pages of a run."""
     items = {(item.task, item.query, item.id) for item in run.items() if is_blank(item)}
     answers: dict[tuple[str, PromptVariant, str, str], list[tuple[str, Response]]] = {}
+    manifest = run.manifest()
     for response in run.responses(tasks={task for task, _, _ in items}) if items else ():
         place = (response.task, response.query, response.item)
-        if place in items and role_of(response.model) != "baseline":
+        if place in items and model_role(manifest, response.model) != "baseline":
             key = (response.model, variant_of(response), response.task, response.query)
             answers.setdefault(key, []).append((response.item, response))
     counted: InventedBy = {}
     for (model, variant, task, query), responses in answers.items():
-        found = invented(responses, engine=_is_engine(responses))
+        engine = model_role(manifest, model) == "engine"
+        found = invented(responses, engine=engine)
         if found is not None:
             counted.setdefault((model, variant), {})[task, query] = found
     return counted
@@ -101,7 +103,7 @@ def blank_page_rows(gathered: Gathered) -> list[dict[str, object]]:
             "round": answer.response.round,
             "status": answer.response.status,
             "invented_characters": invented_characters(
-                answer.response, engine=role_of(answer.response.model) == "engine"
+                answer.response, engine=_is_engine(gathered, answer.model)
             ),
         }
         for asked in gathered.asked.values()

@@ -26,8 +26,9 @@ from keju.items import (
     Setting,
     variant_of,
 )
-from keju.models import RESULTS, role_of
+from keju.models import RESULTS
 from keju.reporting.pictures import Pictures, pictures_of
+from keju.reporting.roles import model_role
 from keju.running.reading import name_of_images
 from keju.runs import HUMAN, RunFolder, RunManifest
 from keju.scoring import Result, aggregate, stored_scores
@@ -402,11 +403,7 @@ def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = 
 
 def _voice(gathered: Gathered, label: str, model: str, run: Run, variant: PromptVariant) -> Voice:
     kind = run.manifest.models.get(model, {}).get("kind", "")
-    role = (
-        PEOPLE if model.startswith(HUMAN)
-        else "engine" if kind == RESULTS
-        else role_of(model) or run.manifest.roles.get(model, "model")
-    )  # fmt: skip
+    role = PEOPLE if model.startswith(HUMAN) else model_role(run.manifest, model)
     told = bool(run.manifest.system_hash(model))
     voice = Voice(model, run.name, variant, role, kind=kind, told=told)
     return gathered.voices.setdefault(label, voice)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from keju.benchmarks import query_of
-from keju.items import PromptVariant, Response, variant_of
-from keju.models import role_of
+from keju.items import PromptVariant, variant_of
 from keju.reporting.reading_errors import error_sentences
 from keju.reporting.reading_patterns import PatternCounts
+from keju.reporting.roles import model_role
 from keju.runs import RunFolder
 from keju.scoring import Result
 
@@ -23,7 +23,8 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
         results: of the scores that were just computed.
         run: the run that was scored, for the reading patterns; None for a file of responses.
     """
-    shown = [each for each in results if role_of(each.model) != "baseline"]
+    manifest = run.manifest() if run else None
+    shown = [each for each in results if model_role(manifest, each.model) != "baseline"]
     variants = list(dict.fromkeys(each.variant for each in shown))
     sentences = [
         (_label(result.model, result.variant, variants), task, sentence)
@@ -36,25 +37,26 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
             "task) are in the report: keju report RUN"
         )
         return
-    counts = PatternCounts() if run is None or not sentences else _counted(run, variants)
+    models = {result.model for result in shown}
+    counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
     for label, task, sentence in sentences:
         found = counts.of(label, task)
         pattern = f"; reading pattern: {found.words}" if found.found else ""
         yield f"{label}, {task}: {sentence}{pattern}"
 
 
-def _counted(run: RunFolder, variants: Sequence[PromptVariant]) -> PatternCounts:
+def _counted(
+    run: RunFolder, models: Collection[str], variants: Sequence[PromptVariant]
+) -> PatternCounts:
     counts = PatternCounts()
     items = {(item.task, item.query, item.id): item for item in run.items()}
     for response in run.responses():
         item = items.get((response.task, response.query, response.item))
-        if item is not None and query_of(item).form == "transcription" and _is_shown(response):
+        if item is None or query_of(item).form != "transcription":
+            continue
+        if response.text and response.model in models:
             counts.add(_label(response.model, variant_of(response), variants), item, response)
     return counts
-
-
-def _is_shown(response: Response) -> bool:
-    return bool(response.text) and role_of(response.model) != "baseline"
 
 
 def _label(model: str, variant: PromptVariant, variants: Sequence[PromptVariant]) -> str:

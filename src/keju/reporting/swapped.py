@@ -22,8 +22,8 @@ from zlib import crc32
 
 from keju.benchmarks import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
-from keju.models import role_of
 from keju.reporting.gather import Gathered
+from keju.reporting.roles import model_role
 from keju.runs import RunFolder
 from keju.scoring import body_of
 from keju.text import counted
@@ -287,8 +287,9 @@ def swapped_in(run: RunFolder) -> SwapCheck:
     if not finder.needed:
         return SwapCheck([])
     tasks = sorted({item.task for item in items if query_of(item).form == "transcription"})
+    manifest = run.manifest()
     for response in run.responses(tasks=tasks):
-        if saw_page(response):
+        if saw_page(response, model_role(manifest, response.model)):
             finder.add(response.model, place_of(response), response.text)
     return finder.check()
 
@@ -298,16 +299,16 @@ def swapped_of(gathered: Gathered) -> SwapCheck:
     finder = SwapFinder(asked.item for asked in gathered.asked.values())
     for asked in gathered.asked.values() if finder.needed else ():
         for answer in asked.answers:
-            if saw_page(answer.response):
+            if saw_page(answer.response, gathered.voices[answer.model].role):
                 finder.add(answer.model, place_of(asked.item), answer.response.text)
     return finder.check()
 
 
-def saw_page(response: Response) -> bool:
-    """Whether a model answered from the image alone; baselines are shown none, or another."""
+def saw_page(response: Response, role: str) -> bool:
+    """Whether a model of a role answered from the image; baselines are shown none, or another."""
     answered = response.status in ("answered", "truncated")
     image = response.setting == "image" and not response.model.startswith("ocr+llm:")
-    return answered and image and role_of(response.model) != "baseline"
+    return answered and image and role != "baseline"
 
 
 class SwapLine(NamedTuple):
