@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from keju.building import synthetic
 from keju.building.step import Step
-from keju.registry import Registry
+from keju.registry import Plugin, Registry, guarded
 
 
 def _step(name: str, found: object) -> Step[Any]:
     if not isinstance(found, Step) or found.name != name:
         raise TypeError(f"expected a Step named {name!r}")
     return found
+
+
+def _guarded(found: Step[Any], plugin: Plugin) -> Step[Any]:
+    return replace(found, run=guarded(found.run, plugin, f"step {found.name!r}"))
 
 
 STEPS: Registry[Step[Any]] = Registry(
@@ -36,6 +41,7 @@ STEPS: Registry[Step[Any]] = Registry(
         "dedup-texts": "keju.building.dedup.texts:STEP",
     },
     _step,
+    guard=_guarded,
     elsewhere=synthetic.STEPS,
 )
 """Every kind of step by its name."""

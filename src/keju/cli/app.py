@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -18,7 +19,7 @@ from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
 from keju.errors import KejuError, UsageError, printable
 from keju.local_paths import check_local
-from keju.registry import PLUGIN_FILES, add_plugin_files
+from keju.registry import PLUGIN_FILES, add_plugin_files, debugging
 
 DONE, WITH_FAILURES, WRONG_USE = 0, 1, 2
 
@@ -51,7 +52,7 @@ err = Console(stderr=True, highlight=False)
 
 
 def main() -> NoReturn:
-    """Run the command line; an error that keju knows is one line and no traceback."""
+    """Run the command line; an error that keju knows is one line, without KEJU_DEBUG=1."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # What this terminal's encoding has no bytes for is shown as an escape.
@@ -62,6 +63,8 @@ def main() -> NoReturn:
     try:
         status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
     except KejuError as error:
+        if debugging():
+            traceback.print_exc()
         _fail(str(error))
     except TyperException as error:
         _misused(error, command)

@@ -13,7 +13,7 @@ from keju.items import Record
 from keju.models.base import ENDPOINTS, PYTHON, UNKNOWN_DTYPE, Model, ModelOptions
 from keju.models.declarations import MODELS, Kinds, ModelDeclaration, Role, declarations, meant
 from keju.models.plugin_model import PluginModel
-from keju.registry import Plugin, PluginError
+from keju.registry import Plugin, PluginError, guarded
 
 _PIPELINE = "ocr+llm"
 _AROUND = frozenset({"blind", "shuffled"})
@@ -166,9 +166,12 @@ def open_model(spec: str, options: ModelOptions) -> Model:
         raise PrerequisiteError(f"the model {spec!r}", declared.missing)
     if not declared.takes and declared.spelling != spec:
         raise UsageError(f"{kind} takes nothing after it, but {spec!r} was asked for")
-    model = declared.opener(rest, options) if declared.takes else declared.opener(options)
+    given = (rest, options) if declared.takes else (options,)
     plugin = MODELS.plugin(kind)
-    return PluginModel(spec, model, plugin) if plugin else model
+    if plugin is None:
+        return declared.opener(*given)
+    opener = guarded(declared.opener, plugin, f"model {spec!r}")
+    return PluginModel(spec, opener(*given), plugin)
 
 
 def _declared(spec: str) -> ModelDeclaration:

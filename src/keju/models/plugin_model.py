@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping, Sequence
 
+from keju.errors import KejuError
 from keju.items import Request
 from keju.models.base import Answer, AskError, Model
-from keju.registry import Plugin, PluginError
+from keju.registry import Plugin, PluginError, debugging, failure, guarding
 
 
 class PluginModel:
@@ -16,7 +18,8 @@ class PluginModel:
     the plug-in is another model: no answer of the one is taken for an answer of the other.
 
     Raises:
-        PluginError: the model lacks a part, or its identity is not text by name.
+        PluginError: the model lacks a part, its identity is not text by name, or its concurrency
+            is not a number.
     """
 
     def __init__(self, spec: str, model: Model, plugin: Plugin) -> None:
@@ -24,15 +27,21 @@ class PluginModel:
         self._model = model
         self._plugin = plugin
         parts = ("identity", "concurrency", "declines", "answer", "close")
-        if missing := [part for part in parts if not hasattr(model, part)]:
+        if missing := [part for part in parts if not self._has(part)]:
             raise PluginError(
                 f"plug-in {plugin}: the model {spec!r} has no {', '.join(missing)}. Derive its "
                 "class from keju.plugins.ModelBase"
             )
-        given: object = model.identity
+        with guarding(plugin, self._named("identity")):
+            given: object = model.identity
         own = dict(given) if isinstance(given, Mapping) else {"": None}
         if not all(isinstance(each, str) for pair in own.items() for each in pair):
             raise PluginError(f"plug-in {plugin}: the identity of {spec!r} is not text by name")
+        with guarding(plugin, self._named("concurrency")):
+            concurrency: object = model.concurrency
+        if not isinstance(concurrency, int):
+            raise PluginError(f"plug-in {plugin}: the concurrency of {spec!r} is not a number")
+        self._concurrency = max(1, concurrency)
         self._identity = {**own, "kind": spec.partition(":")[0], "plugin": str(plugin)}
 
     @property
@@ -48,24 +57,51 @@ class PluginModel:
     @property
     def concurrency(self) -> int:
         """The model's, at least 1."""
-        return max(1, self._model.concurrency)
+        return self._concurrency
 
     def declines(self, request: Request) -> str:
-        """Why this request is not for the model, in its words."""
-        return self._model.declines(request)
+        """Why this request is not for the model, in its words.
+
+        Raises:
+            PluginError: the model raises an exception.
+        """
+        with guarding(self._plugin, self._named("declines")):
+            return self._model.declines(request)
 
     async def answer(self, request: Request, images: Sequence[bytes]) -> Answer:
         """The model's answer.
 
         Raises:
-            AskError: no answer came, or something that is not an `Answer`.
+            AskError: no answer came, something that is not an `Answer`, or an exception.
         """
-        found: object = await self._model.answer(request, images)
+        try:
+            found: object = await self._model.answer(request, images)
+        except (KejuError, MemoryError):
+            raise
+        except (Exception, SystemExit) as error:
+            if debugging():
+                traceback.print_exception(error)
+            text = str(failure(self._plugin, self._named("answer"), error))
+            late = isinstance(error, TimeoutError)
+            kind = "timeout" if late else "engine"
+            raise AskError(kind, text, retryable=late) from error
         if not isinstance(found, Answer):
             kind = type(found).__name__
             raise AskError("engine", f"plug-in {self._plugin}: {kind} instead of an Answer")
         return found
 
     async def close(self) -> None:
-        """Close the model."""
-        await self._model.close()
+        """Close the model.
+
+        Raises:
+            PluginError: the model raises an exception.
+        """
+        with guarding(self._plugin, self._named("close")):
+            await self._model.close()
+
+    def _has(self, part: str) -> bool:
+        with guarding(self._plugin, self._named(part)):
+            return hasattr(self._model, part)
+
+    def _named(self, part: str) -> str:
+        return f"{type(self._model).__name__}.{part} (model {self._spec!r})"

@@ -4,6 +4,7 @@ A plug-in is an installed package with entry points, or one Python file that the
 ``--plugin FILE.py`` or in the environment variable KEJU_PLUGINS.
 """
 
+from keju.registry.guarding import DEBUG, debugging, failure, guarded, guarding, notes_in
 from keju.registry.names import Entry, Registry
 from keju.registry.plugins import (
     PLUGIN_FILES,
@@ -19,6 +20,7 @@ from keju.registry.plugins import (
 )
 
 __all__ = [
+    "DEBUG",
     "PLUGIN_FILES",
     "Entry",
     "Plugin",
@@ -27,8 +29,13 @@ __all__ = [
     "Registry",
     "add_plugin_files",
     "check_installed",
+    "debugging",
     "declare",
+    "failure",
+    "guarded",
+    "guarding",
     "load_plugin_files",
     "load_sources",
+    "notes_in",
     "plugin_sources",
 ]

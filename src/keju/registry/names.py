@@ -45,6 +45,7 @@ class Registry(Mapping[str, T]):
             function gives them where that takes time.
         check: returns the thing that an object declares for a name; raises `TypeError` with the
             reason if it declares none. It is applied to everything except things in `builtin`.
+        guard: returns a plug-in's thing with functions whose exceptions name the plug-in.
         elsewhere: names that optional packages of keju provide, with the package and how to
             install it, for the error where it is not installed.
     """
@@ -56,6 +57,7 @@ class Registry(Mapping[str, T]):
         builtin: Mapping[str, str | T] | Callable[[], Mapping[str, str | T]],
         check: Callable[[str, object], T],
         *,
+        guard: Callable[[T, Plugin], T] | None = None,
         elsewhere: Mapping[str, str] | None = None,
     ) -> None:
         self.kind = kind
@@ -63,6 +65,7 @@ class Registry(Mapping[str, T]):
         self.elsewhere = elsewhere or {}
         self._given = builtin
         self._check = check
+        self._guard = guard
         self._loaded: dict[str, tuple[object, T]] = {}
 
     @property
@@ -98,6 +101,8 @@ class Registry(Mapping[str, T]):
             if isinstance(source, str):
                 raise
             raise PluginError(f"plug-in {source}: not a {self.kind}: {error}") from None
+        if self._guard and isinstance(source, Claim):
+            thing = self._guard(thing, source.plugin)
         self._loaded[name] = found, thing
         return thing
 

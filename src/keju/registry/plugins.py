@@ -263,8 +263,8 @@ def _claim(point: EntryPoint) -> Claim:
     def load() -> object:
         try:
             return declaration_of(point.load())
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises
-            raise PluginError(f"plug-in {plugin} {where}: {_reason(error)}") from None
+        except (Exception, SystemExit) as error:
+            raise PluginError(f"plug-in {plugin} {where}: {reason_of(error)}") from error
 
     return Claim(plugin, where, load)
 
@@ -299,8 +299,8 @@ def _execute(source: PluginSource) -> None:
         exec(compile(source.code, source.path, "exec"), vars(module))  # noqa: S102 - the user's file
     except PluginError:
         raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever other people's code raises
-        raise PluginError(f"plug-in {path}: {_reason(error)}") from None
+    except (Exception, SystemExit) as error:
+        raise PluginError(f"plug-in {path}: {reason_of(error)}") from error
     finally:
         _LOADING.pop()
 
@@ -309,5 +309,6 @@ def _provider(module: str) -> Plugin:
     return _MODULES.get(module) or Plugin(name=module)
 
 
-def _reason(error: BaseException) -> str:
+def reason_of(error: BaseException) -> str:
+    """The type and the text of an exception."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__

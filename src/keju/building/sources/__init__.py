@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from keju.building import synthetic
 from keju.building.sources.base import SourceForm, SourceSettings
 from keju.datasets.readers import FORMATS
-from keju.registry import PluginError, Registry
+from keju.registry import Plugin, PluginError, Registry, guarded, notes_in
 
 __all__ = ["SOURCES", "SourceForm", "SourceSettings", "source_form", "source_names"]
 
@@ -16,6 +17,16 @@ def _form(name: str, found: object) -> SourceForm[Any]:
     if not isinstance(found, SourceForm) or found.name != name:
         raise TypeError(f"expected a SourceForm named {name!r}")
     return found
+
+
+def _guarded(found: SourceForm[Any], plugin: Plugin) -> SourceForm[Any]:
+    what = f"source {found.name!r}"
+    return replace(
+        found,
+        make=guarded(found.make, plugin, what, then=notes_in),
+        check=guarded(found.check, plugin, what),
+        reads=guarded(found.reads, plugin, what, then=tuple),
+    )
 
 
 SOURCES: Registry[SourceForm[Any]] = Registry(
@@ -29,6 +40,7 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
         "dataset": "keju.building.sources.ready:DATASET",
     },
     _form,
+    guard=_guarded,
     elsewhere=synthetic.SOURCES,
 )
 """The forms that are sources of recipes only; every format of ``data import`` is a form too."""

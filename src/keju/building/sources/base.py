@@ -14,6 +14,7 @@ from keju.building.engine import Engine
 from keju.building.step import Settings
 from keju.datasets.store import DatasetWriter
 from keju.errors import KejuError
+from keju.registry import PluginError
 
 
 class SourceSettings(Settings, frozen=True):
@@ -71,6 +72,8 @@ class SourceForm(Generic[S]):
         """Name, size and time of every file that it reads beside the paths of its settings."""
         try:
             return [_facts(path) for path in self.reads(settings)]
+        except PluginError:
+            raise
         except KejuError:
             return []  # what is wrong with it is told when it is read
 

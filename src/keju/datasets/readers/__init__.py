@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, Reader
+from keju.datasets.readers.base import Detection, Options, Reader
 from keju.datasets.readers.detecting import best, candidates, command
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
@@ -18,7 +18,7 @@ from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
-from keju.registry import Registry
+from keju.registry import Plugin, Registry, guarded, notes_in
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
 
@@ -27,6 +27,18 @@ def _reader(name: str, found: object) -> Reader:
     if not isinstance(found, Reader) or found.name != name:
         raise TypeError(f"expected a Reader named {name!r}")
     return found
+
+
+def _detection(found: object) -> Detection | None:
+    if found is not None and not isinstance(found, Detection):
+        raise TypeError(f"it returned {type(found).__name__}, not Detection")
+    return found
+
+
+def _guarded(found: Reader, plugin: Plugin) -> Reader:
+    what = f"format {found.name!r}"
+    detect = found.detect and guarded(found.detect, plugin, what, then=_detection)
+    return found._replace(read=guarded(found.read, plugin, what, then=notes_in), detect=detect)
 
 
 FORMATS: Registry[Reader] = Registry(
@@ -51,6 +63,7 @@ FORMATS: Registry[Reader] = Registry(
         "mapped": "keju.datasets.readers.mapped:READER",
     },
     _reader,
+    guard=_guarded,
 )
 """What can be imported, by name."""
 
