@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from judged import GOOD, JUDGE, POOR
@@ -365,3 +366,21 @@ def test_a_judge_that_fails_alike_is_stopped_with_a_hint(bench, answers, chat, p
     lines = list(judging_lines(summary))
     assert any(named in line for line in lines)
     assert not any("--out" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("page_ocr", "have a rubric: page_ocr. Choose them with --task"),
+        ("T7", "none of its tasks (T7) has a rubric. Give your own with --rubrics"),
+    ],
+)
+def test_a_run_without_open_tasks_is_refused_with_its_tasks(tmp_path, task, message):
+    run = RunFolder(tmp_path / "run")
+    item = Item(id="p1", benchmark="pages", task=task, images=(), question="", answer="天地")
+    run.write_items([item])
+    run.write_manifest(
+        RunManifest(keju="0", dataset="d", dataset_version="1", dataset_hash="h", models={"m": {}})
+    )
+    with pytest.raises(UsageError, match=re.escape(message)):
+        answers_of(run, read_rubrics())

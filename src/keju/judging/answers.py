@@ -133,13 +133,28 @@ def answers_of(run: RunFolder, rubrics: Rubrics, chosen: Chosen | None = None) -
             f"{run.path}: no answers to grade in the tasks {', '.join(wanted)}"
             + "".join(f"; {count:,} {what}" for what, count in left_out.items())
             if items or left_out or chosen.tasks
-            else f"{run.path}: no open task was asked. Name others with --task"
+            else _nothing_open(run, rubrics)
         )
     if chosen.only is not None and len(found) < len(chosen.only):
         left_out["answers of the sample are not among those"] = len(chosen.only) - len(found)
     order = {key: place for place, key in enumerate(items)}
     found.sort(key=lambda each: order[each.item.task, each.item.query, each.item.id])
     return Answers(found, dict(left_out))
+
+
+def _nothing_open(run: RunFolder, rubrics: Rubrics) -> str:
+    """An error that names the run's tasks which can be graded, where none is by default."""
+    known = {name.partition("/")[0] for name in rubrics.queries}
+    asked = {item.task for item in run.items()}
+    if graded := sorted(known & asked):
+        return (
+            f"{run.path}: none of its tasks is graded by default. These have a rubric: "
+            f"{', '.join(graded)}. Choose them with --task"
+        )
+    return (
+        f"{run.path}: none of its tasks ({', '.join(sorted(asked))}) has a rubric. "
+        "Give your own with --rubrics"
+    )
 
 
 def _wanted(run: RunFolder, rubrics: Rubrics, chosen: Chosen) -> tuple[str, ...]:
