@@ -127,6 +127,22 @@ def commands(command, path):
         yield from commands(each, (*path, name))
 
 
+def test_every_notebook_was_executed_and_shows_a_table(pages):
+    sources = sorted((ROOT / "docs" / "notebooks").glob("*.md"))
+    assert len(sources) == 4
+    for source in sources:
+        page = pages[f"notebooks/{source.stem}.html"]
+        cells = page.xpath("//div[contains(@class, 'cell_input')]")
+        assert len(cells) == source.read_text("utf-8").count("```{code-cell}")
+        assert page.xpath("//div[contains(@class, 'cell_output')]//table"), source.stem
+        assert "\x1b" not in page.text_content()
+
+
+def test_a_notebook_shows_the_lines_that_the_engine_read(pages):
+    drawn = pages["notebooks/scans.html"].xpath("//*[local-name()='polygon']")
+    assert len(drawn) > 5
+
+
 def test_the_chinese_index_leads_to_chinese_pages_where_they_exist(site, pages):
     entries = pages["index.zh.html"].xpath("//article//section//li")
     assert len(entries) > 20

@@ -1,8 +1,8 @@
 """Build the documentation site: ``make docs``, or ``python tools/make_site.py OUT``.
 
 The pages are README.md and docs/ in both languages, grouped by docs/site.toml, and a reference of
-the commands and of the Python interface made from the code. A warning of Sphinx and a dead link
-fail the build.
+the commands and of the Python interface made from the code. The notebooks of docs/notebooks are
+executed. A warning of Sphinx, a dead link and an error in a notebook fail the build.
 """
 
 from __future__ import annotations

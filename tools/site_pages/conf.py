@@ -1,5 +1,8 @@
 """Sphinx's settings for the site of keju."""
 
+import os
+import sys
+from pathlib import Path
 from typing import Any
 
 import jieba
@@ -18,10 +21,16 @@ default_role = "code"  # docstrings write code between single backquotes
 highlight_language = "none"
 pygments_style, pygments_dark_style = "friendly", "monokai"
 
+os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+"""Notebooks call the `keju` of this environment."""
+os.environ["TTY_COMPATIBLE"] = "0"  # Jupyter asks programs for colours and bars otherwise
+
 myst_heading_anchors = 4
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
+nb_execution_in_temp = True
+nb_merge_streams = True
 nb_ipywidgets_js: dict[str, Any] = {}  # the default is on other hosts
 
 maximum_signature_line_length = 90
