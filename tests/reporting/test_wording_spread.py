@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 
@@ -80,6 +81,44 @@ def test_a_report_of_one_wording_has_no_such_section(runs: list[Path], tmp_path:
     whole = gather(runs, picture_bytes=0)
     whole.voices = {n: v for n, v in whole.voices.items() if v.variant.wording == "released"}
     assert wording_spread(whole).rows == []
+
+
+def test_the_mean_over_tasks_has_a_row_and_all_rows_are_in_the_csv(chat: Chat, tmp_path: Path):
+    data, run, prompts = tmp_path / "d", tmp_path / "run", tmp_path / "close.toml"
+    with DatasetWriter(data, name="w", version="1", licence="CC0-1.0", source="t") as writer:
+        for number in range(PAGES):
+            ref = writer.add_image(picture(number, side=40), str(number))
+            for task, answer in (("T7", "B"), ("T8", "A")):
+                writer.add(Item(id=f"{task}-{number}", benchmark="MCS-Bench", task=task,
+                                images=(ref,), options=OPTIONS, answer=answer,
+                                answer_simplified=answer, group=f"book{number}"))  # fmt: skip
+    ask = "Look closely. {prompt}"
+    prompts.write_text(f'[tasks.T7]\nask = "{ask}"\n[tasks.T8]\nask = "{ask}"\n', "utf-8")
+    chat.plan(finds=[["closely", "B"]], says="C")
+    done = keju("run", data, "--model", "openai:one", "--base-url", chat.url, "--prompts", prompts,
+                "--wording", "released", "--out", run)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert keju("score", run).returncode == 0
+    page = tmp_path / "r.html"
+    done = keju("report", run, "-o", page, "--csv", tmp_path / "csv")
+    assert done.returncode == 0, done.stderr
+    shown = [row for row in table(page, "wordings") if row[0] == "mean over tasks2"]
+    assert [row[1] for row in shown] == ["official", "strict"]
+    for row in shown:
+        assert row[3:6] == ["0.0", "50.0", "50.0 (50.0 to 50.0)"]
+        assert float(row[7]) < 0.05
+        assert row[8:] == [str(2 * PAGES), str(PAGES)]
+    rows = list(csv.DictReader((tmp_path / "csv/wordings.csv").open(encoding="utf-8-sig")))
+    strict = [row for row in rows if row["protocol"] == "strict"]
+    values = {
+        (row["task"], row["wording"].partition("@")[0]): float(row["value"]) for row in strict
+    }
+    assert values == {
+        ("T7", "close"): 1.0, ("T7", "released"): 0.0, ("T8", "close"): 0.0,
+        ("T8", "released"): 0.0, ("", "close"): 0.5, ("", "released"): 0.0,
+    }  # fmt: skip
+    (spread,) = {(r["spread"], r["spread_low"], r["spread_high"]) for r in strict if not r["task"]}
+    assert [float(each) for each in spread] == [0.5, 0.5, 0.5]
 
 
 def test_two_wordings_of_one_model_are_compared_by_their_names(runs: list[Path]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from keju.statistics import variant_spread
+from keju.statistics import TaskSums, macro_variant_spread, variant_spread
 
 
 def sums(rows: list[list[float]]) -> tuple[np.ndarray, np.ndarray]:
@@ -62,3 +62,27 @@ def test_the_interval_has_the_true_spread_where_it_is_large():
         low, high, _ = variant_spread(rows, np.ones_like(rows), resamples=300).spread_interval
         inside += low <= 0.7 <= high
     assert inside >= 50
+
+
+def test_the_mean_over_one_task_is_that_task_and_over_two_equal_ones_too():
+    rng = np.random.default_rng(3)
+    top = rng.integers(0, 5, size=(12, 3)).astype(float)
+    bottom = np.full((12, 3), 5.0)
+    task = TaskSums(np.arange(12), top, bottom)
+    alone = variant_spread(top, bottom)
+    one = macro_variant_spread([task], groups=12)
+    two = macro_variant_spread([task, task], groups=12)
+    assert one == two
+    assert one.values == pytest.approx(alone.values)
+    assert (one.spread, one.deviation) == pytest.approx((alone.spread, alone.deviation))
+    assert one.p == alone.p
+    assert one.spread_interval is not None
+    assert alone.spread_interval is not None
+    assert one.spread_interval[:2] == pytest.approx(alone.spread_interval[:2], abs=0.03)
+
+
+def test_the_mean_over_tasks_of_few_groups_has_no_interval():
+    task = TaskSums(np.arange(5), np.eye(5)[:, :2], np.ones((5, 2)))
+    found = macro_variant_spread([task, task], groups=5)
+    assert (found.spread_interval, found.deviation_interval) == (None, None)
+    assert found.p == 1.0

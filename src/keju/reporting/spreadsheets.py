@@ -24,7 +24,8 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
 
     Beside them ``parameters.csv`` (how models behind servers were asked), ``effort.csv`` and
     ``surest.csv`` where pages were transcribed, ``undeciphered.csv`` (one row a reading) where
-    undeciphered characters were asked, ``blank-pages.csv`` (one row a response, with its invented
+    undeciphered characters were asked, ``wordings.csv`` (one row a model, task and wording) where a
+    model was asked in several wordings, ``blank-pages.csv`` (one row a response, with its invented
     characters) where pages are blank, ``official-with-reasoning.csv`` where reasoning came in a
     field of its own, and a file for each table in a paper's form, in the paper's units. In the
     others values are fractions. A text that a spreadsheet would take for a formula gets an
@@ -85,7 +86,7 @@ def write_csv(report: Report, folder: Path) -> list[Path]:
         infer_schema_length=None,
     )
     frames = {"items": items, "tasks": tasks} | _buying(report) | _undeciphered(report)
-    frames |= _parameters(report) | _reasoning(report) | _blank_pages(report)
+    frames |= _wordings(report) | _parameters(report) | _reasoning(report) | _blank_pages(report)
     for table in report.beside:
         frames[f"{slug(table.benchmark)}-{slug(table.name)}"] = _beside(table)
     return [write_frame(frame, folder / f"{name}.csv") for name, frame in frames.items()]
@@ -108,6 +109,20 @@ def _parameters(report: Report) -> dict[str, pl.DataFrame]:
         for sent in row.sent
     ]
     return {"parameters": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
+
+
+def _wordings(report: Report) -> dict[str, pl.DataFrame]:
+    """``wordings.csv``: the sensitivity to wording; rows without a task are means over tasks."""
+    rows = [
+        {"model": row.model, "protocol": row.protocol, "task": row.task, "tasks": row.tasks,
+         "metric": row.metric, "wording": wording, "value": value,
+         **_bounded("spread", row.found.spread, row.found.spread_interval),
+         **_bounded("deviation", row.found.deviation, row.found.deviation_interval),
+         "p": row.found.p, "items": row.items, "groups": row.found.groups}
+        for row in (*report.view.wordings.rows, *report.view.wordings.overall)
+        for wording, value in zip(row.wordings, row.found.values, strict=True)
+    ]  # fmt: skip
+    return {"wordings": pl.DataFrame(rows, infer_schema_length=None)} if rows else {}
 
 
 def _undeciphered(report: Report) -> dict[str, pl.DataFrame]:

@@ -7,36 +7,61 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from keju.items import Protocol, Score
 from keju.reporting.gather import Gathered, Voice
 from keju.reporting.labels import percent, task_name
 from keju.scoring import PROTOCOLS, is_ratio_of_sums
 from keju.scoring.aggregate import task_value
-from keju.statistics import Interval, VariantSpread, variant_spread
-from keju.statistics.bootstrap import numbered
+from keju.statistics import (
+    Interval,
+    TaskSums,
+    VariantSpread,
+    macro_variant_spread,
+    variant_spread,
+)
+from keju.statistics.bootstrap import Floats, numbered
 
 _Series = tuple[str, str, str, str]
 """Run, model, setting and script: the rows of one series differ in the wording alone."""
 
 
 class SpreadRow(NamedTuple):
-    """The spread of one model on one task over wordings; numbers in percent points, as shown.
+    """The spread of one model on one task over wordings, or on the mean over several tasks.
 
-    `values` are those of each wording, a dash where the model was not asked in it. `p` is the
-    permutation test's. `items` were answered in all of the wordings.
+    `found` has the values of `wordings`, in their order, as fractions; p is the permutation
+    test's. `items` were answered in all of the wordings. Without `task` it is the mean over `tasks`
+    tasks, which has no metric.
     """
 
     protocol: Protocol
     task: str
     metric: str
     model: str
-    values: list[str]
-    spread: str
-    deviation: str
-    p: str
+    wordings: list[str]
+    found: VariantSpread
     items: int
-    groups: int
+    tasks: int = 1
+
+    def value(self, wording: str) -> str:
+        """The value in a wording in percent, as shown; a dash where the model was not asked."""
+        return percent(dict(zip(self.wordings, self.found.values, strict=True)).get(wording))
+
+    @property
+    def spread(self) -> str:
+        """The spread with its interval in percent points, as shown."""
+        return _with(self.found.spread, self.found.spread_interval)
+
+    @property
+    def deviation(self) -> str:
+        """The standard deviation with its interval in percent points, as shown."""
+        return _with(self.found.deviation, self.found.deviation_interval)
+
+    @property
+    def p(self) -> str:
+        """The p of the permutation test, as shown."""
+        return "–" if self.found.p is None else f"{self.found.p:.3f}".removeprefix("0")
 
 
 class OrderRow(NamedTuple):
@@ -55,12 +80,20 @@ class OrderRow(NamedTuple):
 
 
 class WordingSpread(NamedTuple):
-    """The section of a report; empty where no model was asked in several wordings."""
+    """The section of a report; empty where no model was asked in several wordings.
+
+    `overall` are means over tasks, of models that were asked several tasks in the same wordings.
+    """
 
     wordings: list[str]
     rows: list[SpreadRow]
+    overall: list[SpreadRow]
     orders: list[OrderRow]
     pairs: int
+
+
+_Kept = Mapping[str, list[Score]]
+"""The scores of one task by wording, of the items that were answered in all of them."""
 
 
 def wording_spread(gathered: Gathered) -> WordingSpread:
@@ -69,11 +102,11 @@ def wording_spread(gathered: Gathered) -> WordingSpread:
     Only items that a model answered in all wordings of the task are compared.
     """
     series = _series(gathered.voices)
-    rows: list[SpreadRow] = []
-    orders: list[OrderRow] = []
-    pairs = 0
-    wordings = list(dict.fromkeys(word for each in series.values() for word in each))
+    found = WordingSpread(
+        list(dict.fromkeys(word for each in series.values() for word in each)), [], [], [], 0
+    )
     for protocol in PROTOCOLS:
+        kept_of: dict[str, list[_Kept]] = {}
         for (task, query), scores in gathered.mains[protocol].items():
             name = task_name(task, query)
             valued: dict[str, dict[str, float]] = {}
@@ -81,13 +114,45 @@ def wording_spread(gathered: Gathered) -> WordingSpread:
                 kept = _shared(scores, labels)
                 if len(kept) < 2:
                     continue
-                row, values = _row(protocol, name, _model(place, series), kept, wordings)
-                rows.append(row)
-                valued[row.model] = values
-            found = list(_orders(protocol, name, valued))
-            orders += [each for each in found if each.above and each.below]
-            pairs += len(found)
-    return WordingSpread(wordings, rows, orders, pairs)
+                model = _model(place, series)
+                row = _row(protocol, name, model, kept)
+                found.rows.append(row)
+                valued[model] = dict(zip(row.wordings, row.found.values, strict=True))
+                kept_of.setdefault(model, []).append(kept)
+            orders = list(_orders(protocol, name, valued))
+            found.orders.extend(each for each in orders if each.above and each.below)
+            found = found._replace(pairs=found.pairs + len(orders))
+        found.overall.extend(_overall(protocol, kept_of))
+    return found
+
+
+def _overall(protocol: Protocol, kept_of: Mapping[str, list[_Kept]]) -> Iterator[SpreadRow]:
+    """The mean over a model's tasks, in the wordings that all of them were asked in."""
+    for model, tasks in kept_of.items():
+        shared = [word for word in tasks[0] if all(word in each for each in tasks)]
+        if len(tasks) < 2 or len(shared) < 2:
+            continue
+        by_task = [[each[word] for word in shared] for each in tasks]
+        items = sum(len({score.item for score in each[0]}) for each in by_task)
+        yield SpreadRow(
+            protocol, "", "", model, shared, _macro(by_task), items, tasks=len(tasks)
+        )  # fmt: skip
+
+
+def _macro(by_task: Sequence[Sequence[Sequence[Score]]]) -> VariantSpread:
+    """The spread of the mean over tasks; no interval and p where a task is no ratio of sums."""
+    names = [score.group or f"{score.task} {score.item}" for task in by_task for score in task[0]]
+    places, count = numbered(names)
+    if not all(is_ratio_of_sums(task[0][0]) for task in by_task):
+        values = np.mean([[task_value(each) or 0.0 for each in task] for task in by_task], axis=0)
+        return _plain(values.tolist(), count)
+    sums, start = [], 0
+    for task in by_task:
+        mine = places[start : start + len(task[0])]
+        start += len(task[0])
+        groups, rows = np.unique(mine, return_inverse=True)
+        sums.append(TaskSums(groups, *_sums(task, rows, len(groups))))
+    return macro_variant_spread(sums, groups=count)
 
 
 def _series(voices: Mapping[str, Voice]) -> dict[_Series, dict[str, str]]:
@@ -122,35 +187,30 @@ def _shared(scores: Sequence[Score], labels: Mapping[str, str]) -> dict[str, lis
     return {w: [each[key] for key in sorted(both)] for w, each in found.items()} if both else {}
 
 
-def _row(
-    protocol: Protocol,
-    task: str,
-    model: str,
-    kept: Mapping[str, list[Score]],
-    wordings: Sequence[str],
-) -> tuple[SpreadRow, dict[str, float]]:
+def _row(protocol: Protocol, task: str, model: str, kept: _Kept) -> SpreadRow:
     first = next(iter(kept.values()))
-    found = _spread(list(kept.values())) if is_ratio_of_sums(first[0]) else None
-    values = {wording: task_value(scores) or 0.0 for wording, scores in kept.items()}
-    spread = max(values.values()) - min(values.values())
-    deviation = float(np.std(list(values.values()), ddof=1))
-    row = SpreadRow(
-        protocol=protocol,
-        task=task,
-        metric=first[0].metric,
-        model=model,
-        values=[percent(values.get(wording)) for wording in wordings],
-        spread=_with(spread, found.spread_interval if found else None),
-        deviation=_with(deviation, found.deviation_interval if found else None),
-        p="–" if found is None or found.p is None else f"{found.p:.3f}".removeprefix("0"),
-        items=len({score.item for score in first}),
-        groups=found.groups if found else len({score.group or score.item for score in first}),
-    )
-    return row, values
+    names = [score.group or score.item for score in first]
+    if is_ratio_of_sums(first[0]):
+        found = variant_spread(*_sums(list(kept.values()), *numbered(names)))
+    else:
+        values = [task_value(scores) or 0.0 for scores in kept.values()]
+        found = _plain(values, len(set(names)))
+    return SpreadRow(
+        protocol, task, first[0].metric, model, list(kept), found,
+        len({score.item for score in first}),
+    )  # fmt: skip
 
 
-def _spread(by_wording: Sequence[Sequence[Score]]) -> VariantSpread:
-    places, count = numbered([score.group or score.item for score in by_wording[0]])
+def _plain(values: list[float], groups: int) -> VariantSpread:
+    """The spread alone of values that cannot be resampled."""
+    deviation = float(np.std(values, ddof=1))
+    return VariantSpread(values, max(values) - min(values), deviation, None, None, None, groups)
+
+
+def _sums(
+    by_wording: Sequence[Sequence[Score]], places: npt.NDArray[np.intp], count: int
+) -> tuple[Floats, Floats]:
+    """The numerators and denominators, one row a group, one column a wording."""
     top, bottom = (
         np.stack([
             np.bincount(places, [score.stats[part] for score in scores], minlength=count)
@@ -158,7 +218,7 @@ def _spread(by_wording: Sequence[Sequence[Score]]) -> VariantSpread:
         ], axis=1).astype(np.float64)
         for part in ("numerator", "denominator")
     )  # fmt: skip
-    return variant_spread(top, bottom)
+    return top, bottom
 
 
 def _with(value: float, interval: Interval | None) -> str:

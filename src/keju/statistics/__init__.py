@@ -37,7 +37,7 @@ from keju.statistics.correlation import (
 from keju.statistics.risk import RiskCoverage, RiskIntervals, risk_coverage, risk_intervals
 from keju.statistics.spread import Spread, spread
 from keju.statistics.suite import TaskSums, resample_suite
-from keju.statistics.variants import VariantSpread, variant_spread
+from keju.statistics.variants import VariantSpread, macro_variant_spread, variant_spread
 
 __all__ = [
     "FEWEST_GROUPS",
@@ -69,6 +69,7 @@ __all__ = [
     "kendall",
     "kendall_paper",
     "krippendorff_alpha",
+    "macro_variant_spread",
     "pair_counts",
     "pairwise_p",
     "pearson",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from statistics import harmonic_mean
 from typing import NamedTuple
 
 import numpy as np
 
 from keju.statistics.bootstrap import FEWEST_GROUPS, Floats, Interval, draws, interval_of_values
+from keju.statistics.suite import TaskSums, resample_suite
 
 _PERMUTATIONS = 2000
 _BLOCK = 1 << 22
@@ -66,6 +69,55 @@ def variant_spread(
         p=_p(top, bottom, float(np.ptp(values)), seed) if groups > 1 else None,
         groups=groups,
     )
+
+
+def macro_variant_spread(tasks: Sequence[TaskSums], *, groups: int) -> VariantSpread:
+    """The spread of the mean over tasks, of two or more variants of the same items.
+
+    The groups of all tasks are drawn, and their variants change places, together.
+
+    Args:
+        tasks: the sums of each task, of the same variants in the same order.
+        groups: how many groups there are in all.
+    """
+    values = np.mean([task.top.sum(axis=0) / task.bottom.sum(axis=0) for task in tasks], axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        means = resample_suite(tasks, groups=groups).mean(axis=1)
+    means = means[~np.isnan(means).any(axis=1)]
+    # As for the mean of a leaderboard, the width is that of a typical task.
+    counts = [len(task.groups) for task in tasks if len(task.groups) > 1]
+    width = max(FEWEST_GROUPS, round(harmonic_mean(counts))) if counts else 0
+    enough = groups >= FEWEST_GROUPS and width > 0 and len(means) > 0
+    spread = float(np.ptp(values))
+    return VariantSpread(
+        values=values.tolist(),
+        spread=spread,
+        deviation=float(np.std(values, ddof=1)),
+        spread_interval=_interval(np.ptp(means, axis=1), width) if enough else None,
+        deviation_interval=_interval(np.std(means, axis=1, ddof=1), width) if enough else None,
+        p=_macro_p(tasks, groups, spread) if groups > 1 else None,
+        groups=groups,
+    )
+
+
+def _macro_p(tasks: Sequence[TaskSums], groups: int, spread: float, seed: int = 12345) -> float:
+    """The share of permutations within groups, the same for all tasks, with such a spread."""
+    generator = np.random.default_rng(seed)
+    variants = tasks[0].top.shape[1]
+    block = max(1, _BLOCK // (groups * variants))
+    as_large = 0
+    for start in range(0, _PERMUTATIONS, block):
+        size = min(block, _PERMUTATIONS - start)
+        order = generator.random((size, groups, variants)).argsort(axis=2)
+        moved = np.zeros((size, variants))
+        for task in tasks:
+            mine = order[:, task.groups]
+            moved += _ratios(
+                np.take_along_axis(task.top[None], mine, axis=2).sum(axis=1),
+                np.take_along_axis(task.bottom[None], mine, axis=2).sum(axis=1),
+            )
+        as_large += int((np.ptp(moved / len(tasks), axis=1) >= spread - _SLACK).sum())
+    return (as_large + 1) / (_PERMUTATIONS + 1)
 
 
 def _ratios(top: Floats, bottom: Floats) -> Floats:
