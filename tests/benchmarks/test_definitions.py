@@ -205,7 +205,7 @@ def test_a_missing_plugin_is_named() -> None:
     text = TEXT.replace('version = "1"', 'version = "1"\nplugins = ["keju", "no-such-plugin"]')
     with pytest.raises(PluginError, match=r"studies\.toml: .* no-such-plugin, which is missing"):
         know(text, "studies.toml")
-    with pytest.raises(PluginError, match=r"Load it with --plugin none\.py"):
+    with pytest.raises(PluginError, match=r"--plugin none\.py \(in Python: import it\)"):
         know(text.replace("no-such-plugin", "none.py"), "studies.toml")
     with pytest.raises(UsageError):
         task("dating")

@@ -276,3 +276,36 @@ def test_a_broken_package_is_named(tmp_path: Path) -> None:
     line = refused("benchmark", "list", cwd=tmp_path, path=packages)
     assert "slips-benchmark" in line
     assert "no such file" in line
+
+
+@pytest.mark.parametrize(
+    ("name", "licence"),
+    [("MCS-Bench", "CC-BY-NC-SA-4.0"), ("AncientDoc", "CC0-1.0"), ("OBI-Bench", "")],
+)
+def test_show_names_licence_and_citation(name: str, licence: str, tmp_path: Path) -> None:
+    found = json.loads(done("benchmark", "show", name, "--json", cwd=tmp_path))
+    assert found["licence"] == licence
+    assert name.split("-", maxsplit=1)[0] in found["citation"] or name == "AncientDoc"
+    assert f"licence: {licence or 'not stated'}\n" in done("benchmark", "show", name, cwd=tmp_path)
+
+
+def test_python_may_import_a_plugin_that_a_definition_names(tmp_path: Path) -> None:
+    text = DEFINITION.read_text("utf-8").replace(
+        'version = "1"', 'version = "1"\nplugins = ["gaps.py"]'
+    )
+    (tmp_path / "own.toml").write_text(text, "utf-8")
+    (tmp_path / "gaps.py").write_text(
+        "import keju\n\n\n@keju.metric(name='Gaps', form='transcription', rule='gaps')\n"
+        "def gaps(reference, answer):\n    return 1.0\n"
+    )
+    code = (
+        "from pathlib import Path\nimport {}\nfrom keju.benchmarks import load_benchmark\n"
+        "print(load_benchmark(Path('own.toml')).plugins)\n"
+    )
+    for module, printed in (("gaps", "('gaps.py',)\n"), ("keju", "")):
+        found = subprocess.run(
+            [sys.executable, "-c", code.format(module)],
+            capture_output=True, text=True, check=False, cwd=tmp_path,
+        )  # fmt: skip
+        assert found.stdout == printed, found.stderr
+        assert bool(printed) != ("in Python: import it" in found.stderr)

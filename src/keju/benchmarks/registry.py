@@ -24,7 +24,7 @@ from keju.benchmarks.definitions import Definition, parse_definition
 from keju.benchmarks.tasks import Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
-from keju.registry import PluginError, load_plugin_files, plugin_sources
+from keju.registry import PluginError, has_plugin_file
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -190,7 +190,7 @@ def _check_plugins(found: Known) -> None:
     for name in found.definition.plugins:
         if not _has_plugin(name):
             hint = (
-                f"Load it with --plugin {name}"
+                f"Load it with --plugin {name} (in Python: import it)"
                 if name.endswith(".py")
                 else "Install it from a source that you trust"
             )
@@ -201,10 +201,9 @@ def _check_plugins(found: Known) -> None:
 
 
 def _has_plugin(name: str) -> bool:
-    """Whether a distribution is installed, or a plug-in file (NAME.py) is loaded."""
+    """Whether a distribution is installed, or a plug-in file (NAME.py) is loaded or imported."""
     if name.endswith(".py"):
-        load_plugin_files()
-        return any(Path(each.path).name == name for each in plugin_sources())
+        return has_plugin_file(name)
     try:
         metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError):

@@ -1,4 +1,4 @@
-"""Commands on definitions of benchmarks: new, check, list."""
+"""Commands on definitions of benchmarks: new, check, show, list."""
 
 from __future__ import annotations
 
@@ -64,6 +64,34 @@ def check(
             say(f"    {line}")
     tasks = number_of(len(definition.tasks), "task")
     say(f"{definition.name} {definition.version}: {tasks}, no error in {file}")
+
+
+@benchmark_app.command()
+def show(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name.")],
+    as_json: AsJson = False,
+) -> None:
+    """Print what a known benchmark is, how to cite it, and its licence."""
+    from keju.benchmarks import benchmark, know_all_installed
+    from keju.benchmarks.registry import place_of
+    from keju.reporting.plain import print_json
+
+    know_all_installed()
+    found = benchmark(name)
+    rows = {
+        "name": found.name,
+        "version": found.version,
+        "tasks": len(found.tasks),
+        "from": place_of(found.name),
+        "url": found.url,
+        "licence": found.licence,
+        "citation": found.citation,
+    }
+    if as_json:
+        print_json(rows)
+        return
+    for key, value in rows.items():
+        say(f"{key}: {value or 'not stated'}")
 
 
 @benchmark_app.command("list")

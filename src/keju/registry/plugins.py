@@ -225,6 +225,15 @@ def plugin_sources() -> tuple[PluginSource, ...]:
     return tuple(_SOURCES)
 
 
+def has_plugin_file(name: str) -> bool:
+    """Whether a file of this name was loaded, or imported in Python and declared something."""
+    load_plugin_files()
+    modules = {module for names in _DECLARED.values() for each in names.values() for module in each}
+    files = [getattr(sys.modules.get(module), "__file__", None) for module in modules]
+    paths = [*(each.path for each in _SOURCES), *(file for file in files if file)]
+    return any(Path(path).name == name for path in paths)
+
+
 def load_sources(sources: Iterable[PluginSource]) -> None:
     """Load plug-in files as another process read them, under the same module names.
 
