@@ -63,6 +63,7 @@ def test_lists_show_the_names_with_the_distribution(command):
         (("data", "formats"), "pages-tsv"),
         (("build", "--help"), "crop-margins"),
         (("build", "sources"), "verses"),
+        (("metrics",), "GapAcc"),
     ):
         listed = command(*arguments)
         assert name in listed
@@ -88,6 +89,22 @@ def test_the_format_is_detected_and_its_pages_are_cropped(command, tmp_path):
     assert (item.answer, item.images[0].width, item.images[0].height) == ("學而時習之", 80, 160)
     made = keju.load(tmp_path / "cropped").manifest.made
     assert (made["format"], made["plugins"]) == ("pages-tsv", "keju-example 0.1.0")
+
+
+def test_the_metric_is_computed_for_transcriptions_with_gaps(command, tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    for shade, name in enumerate(("a.png", "b.png")):
+        Image.new("L", (100, 200), shade).save(source / name)
+    (source / "pages.tsv").write_text("a.png\t學□時□之\nb.png\t有朋友\n", "utf-8")
+    command("data", "import", "pages-tsv", source, "--out", "data")
+    answers = [{"item": "a.png", "text": "學而時□之"}, {"item": "b.png", "text": "有朋友"}]
+    (tmp_path / "m.jsonl").write_text("\n".join(map(json.dumps, answers)) + "\n", "utf-8")
+    command("run", "data", "--model", "replay:m.jsonl", "--out", "run")
+    command("score", "run", "--json", "scores.json")
+    scores = json.loads((tmp_path / "scores.json").read_text("utf-8"))
+    rows = [row for row in scores["strict"]["items"] if row["metric"] == "GapAcc"]
+    assert {row["id"]: row["value"] for row in rows if row["status"] == "scored"} == {"a.png": 0.5}
 
 
 def test_a_recipe_reads_the_source(command, tmp_path):
