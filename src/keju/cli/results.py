@@ -198,8 +198,8 @@ def ledger(
         return
     if not found:
         say(
-            "No task has a value under both protocols. Only tasks that a paper defines have an "
-            "official protocol"
+            "No task has a value under both protocols. Tasks of published benchmarks have an "
+            "official protocol, and those of a definition with official_as or official metrics"
         )
         return
     out.print(*ledger_tables(found))
