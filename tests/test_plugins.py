@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 from builds import need_ray
-from commanding import keju
-from plugged import distribution
+from commanding import keju as started
+from plugged import distribution, run_here
 
 import keju as package
 from keju import plugins
@@ -119,6 +120,12 @@ text = "論"
 
 
 @pytest.fixture
+def keju(monkeypatch, capsys):
+    """Run a command in this process, which then forgets its plug-in files."""
+    return partial(run_here, monkeypatch, capsys)
+
+
+@pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "mine.py"
     path.write_text(FILE, "utf-8")
@@ -133,7 +140,7 @@ def test_every_public_name_of_the_module_exists_and_the_decorators_are_those_of_
         assert getattr(package, name) is getattr(plugins, name)
 
 
-def test_lists_show_plug_ins_beside_built_in_names(file):
+def test_lists_show_plug_ins_beside_built_in_names(file, keju):
     for command, name in (
         (("models",), "fixed:TEXT"),
         (("data", "formats"), "answers-tsv"),
@@ -147,7 +154,7 @@ def test_lists_show_plug_ins_beside_built_in_names(file):
     assert keju("--plugin", file, "models").stdout == keju("models", f"--plugin={file}").stdout
 
 
-def test_a_model_of_a_file_runs_and_the_run_records_it(file, tmp_path):
+def test_a_model_of_a_file_runs_and_the_run_records_it(file, tmp_path, keju):
     run = tmp_path / "run"
     command = ("run", "mini", "--task", "T7", "--limit", "2", "--model", "fixed:甲", "--out", run)
     done = keju(*command, "--plugin", file)
@@ -170,7 +177,7 @@ def test_a_model_of_a_file_runs_and_the_run_records_it(file, tmp_path):
     assert "(installed: none). Load it with --plugin FILE.py" in missing.stderr
 
 
-def test_another_version_of_a_file_is_another_model(file, tmp_path):
+def test_another_version_of_a_file_is_another_model(file, tmp_path, keju):
     command = ("run", "mini", "--task", "T7", "--limit", "1", "--model", "fixed:甲",
                "--out", tmp_path / "run", "--plugin", file)  # fmt: skip
     assert keju(*command).returncode == 0
@@ -180,7 +187,7 @@ def test_another_version_of_a_file_is_another_model(file, tmp_path):
     assert "plugin of fixed:甲 (mine.py (sha256 " in again.stderr
 
 
-def test_an_answer_of_another_type_is_a_failure_of_its_request(file, tmp_path):
+def test_an_answer_of_another_type_is_a_failure_of_its_request(file, tmp_path, keju):
     run = tmp_path / "run"
     done = keju("run", "mini", "--task", "T7", "--limit", "1", "--model", "fixed:wrong",
                 "--out", run, "--plugin", file)  # fmt: skip
@@ -189,7 +196,7 @@ def test_an_answer_of_another_type_is_a_failure_of_its_request(file, tmp_path):
     assert "str instead of an Answer" in responses.read_text("utf-8")
 
 
-def test_the_wrapping_models_take_and_record_plug_ins(file, tmp_path):
+def test_the_wrapping_models_take_and_record_plug_ins(file, tmp_path, keju):
     run = tmp_path / "run"
     command = ("run", "mini", "--task", "T1", "--limit", "1", "--out", run, "--plugin", file)
     done = keju(*command, "--model", "blind:echo")
@@ -203,7 +210,7 @@ def test_the_wrapping_models_take_and_record_plug_ins(file, tmp_path):
     assert "blind:fixed:甲: asks a " in wrong.stderr
 
 
-def test_a_reader_of_a_file_imports_and_the_dataset_records_it(file, tmp_path):
+def test_a_reader_of_a_file_imports_and_the_dataset_records_it(file, tmp_path, keju):
     data = tmp_path / "data"
     source = tmp_path / "answers.tsv"
     done = keju("data", "import", "answers-tsv", source, "--out", data, "--plugin", file)
@@ -215,7 +222,7 @@ def test_a_reader_of_a_file_imports_and_the_dataset_records_it(file, tmp_path):
     assert "no format 'answers-tsv'" in missing.stderr
 
 
-def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path):
+def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path, keju):
     build = tmp_path / "build"
     command = ("build", tmp_path / "recipe.toml", "--out", build)
     missing = keju(*command)
@@ -232,11 +239,22 @@ def test_a_recipe_uses_source_reader_and_step_of_a_file(file, tmp_path):
     made = package.load(build / "dataset").manifest.made["plugins"]
     assert made.count("mine.py") == 1
     assert keju(*command, "--plugin", file).stdout.count("stood already") == 4
+    gone = keju(*command).stderr
+    for name in ("no form 'single'", "no step 'keep-answers'"):
+        (line,) = [line for line in gone.splitlines() if name in line]
+        assert f"An earlier build in {build} had it from the plug-in mine.py (sha256 " in line
+        assert line.endswith("): load it with --plugin FILE.py")
     file.write_text(FILE + "\n# changed\n", "utf-8")
     assert "stood already" not in keju(*command, "--plugin", file).stdout
 
 
-def test_a_step_of_a_file_is_a_command_with_its_settings(file, tmp_path):
+def test_a_step_whose_name_is_a_list_is_one_line(tmp_path, keju):
+    (tmp_path / "recipe.toml").write_text('name = "x"\n[[step]]\ndo = ["a"]\n', "utf-8")
+    done = keju("build", tmp_path / "recipe.toml", "--out", tmp_path / "build")
+    assert "step 1: it needs do = " in done.stderr
+
+
+def test_a_step_of_a_file_is_a_command_with_its_settings(file, tmp_path, keju):
     data = tmp_path / "data"
     keju("data", "import", "answers-tsv", tmp_path / "answers.tsv", "--out", data, "--plugin", file)
     command = ("build", "keep-answers", data, "--text", "孟", "--out", tmp_path / "kept")
@@ -248,7 +266,7 @@ def test_a_step_of_a_file_works_on_ray(file, tmp_path):
     need_ray()
     build = tmp_path / "build"
     command = ("build", tmp_path / "recipe.toml", "--out", build, "--engine", "ray")
-    done = keju(*command, "--plugin", file)
+    done = started(*command, "--plugin", file)
     assert done.returncode == 0, done.stderr
     notes = [item.provenance[-1].note for item in package.load(build / "dataset").items()]
     assert notes == ["2 characters", "2 characters"]
@@ -285,7 +303,7 @@ def test_workers_rebuild_the_modules_of_plug_in_files(file, tmp_path):
     assert done.stdout.decode().strip() == "{'length': 2, 'error': ''}"
 
 
-def test_wrong_plug_in_options_are_one_line(file, tmp_path):
+def test_wrong_plug_in_options_are_one_line(file, tmp_path, keju):
     for arguments, said in (
         (("tasks", "--plugin"), "--plugin needs a file"),
         (("--plugin", tmp_path / "none.py", "tasks"), "none.py: No such file or directory"),
@@ -321,8 +339,10 @@ def hostile(folder: Path, mark: Path) -> None:
 def test_nothing_in_a_dataset_a_run_or_a_recipe_is_imported(file, tmp_path):
     mark = tmp_path / "executed"
     data, run, source = tmp_path / "data", tmp_path / "run", tmp_path / "source"
-    keju("data", "import", "answers-tsv", tmp_path / "answers.tsv", "--out", data, "--plugin", file)
-    keju("run", data, "--model", "baseline:copy", "--out", run)
+    started(
+        "data", "import", "answers-tsv", tmp_path / "answers.tsv", "--out", data, "--plugin", file
+    )
+    started("run", data, "--model", "baseline:copy", "--out", run)
     source.mkdir()
     (source / "recipe.toml").write_text(
         'name = "x"\nplugin = "plugin.py"\nplugins = ["plugin.py"]\n'
@@ -363,7 +383,7 @@ def test_a_broken_package_breaks_only_its_own_names(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "300")
     reason = "plug-in faulty-plugin 3.1 (entry point faulty = faulty:X): ModuleNotFoundError"
     for listing in (("models",), ("data", "formats"), ("build", "--help"), ("build", "sources")):
-        listed = keju(*listing)
+        listed = started(*listing)
         assert (listed.returncode, reason in listed.stdout) == (0, True), listed
     scans = Path(package.load("mini").path, "images")
     for used in (
@@ -371,8 +391,8 @@ def test_a_broken_package_breaks_only_its_own_names(tmp_path, monkeypatch):
         ("data", "import", "faulty", scans, "--out", tmp_path / "data"),
         ("build", "faulty", "mini", "--out", tmp_path / "step"),
     ):
-        done = keju(*used)
+        done = started(*used)
         assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done
         assert reason in done.stderr
     # Detection asks every reader and passes over the faulty one.
-    assert keju("data", "detect", scans).stderr == ""
+    assert started("data", "detect", scans).stderr == ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
+from keju.building.earlier import recorded_plugin
 from keju.building.running import Head
 from keju.building.settings import FaultsError, check_paths, gathering, settings_from
 from keju.building.sources import SourceForm, source_form, source_names
@@ -67,10 +69,15 @@ class Recipe(NamedTuple):
     steps: tuple[PlannedStep, ...]
 
 
-def read_recipe(file: Path) -> Recipe:
+def read_recipe(file: Path, out: Path | None = None) -> Recipe:
     """Read a recipe and check all of it before anything is done.
 
     Paths in it are meant from the recipe's folder.
+
+    Args:
+        file: the recipe.
+        out: the build's folder, whose records name the plug-ins of steps and sources that do not
+            exist here; by default a folder of the recipe's name.
 
     Raises:
         DataError: there is no such file, or it is not TOML.
@@ -88,14 +95,14 @@ def read_recipe(file: Path) -> Recipe:
         page = settings_from(raw, _Page, place=str(file))
     if not raw.get("source"):
         faults.append(f"{file}: no [[source]]: say what the dataset is made of")
-    base = file.parent
+    base, made = file.parent, out or Path(page.name)
     sources: list[PlannedSource] = []
     steps: list[PlannedStep] = []
     for number, table in enumerate(_tables(raw, "source"), 1):
-        with gathering(faults):
+        with gathering(faults), _with_plugin(made, table.get("form")):
             sources.append(_source(file, base, number, table))
     for number, table in enumerate(_tables(raw, "step"), 1):
-        with gathering(faults):
+        with gathering(faults), _with_plugin(made, table.get("do")):
             steps.append(_step(file, base, number, table))
     if faults:
         raise FaultsError(faults)
@@ -108,6 +115,19 @@ def read_recipe(file: Path) -> Recipe:
         script=page.script,
     )
     return Recipe(file, head, page.seed, tuple(sources), tuple(steps))
+
+
+@contextmanager
+def _with_plugin(made: Path, name: object) -> Iterator[None]:
+    """Add to an error about an unknown name the plug-in that an earlier build had it from."""
+    try:
+        yield
+    except UsageError as error:
+        missing = isinstance(name, str) and name not in (*STEPS, *source_names())
+        hint = recorded_plugin(made, str(name)) if missing else ""
+        if not hint:
+            raise
+        raise UsageError(f"{str(error).partition('. There are:')[0]}. {hint}") from None
 
 
 def _tables(raw: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

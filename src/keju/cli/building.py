@@ -131,7 +131,7 @@ def recipe(
     from keju.building.engine import Engine
     from keju.building.recipe import read_recipe
 
-    read = read_recipe(file)
+    read = read_recipe(file, out)
     folder = out or _folder_named(read.head.name)
     if plan:
         for part in pipeline.plan(read, folder):

@@ -1,0 +1,28 @@
+"""`recorded_plugin`: the plug-in from which an earlier build had a step or a source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from keju.building.running import RECORD, StepRecord
+from keju.errors import DataError
+from keju.files import read_json
+
+
+def recorded_plugin(out: Path, name: str) -> str:
+    """A hint with the plug-ins that provided a step or a source; empty where none is recorded.
+
+    Args:
+        out: the build's folder, which need not exist.
+        name: of the step or the source.
+    """
+    for file in sorted(out.glob(f"*/*/{RECORD}")):
+        try:
+            record = read_json(file, StepRecord)
+        except DataError:
+            continue  # A damaged record is reported when its step is done.
+        if record.step == name and record.plugins:
+            plugins = " and ".join(map(str, record.plugins))
+            how = "load it with --plugin FILE.py" if record.plugins[0].sha256 else "install it"
+            return f"An earlier build in {out} had it from the plug-in {plugins}: {how}"
+    return ""
