@@ -5,8 +5,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jieba
-
 import keju
 
 project = "keju"
@@ -45,8 +43,8 @@ html_static_path = ["static"]
 html_css_files = ["keju.css"]
 html_show_sourcelink = False
 html_copy_source = False
-html_search_language = "zh"  # words of both languages: Chinese ones are found with jieba
-jieba.setLogLevel("WARNING")  # it prints its progress otherwise
+html_search_language = "en"  # Chinese texts are found too; Sphinx 9.0's "zh" fails in browsers
+html_show_search_summary = False  # it fetches pages, which browsers refuse for files on disk
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 
 
