@@ -51,7 +51,7 @@ def unknown_name(name: str, known: Iterable[str], kind: str) -> str:
     Args:
         name: as the user gave it.
         known: the names that exist.
-        kind: what a name stands for, e.g. ``step``.
+        kind: what is named, e.g. ``step``.
     """
     names = [each for each in known if each]
     near = get_close_matches(name.casefold(), names, n=1, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""What stands out from the ground of an image: the ground's grey level and the largest outline."""
+"""The background of an image and its largest object: grey level and outline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def border_level(grey: Grey) -> int:
 
 
 def largest_contour(grey: Grey) -> NDArray[np.int32] | None:
-    """The pixels around the largest thing that stands out from the ground, n × (x, y), in order.
+    """The outline of the largest object on the background, n × (x, y), in order.
 
     It may reach a little beyond the image. None where nothing stands out.
     """

@@ -41,7 +41,7 @@ def show(what: Page | Item | Iterable[Line], image: AnyPath | Dataset | None = N
     Args:
         what: a page, the lines of a page in any order, or an item.
         image: the image of the page; of an item, the dataset that has its images. None shows a page
-            with the image that lies beside its file, if there is one.
+            with the image in the folder of its file, if there is one.
 
     Raises:
         TypeError: a value has another type.

@@ -26,7 +26,7 @@ Language = Literal["en", "zh"]
 class Run(os.PathLike[str]):
     """A run: the items that were asked, and the responses of the models.
 
-    It stands for its directory wherever a path is taken. `summary` has the counts of the call of
+    It can be given wherever a path is expected. `summary` has the counts of the call of
     `keju.run` that returned it: `items`, `models`, `failures`, `left`, `complete`, `advice`; it is
     None where the run was opened.
     """

@@ -1,6 +1,6 @@
 """Prompt wordings in addition to the published ones: declared by keju, or a user's own.
 
-A user's own wording is named ``NAME@HASH`` after its content, so that a name never stands for two
+A user's own wording is named ``NAME@HASH`` after its content, so that no name has two
 texts. Reading a prompt file or a run declares its wordings (`declare`).
 """
 

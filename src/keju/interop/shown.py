@@ -49,7 +49,7 @@ class Shown:
         self._everything: list[Item] | None = None
 
     def request(self, item: Item, response: Response) -> Request:
-        """The request that was answered so; a text that was read first stands in it.
+        """The request of that response, with the text that was read first in it.
 
         Raises:
             DataError: the run does not have the examples that were shown.

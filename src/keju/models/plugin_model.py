@@ -15,7 +15,7 @@ class PluginModel:
     """A model of a plug-in, as runs ask it.
 
     Its name is what the user wrote, and its identity names the plug-in, so that another version of
-    the plug-in is another model: no answer of the one is taken for an answer of the other.
+    the plug-in is another model: responses of the two are never mixed.
 
     Raises:
         PluginError: the model lacks a part, its identity is not text by name, or its concurrency

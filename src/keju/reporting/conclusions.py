@@ -203,10 +203,10 @@ def _reliable(sure: Resampled, gathered: Gathered) -> Iterator[Verdict]:
             f"needed, {needed - groups} more"
         )
         return
-    told = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
+    reliable = [_pair(pair, gap.difference) for pair, gap in pairs.items() if gap.significant]
     open_ = [_pair(pair, gap.difference) for pair, gap in pairs.items() if not gap.significant]
-    if told:
-        yield Verdict(f"Reliable (p ≤ .05 over {groups} books)", told)
+    if reliable:
+        yield Verdict(f"Reliable (p ≤ .05 over {groups} books)", reliable)
     if open_:
         yield Verdict(f"Not reliable with {groups} books", open_, _MORE_BOOKS)
 

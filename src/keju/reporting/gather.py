@@ -79,7 +79,7 @@ class Voice(msgspec.Struct):
     """A name of the report: a model of a run in one prompt variant, and what its answers took.
 
     `role` is `keju.models.Role`, ``human`` for people, ``model`` where the kind is not known.
-    `kind` is that in the model's identity. `told` is whether it has a system prompt from
+    `kind` is that in the model's identity. `instructed` is whether it has a system prompt from
     ``--system-prompt``.
     Seconds and tokens are sums over all responses (of a task of pairs each pair's) and over the
     readings that came before them, tokens None where none told them; `items` counts the items
@@ -92,7 +92,7 @@ class Voice(msgspec.Struct):
     variant: PromptVariant
     role: str
     kind: str = ""
-    told: bool = False
+    instructed: bool = False
     rounds: int = 1
     items: int = 0
     responses: int = 0
@@ -116,7 +116,7 @@ class Voice(msgspec.Struct):
     @property
     def own_prompt(self) -> bool:
         """Whether it was sent another prompt than the paper's: a wording, examples, a system's."""
-        return self.told or self.variant.wording != RELEASED
+        return self.instructed or self.variant.wording != RELEASED
 
     @property
     def seconds_an_item(self) -> float | None:
@@ -404,6 +404,6 @@ def _named(label: str, variant: PromptVariant, among: Sequence[PromptVariant] = 
 def _voice(gathered: Gathered, label: str, model: str, run: Run, variant: PromptVariant) -> Voice:
     kind = run.manifest.models.get(model, {}).get("kind", "")
     role = PEOPLE if model.startswith(HUMAN) else model_role(run.manifest, model)
-    told = bool(run.manifest.system_hash(model))
-    voice = Voice(model, run.name, variant, role, kind=kind, told=told)
+    instructed = bool(run.manifest.system_hash(model))
+    voice = Voice(model, run.name, variant, role, kind=kind, instructed=instructed)
     return gathered.voices.setdefault(label, voice)

@@ -121,7 +121,7 @@ def prompt_notes(gathered: Gathered, benchmark: str) -> Iterator[str]:
         for answer in each.answers
     }
     own = [
-        f"{name} (--system-prompt)" if voice.told else name
+        f"{name} (--system-prompt)" if voice.instructed else name
         for name, voice in gathered.voices.items()
         if name in asked and voice.own_prompt
     ]

@@ -13,7 +13,7 @@ from keju.running.requests import request_for
 from keju.running.selecting import Way
 
 READING = "〔…〕"
-"""What stands in a prompt for the reading that the model itself or an engine made before."""
+"""What a prompt shows in place of the reading that the model itself or an engine made before."""
 
 _SENT = ("model", "answers", PEOPLE)
 

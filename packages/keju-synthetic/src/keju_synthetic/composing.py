@@ -13,7 +13,7 @@ from keju_synthetic.recipe import HandSpec
 Ink = Literal["black", "red"]
 
 READ: frozenset[LineKind] = frozenset({"main", "note", "title", "author"})
-"""The kinds that belong to the text of a page; the others stand around it."""
+"""The kinds that belong to the text of a page; the others are around it."""
 
 
 class Rect(NamedTuple):

@@ -178,7 +178,7 @@ def entities(reference: str, response: str) -> PRF:
     prepare=CONTAINED,
 )
 def contained(reference: str, response: str) -> float:
-    """1 if the response, cleaned and converted, contains the answer as it stands."""
+    """1 if the response, cleaned and converted, contains the answer unchanged."""
     return float(reference in response)
 
 

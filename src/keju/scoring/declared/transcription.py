@@ -61,7 +61,7 @@ def error_rate(pairs: dict[Layer, Pair], _counts: EditCounts) -> Measured:
     higher_is_better=False,
 )
 def recognition_error(reference: str, read: str) -> Measured:
-    """Bag-of-characters error: CER if the characters read could stand in any order."""
+    """Bag-of-characters error: CER if the characters read could be in any order."""
     parts = error_parts(reference, read)
     return ratio(parts.recognition, parts.expected, parts.recognition_error)
 

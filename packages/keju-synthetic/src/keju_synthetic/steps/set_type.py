@@ -159,7 +159,7 @@ def set_type(bench: Bench, settings: SetTypeSettings) -> None:
 
 STEP = Step(
     "set-type",
-    "Draw pages anew: each line's text set into its own outline, with exact truth.",
+    "Draw pages again: each line's text set into its own outline, with an exact reference.",
     SetTypeSettings,
     set_type,
 )
