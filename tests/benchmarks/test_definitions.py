@@ -126,7 +126,7 @@ def test_the_shipped_definitions_come_first_and_through_the_same_parser() -> Non
         ('Dunhuang = "敦煌"', 'Dunhang = "敦煌"', ("domains_zh", "'Dunhang'", "'Dunhuang'")),
         ('name = "Studies"', 'name = "a/b"', ("'a/b'",)),
         ('name = "Studies"', 'nam = "Studies"', ("'nam'", "'name'")),
-        ('version = "1"\n', "", ("version",)),
+        ('version = "1"\n', "", ("version", "keju benchmark new")),
         ('format = "MCQ"', 'format = "pairs"', ("tasks.dating", "pairs")),
         ("[families.choice]", "[families.choice", ("not a benchmark definition",)),
     ],

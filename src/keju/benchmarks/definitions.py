@@ -296,7 +296,8 @@ class _Parser:
             said = str(error).removesuffix(" - at `$`")
             if found := _UNKNOWN_FIELD.search(said):
                 self._known(item, [found[1]], shape.__struct_fields__, "key")
-            self._fail(said.replace("`$.", "`").replace("Object ", ""), item=item)
+            problem = said.replace("`$.", "`").replace("Object ", "")
+            self._fail(problem, item=item, hint="Compare it with a draft: keju benchmark new NAME")
 
     def _known(
         self, item: str, names: Iterable[str], known: Iterable[str] | Mapping[str, Any], what: str
