@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from keju.benchmarks import task, tasks
+from keju.definitions import task, tasks
 from keju.items import Item, Response
 from keju.metrics import anls_script, error_parts, normalised_distance, official_edits, rouge_l
 from keju.scoring import aggregate, score_answer

@@ -26,9 +26,9 @@ from rapidfuzz.distance import Levenshtein
 from rich.console import Console
 from rich.table import Table
 
-from keju.benchmarks import query_of
 from keju.datasets import mini
 from keju.datasets.store import Dataset
+from keju.definitions import query_of
 from keju.errors import PrerequisiteError
 from keju.items import ImageRef, Request
 from keju.metrics.bags import ErrorParts, error_parts

@@ -26,8 +26,8 @@ import msgspec
 from msgspec.structs import replace
 from PIL import Image
 
-from keju.benchmarks import task, tasks
 from keju.datasets.store import DatasetWriter
+from keju.definitions import task, tasks
 from keju.items import ImageRef, Item, Response, Usage
 from keju.reporting import write_report
 from keju.runs import RunFolder, RunManifest

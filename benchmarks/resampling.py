@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.statistics import TaskSums, rank_intervals, resample_suite
 
 MODELS = 37

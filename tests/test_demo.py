@@ -9,9 +9,9 @@ import sys
 import pytest
 from watched_network import namespaces_missing, need_namespaces, watched
 
-from keju.benchmarks import published_tasks, query_of
 from keju.datasets import mini
 from keju.datasets.store import Dataset
+from keju.definitions import published_tasks, query_of
 from keju.demo import MODELS, table_rows
 from keju.runs import RunFolder
 from keju.scoring import MetricResult, Result, TaskResult, aggregate, score_run

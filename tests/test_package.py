@@ -26,7 +26,7 @@ def names(tmp_path_factory) -> list[str]:
 def test_the_wheel_carries_data_beside_the_code(names):
     for part in (
         "keju/py.typed",
-        "keju/benchmarks/data/mcs_bench.toml",
+        "keju/benchmarks/mcs_bench/benchmark.toml",
         "keju/text/data/variants.txt",
         "keju/datasets/mini/data/items.parquet",
         "keju/reporting/assets/report.html.j2",

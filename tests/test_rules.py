@@ -15,8 +15,8 @@ from chat_server import asked_for
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import published_tasks, query_of, task
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import published_tasks, query_of, task
 from keju.items import Box, Item, Request
 from keju.models import ModelOptions
 from keju.running import Policy, Selection, requests, run

@@ -11,9 +11,9 @@ from chat_server import asked_for
 from rich.console import Console
 from serving import Chat
 
-from keju.benchmarks import prompt_of, query_of, task
 from keju.datasets import mini
 from keju.datasets.store import Dataset
+from keju.definitions import prompt_of, query_of, task
 from keju.items import Item
 from keju.models import ModelOptions
 from keju.reporting.terminal import scores_tables

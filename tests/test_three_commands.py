@@ -13,8 +13,8 @@ import pytest
 from layouts import layouts
 from serving import Chat
 
-from keju.benchmarks import NO_REFERENCE, query_of
 from keju.datasets.store import Dataset
+from keju.definitions import NO_REFERENCE, query_of
 from keju.items import Item
 from keju.scoring import aggregate, read_scores
 

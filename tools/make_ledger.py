@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from specimens import ITEMS, SPECIMENS, scores_of
 
-from keju.benchmarks import Query, Task, published_tasks
+from keju.definitions import Query, Task, published_tasks
 from keju.items import Protocol
 from keju.reporting.labels import metric_label
 from keju.scoring import PROTOCOLS, TaskDifference, counting, differences, parting_steps

@@ -16,7 +16,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from keju.benchmarks import task
+from keju.definitions import task
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = Path(os.environ.get("KEJU_SHARED") or ROOT.parent / "shared") / "published"

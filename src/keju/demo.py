@@ -9,8 +9,8 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
-from keju.benchmarks import published_tasks, tasks
 from keju.datasets import mini
+from keju.definitions import published_tasks, tasks
 from keju.errors import number_of
 from keju.models import model_kinds, role_of
 from keju.reporting import write_csv, write_report

@@ -24,9 +24,9 @@ from pathlib import Path
 from msgspec import convert, field
 from msgspec.structs import replace
 
-from keju.benchmarks import know
-from keju.benchmarks.wordings import Wording, declare
 from keju.datasets.store import Dataset, copy_items, read_ids, read_items, write_items
+from keju.definitions import know
+from keju.definitions.wordings import Wording, declare
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_json, read_jsonl, sha256_bytes, sha256_file, write_atomic, write_json
 from keju.items import Item, PromptScript, Record, Response, Setting

@@ -16,8 +16,6 @@ from making import page_item, picture
 from msgspec.structs import replace
 from serving import Chat
 
-from keju.benchmarks import prompt_of
-from keju.benchmarks import task as benchmark_of
 from keju.building import pipeline
 from keju.building.drafting.asking import DraftSettings
 from keju.building.drafting.pages import Page, asked_of, pages_of, targets_of
@@ -30,6 +28,8 @@ from keju.building.running import Done, Work, run_step
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
+from keju.definitions import prompt_of
+from keju.definitions import task as benchmark_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 

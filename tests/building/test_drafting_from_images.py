@@ -11,7 +11,6 @@ import pytest
 from making import page_item, picture
 from serving import Chat
 
-from keju.benchmarks import prompt_of
 from keju.building.drafting.asking import DraftSettings
 from keju.building.drafting.step import STEP
 from keju.building.drafting.templates import read_templates
@@ -19,6 +18,7 @@ from keju.building.engine import Engine
 from keju.building.running import Done, Work, run_step
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
+from keju.definitions import prompt_of
 from keju.errors import UsageError
 from keju.items import Item
 

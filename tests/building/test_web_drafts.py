@@ -12,13 +12,13 @@ from builds import keju
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import prompt_of
-from keju.benchmarks import task as declared
 from keju.building import pipeline
 from keju.building.engine import Engine
 from keju.building.recipe import read_recipe
 from keju.building.settings import FaultsError
 from keju.datasets.store import Dataset
+from keju.definitions import prompt_of
+from keju.definitions import task as declared
 from keju.items import Item
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -10,7 +10,7 @@ import pytest
 from commanding import keju
 from serving import Chat
 
-from keju.benchmarks import Definition, parse_definition
+from keju.definitions import Definition, parse_definition
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "aclue"
 SUBJECTS = {

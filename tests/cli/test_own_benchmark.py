@@ -299,7 +299,7 @@ def test_python_may_import_a_plugin_that_a_definition_names(tmp_path: Path) -> N
         "def gaps(reference, answer):\n    return 1.0\n"
     )
     code = (
-        "from pathlib import Path\nimport {}\nfrom keju.benchmarks import load_benchmark\n"
+        "from pathlib import Path\nimport {}\nfrom keju.definitions import load_benchmark\n"
         "print(load_benchmark(Path('own.toml')).plugins)\n"
     )
     for module, printed in (("gaps", "('gaps.py',)\n"), ("keju", "")):

@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 from released import ancientdoc_hub, picture
 
-from keju.benchmarks import prompt_of
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.readers.ancientdoc.strata import strata
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
+from keju.definitions import prompt_of
 from keju.errors import DataError
 from keju.items import Item
 

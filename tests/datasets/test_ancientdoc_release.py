@@ -11,13 +11,13 @@ from layouts import ancientdoc
 from released import picture, put
 from workbooks import write_workbook
 
-from keju.benchmarks import prompt_of
-from keju.benchmarks import task as find_task
 from keju.datasets.readers.ancientdoc.columns import Asked, wide_columns
 from keju.datasets.readers.ancientdoc.detecting import detect_ancientdoc
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.values import canonical
+from keju.definitions import prompt_of
+from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError
 
 FIRST = "兵家类/兵垣四編/page_5"

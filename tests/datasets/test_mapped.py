@@ -12,7 +12,6 @@ from damage import DAMAGES
 from released import picture, put, table
 from typer.testing import CliRunner
 
-from keju.benchmarks import prompt_of
 from keju.cli import app
 from keju.datasets.examine import examine, write_mapping
 from keju.datasets.readers import import_dataset
@@ -21,6 +20,7 @@ from keju.datasets.readers.mapped.draft import draft_mapping, path_pattern
 from keju.datasets.readers.mapped.mapping import read_mapping
 from keju.datasets.readers.mapped.names import named_groups
 from keju.datasets.store import Dataset
+from keju.definitions import prompt_of
 from keju.errors import DataError, KejuError, UsageError
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import choices_of, prompt_of
 from keju.datasets.readers import Imported, import_dataset
 from keju.datasets.readers.mcs_bench import SCRIPTS
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
+from keju.definitions import choices_of, prompt_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.text import in_script

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import published_tasks, query_of, task
 from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
+from keju.definitions import published_tasks, query_of, task
 from keju.images import probe_image
 from keju.items import Item
 from keju.text import is_han, simplified_reference

@@ -16,10 +16,10 @@ from released import (
     voc,
 )
 
-from keju.benchmarks import prompt_of
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obi.recognition_detection import detect_recognition
 from keju.datasets.validate import validate
+from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.items import Box
 

@@ -12,9 +12,9 @@ from commanding import keju
 from layouts import obi_characters as trees
 from released import obi_classes, picture, put, table
 
-from keju.benchmarks import NO_REFERENCE, is_undeciphered
 from keju.datasets.readers.obi.releases import releases
 from keju.datasets.store import Dataset
+from keju.definitions import NO_REFERENCE, is_undeciphered
 from keju.errors import DataError, UsageError
 from keju.runs import RunFolder
 from keju.scoring import score_run

@@ -7,10 +7,10 @@ import pytest
 from lxml import etree
 from PIL import Image
 
-from keju.benchmarks import is_blank
 from keju.datasets.readers import import_dataset
 from keju.datasets.readers.pages.page_xml import import_page_xml, read_page
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import is_blank
 from keju.errors import DataError, UsageError
 from keju.items import Item
 

@@ -11,11 +11,11 @@ from layouts import obi_characters as trees
 from released import ancientdoc, obi_classes, obi_recognition, picture, put
 from typer.testing import CliRunner
 
-from keju.benchmarks import is_undeciphered
 from keju.cli import app
 from keju.datasets.readers import import_dataset
 from keju.datasets.scaffold import SCAFFOLDS, scaffold
 from keju.datasets.store import Dataset
+from keju.definitions import is_undeciphered
 from keju.errors import UsageError
 
 ABOUT = {"name": "n", "version": "1", "licence": "CC0-1.0", "source": "test"}

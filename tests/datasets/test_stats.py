@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import prompt_of, task
 from keju.datasets.stats import Stats, stats
 from keju.datasets.store import DatasetWriter
+from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.items import Box, Item, Provenance
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from released import FORMS, picture, put, vlmevalkit
 
-from keju.benchmarks import prompt_of
 from keju.datasets.writers import export_dataset
+from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 
 

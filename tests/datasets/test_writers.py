@@ -12,13 +12,13 @@ import pytest
 from msgspec.structs import replace
 from released import FORMS, picture
 
-from keju.benchmarks import prompt_of, task
 from keju.datasets import mini, packed
 from keju.datasets.readers import FORMATS as READERS
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
 from keju.datasets.vlmevalkit import stem_of
 from keju.datasets.writers import FORMATS, export_dataset
+from keju.definitions import prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
 

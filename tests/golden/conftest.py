@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import Item, Response
 from keju.scoring import score_answer
 

@@ -21,8 +21,8 @@ from making import picture
 from msgspec.structs import replace
 from serving import Chat
 
-from keju.benchmarks import has_reference, prompt_of, query_of, task
 from keju.datasets.store import DatasetWriter
+from keju.definitions import has_reference, prompt_of, query_of, task
 from keju.encoders import Encoders, parse_semantic
 from keju.interop.mcs_responses import export_responses
 from keju.items import Score

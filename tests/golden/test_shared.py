@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from keju.benchmarks import task_of_number
+from keju.definitions import task_of_number
 from keju.items import Item, Response
 from keju.scoring import aggregate, score_answer, score_responses, to_json
 

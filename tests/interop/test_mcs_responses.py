@@ -10,8 +10,8 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from keju.benchmarks import task, tasks
 from keju.cli.app import app
+from keju.definitions import task, tasks
 from keju.errors import UsageError
 from keju.interop.mcs_responses import export_responses
 from keju.items import Failure, Item, Response

@@ -14,9 +14,9 @@ from judged import JUDGE, KEY
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import tasks
 from keju.cli import app
 from keju.datasets.store import DatasetWriter
+from keju.definitions import tasks
 from keju.items import Item
 from keju.judging import answers_of, read_rubrics
 from keju.reporting.page import write_report

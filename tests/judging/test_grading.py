@@ -9,7 +9,7 @@ import pytest
 from judged import GOOD, JUDGE, POOR
 from msgspec.structs import replace
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.errors import DataError, UsageError
 from keju.items import Item, Response
 from keju.judging import (

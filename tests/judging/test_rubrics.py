@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.errors import DataError
 from keju.judging import read_rubrics
 

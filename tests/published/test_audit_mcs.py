@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import binom, pearsonr
 from transcription import HALVES, cells, column, findings, moved, ranks, registry, rows, size
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 
 
 def domain_tables(numbers, metric):

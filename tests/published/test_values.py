@@ -2,7 +2,7 @@
 
 import pytest
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.published import papers, published_values
 
 

@@ -14,8 +14,8 @@ import pytest
 from answered import answered_run
 from typer.testing import CliRunner
 
-from keju.benchmarks import tasks
 from keju.cli import app
+from keju.definitions import tasks
 from keju.errors import UsageError
 from keju.items import Item, Response
 from keju.published import published_tables

@@ -7,7 +7,7 @@ import re
 import pytest
 from lxml import html
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.reporting import write_report
 from keju.reporting.gather import gather
 from keju.reporting.glossary import glossary

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from making import picture
 
-from keju.benchmarks import prompt_of
 from keju.datasets.store import DatasetWriter
+from keju.definitions import prompt_of
 from keju.items import Item
 from keju.reporting.browser import Browser
 from keju.reporting.gather import gather

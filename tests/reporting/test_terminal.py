@@ -9,9 +9,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from keju.benchmarks import tasks
 from keju.datasets import Dataset, mini
 from keju.datasets.stats import stats
+from keju.definitions import tasks
 from keju.items import Item, Response
 from keju.reporting.plain import plain_table, print_json
 from keju.reporting.terminal import (

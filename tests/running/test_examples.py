@@ -12,9 +12,9 @@ from lxml import html
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import prompt_of
-from keju.benchmarks.wordings import shots_of
 from keju.datasets.store import Dataset, DatasetWriter, write_items
+from keju.definitions import prompt_of
+from keju.definitions.wordings import shots_of
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.interop.shown import Shown

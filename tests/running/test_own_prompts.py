@@ -11,8 +11,8 @@ from lxml import html
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import prompt_of, query_of
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import prompt_of, query_of
 from keju.files import read_json, sha256_bytes, write_json
 from keju.items import Item
 from keju.runs import RunFolder

@@ -12,8 +12,8 @@ from making import picture
 from msgspec.structs import replace
 from serving import Chat
 
-from keju.benchmarks.pair_forms import asked_candidates, pair_form, reduction_of
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions.pair_forms import asked_candidates, pair_form, reduction_of
 from keju.errors import UsageError
 from keju.items import ImageRef, Item
 from keju.models import ModelOptions, open_model

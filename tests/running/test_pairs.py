@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from making import picture
 
-from keju.benchmarks import task
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import task
 from keju.items import Item
 from keju.models import ModelOptions, open_model
 from keju.reporting.gather import gather

@@ -11,9 +11,9 @@ from making import make_dataset, picture
 from serving import Chat
 from typer.testing import CliRunner
 
-from keju.benchmarks import prompt_of, task
 from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.items import Item
 from keju.models import ModelOptions, open_model

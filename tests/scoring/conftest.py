@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import Item, Response
 
 

@@ -9,7 +9,7 @@ import pytest
 from answer_bank import BANKS, agrees, bank, extracted, form_of, table
 from degenerate import BOUGHT_ALONE, MARGIN, earned, families, floors, worth
 
-from keju.benchmarks import prompt_of
+from keju.definitions import prompt_of
 from keju.files import sha256_bytes
 
 ROOT = Path(__file__).parents[2]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from keju.benchmarks import as_blank, has_reference, is_blank, missing_reference
-from keju.benchmarks.blank import REASON
+from keju.definitions import as_blank, has_reference, is_blank, missing_reference
+from keju.definitions.blank import REASON
 from keju.items import Item, Response
 from keju.scoring import aggregate, score_answer
 from keju.scoring.blank_pages import Invented, invented, invented_characters

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from specimens import SPECIMENS, scores_of
 
-from keju.benchmarks import published_tasks, task
+from keju.definitions import published_tasks, task
 from keju.scoring import TaskDifference, differences
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.scoring import PROTOCOLS, metric_of, metrics
 from keju.scoring.metric import MEAN, EncoderMetric, Metric, register
 from keju.scoring.preparations import RAW

@@ -7,7 +7,7 @@ from math import comb, isclose
 
 import pytest
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import ImageRef, Item, Response
 from keju.scoring import aggregate
 from keju.scoring.case import Case

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from keju.benchmarks.references import NO_BOXES
+from keju.definitions.references import NO_BOXES
 from keju.items import Box, ImageRef
 from keju.scoring import aggregate, score_answer, to_json
 
@@ -144,7 +144,7 @@ def test_boxes_in_shares_of_the_side_are_read_by_the_declared_convention(ask, mo
 
 
 def _queries():
-    from keju.benchmarks import task
+    from keju.definitions import task
 
     return task(TASK).queries
 

@@ -3,7 +3,7 @@
 import pytest
 from degenerate import earned, families
 
-from keju.benchmarks import task, tasks
+from keju.definitions import task, tasks
 from keju.scoring import PROTOCOLS
 from keju.scoring.rules import counting, lower_is_better, steps
 

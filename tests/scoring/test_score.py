@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.errors import DataError
 from keju.items import Item, Line, Response
 from keju.runs import RunFolder, RunManifest

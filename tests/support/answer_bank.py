@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import Item, Response
 from keju.scoring.case import Case
 from keju.scoring.short import entity_set, same_short

@@ -9,7 +9,7 @@ from random import Random
 
 import msgspec
 
-from keju.benchmarks import options_of, query_of
+from keju.definitions import options_of, query_of
 from keju.items import Item, Line, Response, Setting, Usage
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_run

@@ -13,9 +13,9 @@ from making import picture
 from msgspec.structs import replace
 from PIL import Image
 
-from keju.benchmarks import task
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import task
 from keju.files import sha256_bytes
 from keju.items import Box, Item, Line, Provenance
 

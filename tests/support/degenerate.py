@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import NamedTuple
 
-from keju.benchmarks import prompt_of, task
+from keju.definitions import prompt_of, task
 from keju.encoders import Encoders
 from keju.items import Box, Item, Protocol, Response
 from keju.scoring import PROTOCOLS, MetricResult, aggregate

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from typing import NamedTuple
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.items import Item
 
 MISSING = object()

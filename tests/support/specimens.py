@@ -14,7 +14,7 @@ from pathlib import Path
 
 from degenerate import COUNTS, NAMES, OPTIONS, PASSAGES, SHORT, columns, families, truth_of
 
-from keju.benchmarks import Query, Task, prompt_of
+from keju.definitions import Query, Task, prompt_of
 from keju.encoders import Encoders
 from keju.items import ImageRef, Item, Response, Score
 from keju.scoring.case import Case

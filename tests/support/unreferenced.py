@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from keju.benchmarks import Query, Task, tasks
+from keju.definitions import Query, Task, tasks
 from keju.items import Box, ImageRef, Item, Response
 
 QUERIES = [(each, query) for each in tasks() for query in each.queries]

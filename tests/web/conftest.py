@@ -22,9 +22,9 @@ from urllib.parse import urlencode
 import pytest
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of, task
 from keju.datasets import mini
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import query_of, task
 from keju.errors import DataError
 from keju.items import Item, Provenance
 from keju.running import Selection, run

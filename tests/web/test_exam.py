@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from tests.web.conftest import HOSTILE, after, ask, hidden, sign_in
 
-from keju.benchmarks import query_of
 from keju.datasets.store import Dataset
+from keju.definitions import query_of
 from keju.errors import UsageError
 from keju.reporting import write_report
 from keju.running import ResponseStore, Selection, requests

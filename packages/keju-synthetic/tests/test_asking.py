@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from keju.benchmarks import prompt_of, task
+from keju.definitions import prompt_of, task
 from keju.errors import DataError
 from keju.items import ImageRef, Line
 from keju_synthetic.asking import MAKERS, items_about

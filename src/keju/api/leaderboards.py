@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import PrerequisiteError, number_of
 from keju.items import Score
 from keju.notebook import block, table

@@ -12,8 +12,8 @@ import polars as pl
 from keju.api.inputs import AnyPath, item_of, listed, path_of, text_of
 from keju.api.leaderboards import Leaderboard, leaderboard_of
 from keju.api.texts import response_of
-from keju.benchmarks import query_of
-from keju.benchmarks import task as task_named
+from keju.definitions import query_of
+from keju.definitions import task as task_named
 from keju.encoders import Encoders, default_cache_path
 from keju.items import Item, Protocol, Response, Score
 from keju.notebook import block, table

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import overload
 
 from keju.api.inputs import item_of, text_of, texts_of
-from keju.benchmarks import task as task_named
+from keju.definitions import task as task_named
 from keju.errors import number_of
 from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError, distance

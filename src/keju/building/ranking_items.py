@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import structs
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import ImageRef, Item
 
 

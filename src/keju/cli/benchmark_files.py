@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from keju.benchmarks import Definition
+    from keju.definitions import Definition
 
 _COMMANDS = frozenset(
     {
@@ -76,7 +76,7 @@ def load_checked(path: Path) -> Definition:
     Raises:
         KejuError: it is not a definition, or names what does not exist.
     """
-    from keju.benchmarks import load_benchmark
+    from keju.definitions import load_benchmark
     from keju.scoring import check_metrics
 
     definition = load_benchmark(path)

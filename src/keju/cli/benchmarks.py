@@ -31,8 +31,8 @@ def new(
     ] = None,
 ) -> None:
     """Write a commented draft of a definition, for you to change."""
-    from keju.benchmarks.draft import write_draft
     from keju.datasets.readers.words import shell_word
+    from keju.definitions.draft import write_draft
 
     path = file or Path(f"{name}.toml")
     write_draft(name, path)
@@ -48,7 +48,7 @@ def check(
 
     Blanks of the prompts are filled with sample content, such as （问题） for {question}.
     """
-    from keju.benchmarks.draft import sample_prompts
+    from keju.definitions.draft import sample_prompts
 
     definition = load_checked(file)
     for each in sample_prompts(definition):
@@ -72,8 +72,8 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Print what a known benchmark is, how to cite it, and its licence."""
-    from keju.benchmarks import benchmark, know_all_installed
-    from keju.benchmarks.registry import place_of
+    from keju.definitions import benchmark, know_all_installed
+    from keju.definitions.registry import place_of
     from keju.reporting.plain import print_json
 
     know_all_installed()
@@ -97,8 +97,8 @@ def show(
 @benchmark_app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """List the benchmarks that keju ships and those that installed packages provide."""
-    from keju.benchmarks import definitions, know_all_installed
-    from keju.benchmarks.registry import place_of
+    from keju.definitions import definitions, know_all_installed
+    from keju.definitions.registry import place_of
     from keju.reporting.plain import plain_table, print_json
 
     know_all_installed()

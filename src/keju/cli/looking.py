@@ -32,8 +32,8 @@ def tasks(
     as_json: AsJson = False,
 ) -> None:
     """List all tasks, published ones, that of own pages and your own, with how each is scored."""
-    from keju.benchmarks import know_all_installed, task_row
-    from keju.benchmarks import tasks as all_tasks
+    from keju.definitions import know_all_installed, task_row
+    from keju.definitions import tasks as all_tasks
     from keju.reporting.plain import print_json
     from keju.reporting.terminal import tasks_tables
 

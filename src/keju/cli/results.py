@@ -62,7 +62,7 @@ def score(
     RESPONSES.json is the MCS-Bench authors' form: a list of objects with ID, Task_ID,
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
     """
-    from keju.benchmarks import without_official
+    from keju.definitions import without_official
     from keju.encoders import Encoders, default_cache_path, parse_semantic
     from keju.files import write_atomic
     from keju.reporting.blank_pages import invented_in, with_blank_pages

@@ -41,10 +41,10 @@ def export(
     scales: Scales = None,
 ) -> None:
     """Write items for review; drafts become predictions where the tool knows such a thing."""
-    from keju.benchmarks import QuestionForms
     from keju.building.review_form import review_form
     from keju.building.reviewing.forms import export_review, how_to_see
     from keju.datasets.store import Dataset
+    from keju.definitions import QuestionForms
 
     given, forms = Dataset.open(dataset), QuestionForms(task)
     items = [item for item in given.items() if forms.take(item) and (item.draft or not drafts)]

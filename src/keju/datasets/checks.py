@@ -7,7 +7,8 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from keju.benchmarks import (
+from keju.datasets.boxes import box_fault
+from keju.definitions import (
     Query,
     Task,
     choices_of,
@@ -18,8 +19,7 @@ from keju.benchmarks import (
     query_of,
     task,
 )
-from keju.benchmarks.blank import MARK as BLANK
-from keju.datasets.boxes import box_fault
+from keju.definitions.blank import MARK as BLANK
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from keju.benchmarks import know, texts_of
-from keju.benchmarks.registry import FILE
+from keju.definitions import know, texts_of
+from keju.definitions.registry import FILE
 from keju.errors import DataError
 from keju.files import toml_text, write_atomic
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.benchmarks import has_reference, prompt_of, query_of, task
+from keju.definitions import has_reference, prompt_of, query_of, task
 from keju.items import Item
 
 _LENGTHS = (0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)

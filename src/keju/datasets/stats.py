@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from keju.benchmarks import missing_reference, prompt_of, task
 from keju.datasets.distributions import distributions
 from keju.datasets.readers.obi.classes import MIXED
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
+from keju.definitions import missing_reference, prompt_of, task
 from keju.errors import DataError, UsageError
 from keju.items import ImageRef, Item
 

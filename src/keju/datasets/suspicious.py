@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from keju.benchmarks import query_of
+from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of
 from keju.ink import Parts
 from keju.items import Item

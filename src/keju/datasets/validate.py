@@ -9,15 +9,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.benchmarks import NO_REFERENCE, is_blank
-from keju.benchmarks.blank import REASON as BLANK_PAGE
-from keju.benchmarks.undeciphered import MARK
 from keju.datasets.checks import awaited, check_item, unscored, without_image
 from keju.datasets.newlines import has_literal_newline
 from keju.datasets.packed import Packed
 from keju.datasets.store import Dataset, items_hash, read_items
 from keju.datasets.suspicious import extent_fault, length_on_image, suspicious_texts
 from keju.datasets.unseen import unseen_characters
+from keju.definitions import NO_REFERENCE, is_blank
+from keju.definitions.blank import REASON as BLANK_PAGE
+from keju.definitions.undeciphered import MARK
 from keju.errors import DataError, number_of, printable
 from keju.files import sha256_bytes
 from keju.images import open_image, probe_image

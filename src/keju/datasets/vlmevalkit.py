@@ -11,7 +11,7 @@ from string import ascii_uppercase
 
 import msgspec
 
-from keju.benchmarks import options_in, options_of, prompt_of, query_of, task
+from keju.definitions import options_in, options_of, prompt_of, query_of, task
 from keju.errors import DataError
 from keju.items import Item
 

@@ -18,10 +18,10 @@ from inspect_ai.model import ChatMessageUser, Content, ContentImage, ContentText
 from inspect_ai.scorer import Metric, Score, Scorer, Target, grouped, mean, scorer, stderr
 from inspect_ai.solver import TaskState, generate
 
-import keju.benchmarks
-from keju.benchmarks import query_of
+import keju.definitions
 from keju.datasets import mini
 from keju.datasets.store import Dataset
+from keju.definitions import query_of
 from keju.errors import UsageError
 from keju.interop.inspect_scores import score_of
 from keju.items import OWN_READING, Failure, ImageRef, Item, Response
@@ -74,7 +74,7 @@ def task_of(benchmark: str, dataset: str, names: Names, setting: str, script: st
 def _tasks(benchmark: str, opened: Dataset, names: Names) -> tuple[str, ...]:
     wanted = names.split(",") if isinstance(names, str) else names
     given = [name.strip() for name in wanted if name.strip()]
-    known = [keju.benchmarks.task(name) for name in given or opened.manifest.tasks]
+    known = [keju.definitions.task(name) for name in given or opened.manifest.tasks]
     if strangers := [each.id for each in known if each.benchmark != benchmark and given]:
         raise UsageError(f"{', '.join(strangers)}: no task of {benchmark}")
     own = [each for each in known if each.benchmark == benchmark]

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from keju import __version__
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_bytes
 from keju.interop.inspect_samples import reading_of, sample_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import has_reference
+from keju.definitions import has_reference
 from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
 from keju.interop.shown import Shown

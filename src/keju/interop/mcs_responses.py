@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks import has_reference, options_of, prompt_of, task
-from keju.benchmarks.wordings import RELEASED
 from keju.datasets.writers.mcs_bench import released_id, wordings
+from keju.definitions import has_reference, options_of, prompt_of, task
+from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
 from keju.files import write_json
 from keju.interop.shown import Shown

@@ -21,7 +21,6 @@ from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
 from keju import __version__
-from keju.benchmarks import query_of
 from keju.datasets.line_kinds import FLOW
 from keju.datasets.page_names import PageOf, page_stems
 from keju.datasets.store import Dataset
@@ -34,6 +33,7 @@ from keju.datasets.writers.pages.page import (
     regions_of,
     rows_as_lines,
 )
+from keju.definitions import query_of
 from keju.errors import UsageError, number_of, shortened
 from keju.files import cell_text, write_atomic
 from keju.images import EXTENSIONS

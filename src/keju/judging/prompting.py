@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from keju.benchmarks import prompt_of
+from keju.definitions import prompt_of
 from keju.items import Item, Request
 from keju.judging.answers import AnswerId
 from keju.judging.rubrics import Rubrics

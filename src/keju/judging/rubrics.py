@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from keju.benchmarks import Definition, Query, tasks
+from keju.definitions import Definition, Query, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.files import read_toml, sha256_bytes
 

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from keju.benchmarks import prompt_of
+from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.files import cell_text, sha256_bytes, write_atomic
 from keju.judging.answers import Judged, code_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.benchmarks import has_task, task
+from keju.definitions import has_task, task
 from keju.items import Request
 
 

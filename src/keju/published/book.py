@@ -8,7 +8,7 @@ from functools import cached_property
 
 import msgspec
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.errors import DataError
 from keju.published.implied import implied_tables
 from keju.published.models import published_models

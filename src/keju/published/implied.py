@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.published.tables import Cell, PrintedTable
 
 Printed = Mapping[str, PrintedTable]

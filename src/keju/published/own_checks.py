@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-from keju.benchmarks import has_reference, is_undeciphered, task
+from keju.definitions import has_reference, is_undeciphered, task
 from keju.items import Item, Response, Score
 from keju.models import drafted_by
 from keju.models.error_texts import looks_like_error

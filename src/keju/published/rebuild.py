@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.items import Protocol, Record
 from keju.published.book import Book, open_book
 from keju.published.checks.base import EPSILON

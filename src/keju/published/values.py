@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.items import Record
 from keju.published.models import PublishedModel, published_model
 from keju.published.tables import Column, published_tables

@@ -19,6 +19,7 @@ from keju.registry.plugins import (
     load_sources,
     plugin_sources,
 )
+from keju.registry.shipped import provided, shipped_folders
 
 __all__ = [
     "DEBUG",
@@ -40,4 +41,6 @@ __all__ = [
     "load_sources",
     "notes_in",
     "plugin_sources",
+    "provided",
+    "shipped_folders",
 ]

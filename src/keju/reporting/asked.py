@@ -11,7 +11,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from keju.benchmarks import is_blank
+from keju.definitions import is_blank
 from keju.items import Failure
 from keju.reporting.plain import plain_table
 from keju.running import ModelSummary, RunSummary, preset, request_count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from keju.benchmarks.wordings import RELEASED, is_own, shots_of, wording
+from keju.definitions.wordings import RELEASED, is_own, shots_of, wording
 from keju.reporting.gather import Gathered
 from keju.running.box_conventions import OF_MODEL
 from keju.runs import RunManifest

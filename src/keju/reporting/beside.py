@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from keju.benchmarks import tasks
+from keju.definitions import tasks
 from keju.published import AVERAGE, Column, PrintedTable, published_model, published_tables
 from keju.reporting.beside_means import (
     NOT_IN_QA,

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from keju.benchmarks import task
 from keju.datasets.stats import OVERALL, Stats, stats
+from keju.definitions import task
 from keju.errors import KejuError
 from keju.published import PrintedTable, published_tables
 from keju.reporting.cells import Cell

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.published import Column, published_model, published_tables
 from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered, Voice

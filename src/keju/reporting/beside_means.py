@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.published import Column, PrintedTable
 from keju.reporting.beside_own import Own
 from keju.scoring import MetricResult, TaskResult

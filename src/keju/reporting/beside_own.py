@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from copy import copy
 from itertools import permutations
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.items import Item, Score
 from keju.published import Column, PrintedTable
 from keju.reporting.galleries import (

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.benchmarks import is_blank
+from keju.definitions import is_blank
 from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Response, variant_of
 from keju.reporting.gather import Gathered

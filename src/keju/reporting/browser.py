@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from keju.benchmarks import Query, missing_reference, options_of, query_of, status_for, task
+from keju.definitions import Query, missing_reference, options_of, query_of, status_for, task
 from keju.items import ImageRef, Item, Protocol, Response, Score
 from keju.reporting.confusions import Mistakes
 from keju.reporting.differences import Difference, differences

@@ -11,7 +11,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.benchmarks import query_of
+from keju.definitions import query_of
 from keju.items import Response, Score
 from keju.metrics.edit import distance
 from keju.reporting.cells import Cell

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from rich.table import Table
 
-from keju.benchmarks import tasks, without_official
+from keju.definitions import tasks, without_official
 from keju.errors import UsageError, number_of
 from keju.items import Protocol, Record, Score
 from keju.reporting.comparison_sides import (

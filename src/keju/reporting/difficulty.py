@@ -8,7 +8,7 @@ from statistics import fmean, median
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
-from keju.benchmarks import options_of
+from keju.definitions import options_of
 from keju.items import Item, Protocol, Score
 from keju.reporting.gather import Gathered, main_metric
 from keju.reporting.labels import percent, task_name

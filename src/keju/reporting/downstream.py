@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.benchmarks import query_of, task
+from keju.definitions import query_of, task
 from keju.items import Item
 from keju.metrics.edit import distance
 from keju.reporting.cells import Cell, correlation_cell

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from keju.benchmarks.pair_forms import reduction_of
 from keju.datasets.readers import paper_galleries
 from keju.datasets.readers.obi.classes import MIXED
+from keju.definitions.pair_forms import reduction_of
 from keju.items import Item
 from keju.reporting.gather import Gathered
 

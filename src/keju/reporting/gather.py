@@ -11,9 +11,9 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of, status_for
-from keju.benchmarks.shared_answers import SharedAnswers
-from keju.benchmarks.wordings import RELEASED
+from keju.definitions import query_of, status_for
+from keju.definitions.shared_answers import SharedAnswers
+from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
 from keju.items import (
     OWN_READING,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from msgspec import convert
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import Protocol, Record
 from keju.layout import ReadingPattern
 from keju.reporting.labels import metric_definition, metric_pooling, task_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, get_args
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import Protocol
 from keju.judging import (
     AnswerId,

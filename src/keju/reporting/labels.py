@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import AnswerForm, Protocol
 from keju.scoring import counting, metric_of, pooling
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from statistics import fmean, median
 from typing import NamedTuple
 
-from keju.benchmarks import (
+from keju.definitions import (
     benchmark_title,
     has_reference,
     options_of,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from msgspec.structs import replace
 from rich.table import Table
 
-from keju.benchmarks import QuestionForms, question_forms_of, task
+from keju.definitions import QuestionForms, question_forms_of, task
 from keju.errors import UsageError, shortened
 from keju.items import Protocol, Score, variant_of
 from keju.reporting.labels import metric_label, percent

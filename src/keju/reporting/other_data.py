@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from keju.benchmarks import is_undeciphered, task, tasks
+from keju.definitions import is_undeciphered, task, tasks
 from keju.items import Item
 from keju.reporting.gather import Gathered, Run
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from msgspec import convert
 
-from keju.benchmarks import prompt_of, query_of
-from keju.benchmarks.wordings import Wording, own_wordings
+from keju.definitions import prompt_of, query_of
+from keju.definitions.wordings import Wording, own_wordings
 from keju.errors import KejuError
 from keju.items import Item, PromptScript
 from keju.reporting.gather import Gathered

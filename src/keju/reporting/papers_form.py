@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.reporting.cells import Cell
 
 Source = Literal["this run", "paper", "recomputed", "difference"]

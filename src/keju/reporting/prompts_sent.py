@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from keju.benchmarks import prompt_of
+from keju.definitions import prompt_of
 from keju.errors import KejuError
 from keju.items import OWN_READING, Item
 from keju.reporting.gather import PEOPLE, Asked, Gathered, Voice, reader_of_voice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from keju.benchmarks import query_of
+from keju.definitions import query_of
 from keju.items import Item, Response
 from keju.reporting.gather import Gathered
 from keju.reporting.labels import NOTHING, percent, task_name

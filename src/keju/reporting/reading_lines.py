@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from keju.benchmarks import query_of
+from keju.definitions import query_of
 from keju.items import PromptVariant, variant_of
 from keju.reporting.reading_errors import error_sentences
 from keju.reporting.reading_patterns import PatternCounts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
-from keju.benchmarks import is_blank
+from keju.definitions import is_blank
 from keju.items import Item, Response
 from keju.layout import ReadingPattern, bounds_of, reading_pattern
 from keju.reporting.labels import task_name

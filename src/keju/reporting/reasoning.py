@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.reporting.labels import percent
 from keju.runs import RunFolder
 from keju.scoring import Result, aggregate, stored_reasoned_scores

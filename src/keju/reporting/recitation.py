@@ -31,7 +31,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from keju.benchmarks import options_of, prompt_of, query_of
+from keju.definitions import options_of, prompt_of, query_of
 from keju.errors import KejuError
 from keju.items import Item
 from keju.metrics.shared_runs import longest_shared, shared_runs, stands_in

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from keju.benchmarks import is_undeciphered
+from keju.definitions import is_undeciphered
 from keju.files import FORMULA, write_atomic
 from keju.reporting.blank_pages import blank_page_rows
 from keju.reporting.labels import NOTHING

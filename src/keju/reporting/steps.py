@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple, get_args
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import PromptScript, PromptVariant, Protocol, Score, Setting
 from keju.reporting.cells import Cell
 from keju.reporting.gather import Gathered

@@ -20,7 +20,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
-from keju.benchmarks import OWN_BENCHMARK, query_of
+from keju.definitions import OWN_BENCHMARK, query_of
 from keju.items import Item, Response
 from keju.reporting.gather import Gathered
 from keju.reporting.roles import model_role

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from keju.benchmarks import benchmark_title, tasks
+from keju.definitions import benchmark_title, tasks
 from keju.items import Protocol
 from keju.reporting.cells import Cell, marks
 from keju.reporting.gather import Gathered, Voice

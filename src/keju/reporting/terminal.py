@@ -9,10 +9,10 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from keju.benchmarks import NO_REFERENCE, OWN_BENCHMARK, Query, Task, tasks
-from keju.benchmarks.blank import REASON as BLANK_PAGE
 from keju.datasets.distributions import told
 from keju.datasets.stats import Stats
+from keju.definitions import NO_REFERENCE, OWN_BENCHMARK, Query, Task, tasks
+from keju.definitions.blank import REASON as BLANK_PAGE
 from keju.errors import number_of, shortened
 from keju.items import PromptVariant, Protocol
 from keju.models import ModelKind

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from keju import __version__
-from keju.benchmarks import NO_REFERENCE, OWN_BENCHMARK, missing_reference, tasks
+from keju.definitions import NO_REFERENCE, OWN_BENCHMARK, missing_reference, tasks
 from keju.models import RESULTS
 from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise

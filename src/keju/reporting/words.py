@@ -13,7 +13,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Literal, get_args
 
-from keju.benchmarks import name_in_chinese, task
+from keju.definitions import name_in_chinese, task
 from keju.errors import UsageError
 from keju.scoring import metrics
 

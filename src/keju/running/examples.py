@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
-from keju.benchmarks import NO_REFERENCE, has_reference, is_blank, question_forms_of, task
-from keju.benchmarks.wordings import shots_of
+from keju.definitions import NO_REFERENCE, has_reference, is_blank, question_forms_of, task
+from keju.definitions.wordings import shots_of
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import OWN_READING, Example, Item, Request

@@ -7,9 +7,9 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from keju.benchmarks import prompt_of, query_of
 from keju.datasets.page_names import named_pages
 from keju.datasets.store import Dataset
+from keju.definitions import prompt_of, query_of
 from keju.errors import DataError
 from keju.items import Item
 from keju.models import ModelOptions, Shown

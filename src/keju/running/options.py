@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from keju.benchmarks import read_prompts
-from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
+from keju.definitions import read_prompts
+from keju.definitions.pair_forms import pair_form
 from keju.errors import UsageError
 from keju.items import Record
 from keju.models import Decoding, Fit, ModelOptions

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from keju.benchmarks.wordings import RELEASED, own_wordings
+from keju.definitions.wordings import RELEASED, own_wordings
 from keju.errors import UsageError
 from keju.models import Model, ModelOptions
 from keju.models.base import ENDPOINTS

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from keju.benchmarks import task
-from keju.benchmarks.pair_forms import PairForm, marked, pair_form
 from keju.datasets.store import Dataset
+from keju.definitions import task
+from keju.definitions.pair_forms import PairForm, marked, pair_form
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Request

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from keju.benchmarks import has_reference, task
-from keju.benchmarks.pair_forms import pair_form
 from keju.datasets.store import Dataset
+from keju.definitions import has_reference, task
+from keju.definitions.pair_forms import pair_form
 from keju.items import Item, Request, without_images
 from keju.models import Fit, Model
 from keju.running.box_conventions import check_models

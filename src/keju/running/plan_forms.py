@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
-from keju.benchmarks import task
-from keju.benchmarks.pair_forms import RANKERS, pair_form
+from keju.definitions import task
+from keju.definitions.pair_forms import RANKERS, pair_form
 from keju.items import Item
 from keju.models import Model
 from keju.running.pair_reducing import reduced

@@ -9,7 +9,7 @@ from importlib.resources import files
 
 import msgspec
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import UsageError
 from keju.models import Decoding
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE

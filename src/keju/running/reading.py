@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from keju.benchmarks import task
-from keju.benchmarks.wordings import RELEASED
+from keju.definitions import task
+from keju.definitions.wordings import RELEASED
 from keju.files import sha256_bytes
 from keju.items import (
     OWN_READING,

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from keju.benchmarks import Query, choices_of, prompt_of, query_of, task
-from keju.benchmarks.pair_forms import STEP as PAIRS_STEP
-from keju.benchmarks.pair_forms import asked_candidates, reduction_of
-from keju.benchmarks.wordings import worded
 from keju.datasets.store import Dataset
+from keju.definitions import Query, choices_of, prompt_of, query_of, task
+from keju.definitions.pair_forms import STEP as PAIRS_STEP
+from keju.definitions.pair_forms import asked_candidates, reduction_of
+from keju.definitions.wordings import worded
 from keju.errors import DataError
 from keju.items import TEXT_ONLY, TRUE_READING, Example, ImageRef, Item, PromptScript, Request
 from keju.running.selecting import NO_TRANSCRIPTION, Selection, Way, refusal, select

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from rich.console import Console
 
-from keju.benchmarks.pair_forms import pair_form, reduction_of
 from keju.datasets.store import Dataset
+from keju.definitions.pair_forms import pair_form, reduction_of
 from keju.errors import UsageError
 from keju.items import TRUE_READING, Item
 from keju.models import Model, ModelOptions, open_models, role_of

@@ -11,9 +11,9 @@ from typing import TypeVar, get_args
 from msgspec import field
 from msgspec.structs import asdict
 
-from keju.benchmarks import QuestionForms, query_of, question_forms_of, task
-from keju.benchmarks.pair_forms import pair_form
-from keju.benchmarks.wordings import RELEASED, not_worded, own_wordings, shots_of, wording
+from keju.definitions import QuestionForms, query_of, question_forms_of, task
+from keju.definitions.pair_forms import pair_form
+from keju.definitions.wordings import RELEASED, not_worded, own_wordings, shots_of, wording
 from keju.errors import UsageError
 from keju.files import sha256_bytes
 from keju.items import (
@@ -47,7 +47,7 @@ class Way(Record, frozen=True, kw_only=True):
     """One way of asking an item: the prompt variant, the box convention, and the round.
 
     `script` is that of Chinese prompts; a page's text is sent as it was transcribed. `wording` is
-    the name of a prompt wording (`keju.benchmarks.wordings`).
+    the name of a prompt wording (`keju.definitions.wordings`).
     `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
     benchmark's own.
     """

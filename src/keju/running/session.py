@@ -13,9 +13,9 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from keju import __version__
-from keju.benchmarks import texts_of
-from keju.benchmarks.wordings import own_wordings
 from keju.datasets.store import Dataset
+from keju.definitions import texts_of
+from keju.definitions.wordings import own_wordings
 from keju.errors import UsageError, number_of
 from keju.items import Item, Request, Response, Setting
 from keju.models import Model, plugins_of, role_of

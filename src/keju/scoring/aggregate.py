@@ -8,7 +8,7 @@ from statistics import fmean
 
 from msgspec import field
 
-from keju.benchmarks import Query, Task, means_of, task, tasks
+from keju.definitions import Query, Task, means_of, task, tasks
 from keju.items import (
     PromptScript,
     PromptVariant,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, TypeVar
 
-from keju.benchmarks import NO_REFERENCE, choices_of, options_of, query_of
+from keju.definitions import NO_REFERENCE, choices_of, options_of, query_of
 from keju.items import AnswerForm, Item, Response
 from keju.metrics import UndefinedMetricError
 from keju.metrics.boxes import BoxConvention, box_convention

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.benchmarks import Query, Task, tasks
+from keju.definitions import Query, Task, tasks
 from keju.items import Protocol, Record, Score
 from keju.scoring.aggregate import is_ratio_of_sums, metric_of_score, task_value
 from keju.statistics import (

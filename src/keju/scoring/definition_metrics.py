@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from keju.benchmarks import Definition, Query, Task, is_shipped
+from keju.definitions import Definition, Query, Task, is_shipped
 from keju.errors import DataError, shortened
 from keju.items import Protocol
 from keju.scoring.lookup import metric_of, metrics

@@ -8,7 +8,7 @@ from itertools import chain
 
 import msgspec
 
-from keju.benchmarks import official_number
+from keju.definitions import official_number
 from keju.items import PromptVariant, Score, variant_of
 from keju.scoring.aggregate import MeanResult, MetricResult, Result, TaskResult, aggregate
 from keju.scoring.reasoned import FORM

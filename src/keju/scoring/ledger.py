@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from keju.benchmarks import Query, Task, task
+from keju.definitions import Query, Task, task
 from keju.items import AnswerForm, Protocol, Record, Score
 from keju.scoring.aggregate import MetricResult, TaskResult, aggregate
 from keju.scoring.rules import lower_is_better, steps

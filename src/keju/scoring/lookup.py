@@ -7,7 +7,7 @@ from itertools import chain
 from typing import TypedDict
 
 from keju import __version__
-from keju.benchmarks import Query
+from keju.definitions import Query
 from keju.items import AnswerForm, Protocol
 from keju.scoring.metric import Metric, keju_metric, keju_metrics
 from keju.scoring.own_metrics import broken_plugins, own_metrics

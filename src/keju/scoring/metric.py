@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from keju.benchmarks import official_source
+from keju.definitions import official_source
 from keju.encoders import Encoders, Pair
 from keju.items import AnswerForm, Protocol
 from keju.metrics import PRF, prf

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from keju.benchmarks import Query, missing_reference, query_of
-from keju.benchmarks.pair_forms import asked_candidates, reduction_of
+from keju.definitions import Query, missing_reference, query_of
+from keju.definitions.pair_forms import asked_candidates, reduction_of
 from keju.items import Item, PromptVariant, Protocol, Score, Status, variant_of
 from keju.metrics import UndefinedMetricError
 from keju.metrics.ranking import Ranking, rank

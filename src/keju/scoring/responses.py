@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.benchmarks import Task, is_task_word, task_of_number, tasks, tasks_named
+from keju.definitions import Task, is_task_word, task_of_number, tasks, tasks_named
 from keju.errors import DataError
 from keju.files import read_json
 from keju.items import Failure, Item, Response, Status

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.benchmarks import Query, Task
+from keju.definitions import Query, Task
 from keju.errors import DataError
 from keju.items import AnswerForm, Protocol
 from keju.scoring.lookup import metric_of

@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of
-from keju.benchmarks.shared_answers import SharedAnswers
+from keju.definitions import query_of
+from keju.definitions.shared_answers import SharedAnswers
 from keju.encoders import Encoders
 from keju.errors import DataError
 from keju.files import read_jsonl

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from keju.benchmarks import missing_reference
+from keju.definitions import missing_reference
 from keju.encoders import Encoders
 from keju.errors import PrerequisiteError
 from keju.items import Item, Protocol, Response, Score

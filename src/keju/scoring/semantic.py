@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import chain
 from typing import NamedTuple
 
-from keju.benchmarks import has_reference
+from keju.definitions import has_reference
 from keju.encoders import ENCODERS, Encoders, Pair
 from keju.items import Item, Response
 from keju.metrics import UndefinedMetricError

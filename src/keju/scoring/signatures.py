@@ -6,7 +6,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from keju import __version__
-from keju.benchmarks.wordings import RELEASED
+from keju.definitions.wordings import RELEASED
 from keju.items import Protocol
 from keju.scoring.metric import Metric
 from keju.text import normalisation_signature

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task
+from keju.definitions import choices_of, options_of, prompt_of, query_of, task
 from keju.files import cell_text
 from keju.items import Item, Record, Response
 from keju.runs import FORMAT_1, RunFolder

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import msgspec
 
-from keju.benchmarks import prompt_of, tasks
-from keju.benchmarks.catalogue import box_format
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import prompt_of, tasks
+from keju.definitions.catalogue import box_format
 from keju.errors import DataError, UsageError
 from keju.items import AnswerForm, ImageRef, Item, Provenance
 from keju.web.acts import Acts

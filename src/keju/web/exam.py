@@ -7,7 +7,7 @@ from functools import cached_property
 
 import msgspec
 
-from keju.benchmarks import options_of, query_of, task
+from keju.definitions import options_of, query_of, task
 from keju.errors import DataError
 from keju.items import Item, Request
 from keju.running.requests import request_count, request_for, requests_for

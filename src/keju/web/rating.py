@@ -10,7 +10,7 @@ from functools import cache
 
 import msgspec
 
-from keju.benchmarks import prompt_of, task
+from keju.definitions import prompt_of, task
 from keju.errors import UsageError
 from keju.files import cell_text, sha256_bytes
 from keju.items import Record

@@ -8,10 +8,10 @@ from typing import get_args
 import msgspec
 from msgspec import structs
 
-from keju.benchmarks import prompt_of, query_of, task
 from keju.building.drafting.templates import known_of
 from keju.building.review_form import ReviewForm, Scale, review_form
 from keju.building.reviewing import Decision, Mended, Verdict, on_one_text, seal_of
+from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError
 from keju.items import Item
 from keju.web.acts import Act, Acts

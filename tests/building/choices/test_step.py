@@ -12,10 +12,10 @@ from builds import bench_over, keju
 from making import picture
 from planted import CALLIGRAPHERS
 
-from keju.benchmarks import prompt_of
 from keju.building.choices.step import MakeChoicesSettings, make_choices_of_items
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
+from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
 from keju.items import Item
 

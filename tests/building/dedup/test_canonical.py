@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from keju.benchmarks import prompt_of, task
 from keju.building.dedup.canonical import canonical, folded, same_answer
+from keju.definitions import prompt_of, task
 from keju.items import Box, Item
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contract_tables import has_prompt, pixels, releases
 from contracting import Contract, Exchanged, compared
 
-from keju.benchmarks import prompt_of
 from keju.datasets.store import Dataset
+from keju.definitions import prompt_of
 
 SCRIPT = """\
 import hashlib, json, sys

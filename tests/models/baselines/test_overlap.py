@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import AnswerForm, Item, Request
 from keju.models import ModelOptions, open_model
 from keju.models.base import Answer

@@ -21,7 +21,7 @@ import polars as pl
 from released import picture, put
 from workbooks import write_workbook
 
-from keju.benchmarks import Task, tasks
+from keju.definitions import Task, tasks
 from keju.text import in_script
 from layouts import Evidence, Layout
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 import msgspec
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import DataError
 from keju.items import Item
 from keju.text import simplified_reference

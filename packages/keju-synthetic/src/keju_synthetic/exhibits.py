@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Line
 from keju.text import simplified_reference

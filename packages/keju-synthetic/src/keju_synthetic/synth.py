@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import PIL
 
-from keju.benchmarks import tasks
 from keju.datasets.store import DatasetManifest, DatasetWriter
+from keju.definitions import tasks
 from keju.errors import DataError
 from keju.files import write_json
 from keju.items import Item, Record

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from keju.benchmarks import prompt_of, task
 from keju.datasets.checks import check_item
 from keju.datasets.store import Dataset
+from keju.definitions import prompt_of, task
 from keju.errors import DataError
 from keju.items import Item
 from keju_synthetic import build_synth

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import DataError
 from keju.text import simplified_reference
 from keju_synthetic.pictures.illustrations import SCENES as CUT

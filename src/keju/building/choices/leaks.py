@@ -11,10 +11,10 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from keju.benchmarks import options_of
 from keju.building.choices.guessing import blind_hits
 from keju.building.choices.making import plain
 from keju.building.releasing.splitting import group_of
+from keju.definitions import options_of
 from keju.errors import number_of
 from keju.items import Item
 from keju.statistics import group_bootstrap, holm

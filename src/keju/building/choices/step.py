@@ -10,13 +10,13 @@ from typing import Annotated, NamedTuple
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import prompt_of, query_of, task
 from keju.building.bench import Bench
 from keju.building.choices.leaks import LeakCheck, OptionUse, check_choices, option_uses, told
 from keju.building.choices.making import Asked, Choice, make_choices
 from keju.building.dedup.canonical import canonical
 from keju.building.dedup.subjects import picture_of
 from keju.building.step import Settings, Step
+from keju.definitions import prompt_of, query_of, task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 

@@ -10,12 +10,12 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.controls.altering import Alphabet, Alteration, altered
 from keju.building.lots import outside
 from keju.building.step import Settings, Step
 from keju.datasets.line_kinds import FLOW
+from keju.definitions import query_of
 from keju.errors import DataError, number_of
 from keju.items import Item
 from keju.scoring.recital import CONTROL, CONTROL_OF, WRONG_PAGE

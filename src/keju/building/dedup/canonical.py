@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
-from keju.benchmarks import options_of, query_of
+from keju.definitions import options_of, query_of
 from keju.items import Item
 from keju.text.normalise import normalise
 from keju.text.widths import narrowed

@@ -13,7 +13,6 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.dedup.alike import ALIKE, Likeness, PicturePair, likeness_of
 from keju.building.dedup.best import best
@@ -24,6 +23,7 @@ from keju.building.dedup.groups import Links, keeper
 from keju.building.dedup.renderings import Hashes, Picture, hashes_of, near_hashes
 from keju.building.dedup.subjects import CLUSTER, picture_of, short
 from keju.building.step import Settings, Step
+from keju.definitions import query_of
 from keju.errors import DataError, number_of
 from keju.files import sha256_bytes
 from keju.images import open_image

@@ -8,11 +8,11 @@ from string import ascii_uppercase
 import numpy as np
 from msgspec.structs import replace
 
-from keju.benchmarks import task as declared
 from keju.building.drafting.pages import Page
 from keju.building.drafting.replies import Value, Values, listed
 from keju.building.drafting.templates import Kind
 from keju.building.releasing.splitting import group_of
+from keju.definitions import task as declared
 from keju.items import Item, Line
 
 _METADATA = "metadata."

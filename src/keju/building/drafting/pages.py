@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from keju.benchmarks import prompt_of
-from keju.benchmarks import task as declared
 from keju.building.drafting.replies import Value, Values
 from keju.building.drafting.templates import KNOWN, Kind, Stage, Templates
+from keju.definitions import prompt_of
+from keju.definitions import task as declared
 from keju.items import ImageRef, Item, Request
 from keju.running.sealing import seal_of, without_marks
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.benchmarks import task as declared
 from keju.building.bench import Bench
 from keju.building.drafting.asking import Drafting, DraftSettings, Unused
 from keju.building.drafting.making import item_of, read_item
@@ -14,6 +13,7 @@ from keju.building.drafting.pages import Page, asked_of, pages_of, question_of, 
 from keju.building.drafting.replies import Values, refused, taken, unfit
 from keju.building.drafting.templates import Kind, Templates, read_templates, shown_from
 from keju.building.step import Step
+from keju.definitions import task as declared
 from keju.errors import DataError, UsageError, number_of, unknown_name
 from keju.items import Item, Request
 from keju.models import role_of

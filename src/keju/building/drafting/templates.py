@@ -11,7 +11,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct, field
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.errors import UsageError
 from keju.files import read_toml, sha256_bytes
 from keju.items import Item

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from keju.benchmarks import query_of
 from keju.building.bench import Bench
+from keju.definitions import query_of
 from keju.files import sha256_bytes
 from keju.images import open_image
 from keju.items import Item

@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from keju.benchmarks import task, tasks
 from keju.building.markdown import cell, table
 from keju.building.releasing.licences import licence_table
 from keju.datasets.store import DatasetManifest
+from keju.definitions import task, tasks
 from keju.errors import number_of
 from keju.items import Item
 

@@ -24,7 +24,6 @@ import polars as pl
 from msgspec import Meta
 from msgspec.structs import replace
 
-from keju.benchmarks import NO_REFERENCE, prompt_of, task
 from keju.building.bench import Bench
 from keju.building.markdown import cell
 from keju.building.releasing import RELEASE, card, croissant
@@ -39,6 +38,7 @@ from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.datasets.writers.parquet import write_parquet
+from keju.definitions import NO_REFERENCE, prompt_of, task
 from keju.errors import DataError, UsageError, number_of
 from keju.files import sha256_file, write_atomic, write_json
 from keju.items import Item

@@ -10,10 +10,10 @@ import numpy as np
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import has_reference, task
 from keju.building.bench import Bench
 from keju.building.dedup.components import Joined
 from keju.building.step import Settings, Step
+from keju.definitions import has_reference, task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of
 from keju.building.reviewing.verdicts import Verdict
+from keju.definitions import query_of
 from keju.errors import DataError, UsageError
 from keju.items import Item, Line
 

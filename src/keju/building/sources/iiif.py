@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 
 from msgspec import Meta, Struct
 
-from keju.benchmarks import OWN_PAGE, Task, task
 from keju.building.bench import TABLES
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.fetching import Fetcher, NotNowError, host_of
@@ -20,6 +19,7 @@ from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
 from keju.datasets.store import DatasetWriter
+from keju.definitions import OWN_PAGE, Task, task
 from keju.errors import DataError, UsageError, number_of
 from keju.files import read_json, sha256_bytes
 from keju.items import Item, Provenance

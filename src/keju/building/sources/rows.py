@@ -14,7 +14,6 @@ from typing import Annotated, Literal, NamedTuple
 
 from msgspec import Meta, Struct, field
 
-from keju.benchmarks import Task, options_in, prompt_of, task
 from keju.building.bench import TABLES
 from keju.building.drafting.templates import DESCRIPTION, KEYWORDS, NOTES
 from keju.building.settings import FaultsError, gathering
@@ -26,6 +25,7 @@ from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.mcs_bench.choices import with_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
+from keju.definitions import Task, options_in, prompt_of, task
 from keju.errors import DataError, UsageError, number_of, shortened, unknown_name
 from keju.items import Item, Provenance
 

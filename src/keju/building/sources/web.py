@@ -15,7 +15,6 @@ from typing import Annotated
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import task
 from keju.building.bench import TABLES
 from keju.building.drafting.templates import NOTES
 from keju.building.sources.base import Site, SourceForm, writing
@@ -23,6 +22,7 @@ from keju.building.sources.saved_pages import SavedPage, image_of, read_saved, s
 from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, source_bytes
+from keju.definitions import task
 from keju.errors import DataError, KejuError, UsageError, number_of
 from keju.images import probe_image
 from keju.items import Item, Provenance

@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.step import Settings, Step
+from keju.definitions import query_of
 from keju.errors import number_of
 from keju.items import AnswerForm, Item
 from keju.text.punctuation import Quotes, chinese_punctuation

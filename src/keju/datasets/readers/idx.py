@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from keju.benchmarks import task
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -26,6 +25,7 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.listing import Listing
 from keju.datasets.store import DatasetWriter
+from keju.definitions import task
 from keju.errors import DataError
 from keju.items import Item
 

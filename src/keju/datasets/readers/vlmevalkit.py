@@ -12,7 +12,6 @@ from typing import TextIO
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks import Task, query_of, task, tasks
 from keju.datasets.readers.base import Detection, Options, Reader, files_under, source_bytes
 from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.image_lookup import image_below
@@ -23,6 +22,7 @@ from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.readers.tables import MAX_CELL, Row, delimited
 from keju.datasets.store import DatasetWriter
 from keju.datasets.vlmevalkit import HEADS, OURS, cells_of, item_in
+from keju.definitions import Task, query_of, task, tasks
 from keju.errors import DataError, UsageError, shortened
 from keju.items import ImageRef, Item
 

@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from keju.benchmarks import prompt_of
 from keju.datasets.store import Dataset
 from keju.datasets.writers.base import Holder, Writer, copy_image, not_a_question_of
+from keju.definitions import prompt_of
 from keju.errors import DataError, number_of
 from keju.files import write_atomic
 from keju.items import Item

@@ -10,10 +10,10 @@ from string import ascii_uppercase
 
 import msgspec
 
-from keju.benchmarks import task
 from keju.datasets.store import Dataset
 from keju.datasets.vlmevalkit import HEADS, cells_of
 from keju.datasets.writers.base import Holder, Writer
+from keju.definitions import task
 from keju.items import Item
 
 LAYOUT = """\

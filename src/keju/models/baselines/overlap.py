@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from keju.benchmarks import options_in
+from keju.definitions import options_in
 from keju.items import Request
 from keju.models.base import Answer, ModelOptions
 from keju.models.baselines.base import Baseline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from keju.benchmarks import Query, task
+from keju.definitions import Query, task
 from keju.items import TRUE_READING, Request
 from keju.text import counted
 

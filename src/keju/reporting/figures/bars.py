@@ -8,8 +8,8 @@ from statistics import fmean
 
 import altair as alt
 
-from keju.benchmarks import options_of
 from keju.datasets.readers.obi.classes import MIXED
+from keju.definitions import options_of
 from keju.items import Score
 from keju.published import Column, published_tables
 from keju.reporting.difficulty import option_errors

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import altair as alt
 import polars as pl
 
-from keju.benchmarks import task
 from keju.datasets.stats import OVERALL, Stats
+from keju.definitions import task
 from keju.published import Column, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import data, distinct, heading

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.reporting.figures.figure import AnyChart, Row
 from keju.reporting.figures.theme import INK, OWN, PAPER, PAPERS, PAPERS_MARK
 from keju.reporting.gather import Gathered

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import altair as alt
 
-from keju.benchmarks import task
+from keju.definitions import task
 from keju.items import Setting
 from keju.published import published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn

@@ -10,7 +10,7 @@ from statistics import fmean, pvariance
 import altair as alt
 from PIL import Image
 
-from keju.benchmarks import options_of, prompt_of, task
+from keju.definitions import options_of, prompt_of, task
 from keju.images import thumbnail
 from keju.reporting.answer_text import answer_shown
 from keju.reporting.figures.breaking import wrapped

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import altair as alt
 
-from keju.benchmarks import OWN_BENCHMARK
+from keju.definitions import OWN_BENCHMARK
 from keju.items import Protocol
 from keju.published import published_model, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import altair as alt
 import numpy as np
 
-from keju.benchmarks import OWN_BENCHMARK, benchmark_title, task, tasks
+from keju.definitions import OWN_BENCHMARK, benchmark_title, task, tasks
 from keju.items import Protocol
 from keju.published import AVERAGE, papers, published_tables, published_values
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn

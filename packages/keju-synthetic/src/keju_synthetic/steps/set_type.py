@@ -15,10 +15,10 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from keju.benchmarks import query_of
 from keju.building.bench import Bench
 from keju.building.step import Settings, Step
 from keju.datasets.pages import TextChoice, chosen
+from keju.definitions import query_of
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item, Line
 from keju.scoring.recital import CONTROL_OF

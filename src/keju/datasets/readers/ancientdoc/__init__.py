@@ -7,7 +7,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.benchmarks import task as find_task
 from keju.datasets.newlines import OPTION as NEWLINES_OPTION
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.ancientdoc.columns import QA_TASKS, TEXT_TASKS, WIDE_FIELDS
@@ -27,6 +26,7 @@ from keju.datasets.readers.ancientdoc.wide import WideTable
 from keju.datasets.readers.base import Options, Reader, flag, listed
 from keju.datasets.readers.records import Pictures, image_roots
 from keju.datasets.store import DatasetWriter
+from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 

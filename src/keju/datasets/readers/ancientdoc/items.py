@@ -9,10 +9,10 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.benchmarks import Task, tasks
 from keju.datasets.readers.ancientdoc.strata import as_printed
 from keju.datasets.readers.base import plain_name
 from keju.datasets.readers.records import Place
+from keju.definitions import Task, tasks
 from keju.errors import DataError
 from keju.items import ImageRef, Item
 

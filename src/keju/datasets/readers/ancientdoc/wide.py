@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from keju.benchmarks import task as find_task
 from keju.datasets.newlines import Newlines
 from keju.datasets.readers.ancientdoc.columns import (
     QA_TASKS,
@@ -30,6 +29,7 @@ from keju.datasets.readers.metadata import metadata_of, other_metadata
 from keju.datasets.readers.records import JsonObject, Place, map_fields, text_of
 from keju.datasets.readers.tables import Row
 from keju.datasets.store import DatasetWriter
+from keju.definitions import task as find_task
 from keju.errors import DataError, number_of, shortened
 from keju.items import Item
 

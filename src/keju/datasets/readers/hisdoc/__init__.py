@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from keju.benchmarks import OWN_PAGE, Task
 from keju.datasets.pages import Page, page_in_reading_order
 from keju.datasets.readers.base import (
     Detection,
@@ -26,6 +25,7 @@ from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.pages.page_items import transcription_task
 from keju.datasets.store import DatasetWriter
+from keju.definitions import OWN_PAGE, Task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS
 from keju.items import Item

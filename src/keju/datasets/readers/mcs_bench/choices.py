@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
-from keju.benchmarks import Task, options_in
 from keju.datasets.readers.base import listed
 from keju.datasets.readers.mcs_bench.words import plain
 from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.definitions import Task, options_in
 from keju.errors import DataError
 from keju.text import in_script
 

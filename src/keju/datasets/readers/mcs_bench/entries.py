@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from keju.benchmarks import Task, is_task_word
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.mcs_bench.choices import options_from
 from keju.datasets.readers.mcs_bench.conversations import without_conversation
@@ -24,6 +23,7 @@ from keju.datasets.readers.mcs_bench.words import (
     within,
 )
 from keju.datasets.readers.records import JsonObject, Place, text_of
+from keju.definitions import Task, is_task_word
 from keju.errors import DataError, number_of
 from keju.items import Script
 

@@ -9,7 +9,6 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
-from keju.benchmarks import Task
 from keju.datasets.readers.base import Options, files_under, listed, source_bytes
 from keju.datasets.readers.image_lookup import MOST_FILES, ImageIndex, decoded_image, image_below
 from keju.datasets.readers.import_log import import_log
@@ -17,6 +16,7 @@ from keju.datasets.readers.mcs_bench.entries import Entry
 from keju.datasets.readers.mcs_bench.words import domains_in, tasks_of_path
 from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.store import DatasetWriter
+from keju.definitions import Task
 from keju.errors import DataError, number_of, shortened
 from keju.files import sha256_bytes
 from keju.images import EXTENSIONS

@@ -8,7 +8,6 @@ from string import ascii_uppercase
 
 from msgspec.structs import replace
 
-from keju.benchmarks import Task, options_in, query_of
 from keju.datasets.readers.mcs_bench.choices import (
     Choice,
     first_index,
@@ -17,6 +16,7 @@ from keju.datasets.readers.mcs_bench.choices import (
     with_options,
 )
 from keju.datasets.readers.mcs_bench.entries import Entry
+from keju.definitions import Task, options_in, query_of
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance, Script
 from keju.text import in_script

@@ -9,8 +9,8 @@ from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple, TypeVar
 
-from keju.benchmarks import Task, tasks
 from keju.datasets.readers.base import plain_name
+from keju.definitions import Task, tasks
 from keju.items import Script
 from keju.text import in_script
 

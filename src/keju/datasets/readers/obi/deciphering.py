@@ -8,7 +8,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.benchmarks.undeciphered import MARK
 from keju.datasets.readers.base import Options, Reader, listed, plain_file, source_bytes
 from keju.datasets.readers.obi.characters import Character, of_table, of_tree
 from keju.datasets.readers.obi.class_detection import detect_characters
@@ -30,6 +29,7 @@ from keju.datasets.readers.obi.sources import (
 from keju.datasets.readers.obi.tree import as_released
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
+from keju.definitions.undeciphered import MARK
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Item
 

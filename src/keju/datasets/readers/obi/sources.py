@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.benchmarks import Task, task
 from keju.datasets.readers.base import Options, check_name, image_files, listed, plain_name
 from keju.datasets.readers.listing import is_litter
 from keju.datasets.readers.obi.releases import release_of
 from keju.datasets.store import DatasetWriter
+from keju.definitions import Task, task
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item, Record

@@ -7,7 +7,6 @@ from pathlib import Path, PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.benchmarks import OWN_PAGE, as_blank, prompt_of, task
 from keju.datasets.readers.base import (
     Detection,
     Options,
@@ -29,6 +28,7 @@ from keju.datasets.readers.pages.scans import Pages, Scan, Texts, images_of, pag
 from keju.datasets.readers.pages.unpaired import Unpaired
 from keju.datasets.readers.words import import_command
 from keju.datasets.store import DatasetWriter
+from keju.definitions import OWN_PAGE, as_blank, prompt_of, task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS, decoding, open_header
 from keju.items import Item

@@ -9,8 +9,6 @@ from typing import Protocol, TypedDict, Unpack, cast
 
 import msgspec
 
-from keju.benchmarks import OWN_PAGE, Task, as_blank
-from keju.benchmarks import task as find_task
 from keju.datasets.line_kinds import parse_kinds, says_something, states_kind
 from keju.datasets.pages import (
     OrderChoice,
@@ -33,6 +31,8 @@ from keju.datasets.readers.base import (
 )
 from keju.datasets.readers.pages.xml_roots import COMPANIONS, root_of_bytes
 from keju.datasets.store import DatasetWriter
+from keju.definitions import OWN_PAGE, Task, as_blank
+from keju.definitions import task as find_task
 from keju.errors import DataError, UsageError, number_of
 from keju.images import EXTENSIONS
 from keju.items import ImageRef, Item, Line, LineKind, Record

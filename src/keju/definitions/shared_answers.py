@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.benchmarks.pair_forms import asked_candidates, reduction_of
-from keju.benchmarks.wordings import RELEASED, wording, wordings
+from keju.definitions.pair_forms import asked_candidates, reduction_of
+from keju.definitions.wordings import RELEASED, wording, wordings
 from keju.items import Item, Response
 
 

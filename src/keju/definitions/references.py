@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from keju.benchmarks.blank import REASON as BLANK_PAGE
-from keju.benchmarks.blank import is_blank
-from keju.benchmarks.catalogue import task
-from keju.benchmarks.prompts import query_of
-from keju.benchmarks.undeciphered import REASON, is_undeciphered
+from keju.definitions.blank import REASON as BLANK_PAGE
+from keju.definitions.blank import is_blank
+from keju.definitions.catalogue import task
+from keju.definitions.prompts import query_of
+from keju.definitions.undeciphered import REASON, is_undeciphered
 from keju.items import Item
 
 NO_REFERENCE = "no reference"

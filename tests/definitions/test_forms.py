@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from keju.benchmarks import QuestionForms, question_form, question_forms_of
+from keju.definitions import QuestionForms, question_form, question_forms_of
 from keju.errors import UsageError
 from keju.items import Item
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import msgspec
 from msgspec.structs import replace
 
-from keju.benchmarks.catalogue import task
-from keju.benchmarks.prompts import BLANK
-from keju.benchmarks.tasks import Query, Task
-from keju.benchmarks.wordings import WordedPrompt, Wording, declare
+from keju.definitions.catalogue import task
+from keju.definitions.prompts import BLANK
+from keju.definitions.tasks import Query, Task
+from keju.definitions.wordings import WordedPrompt, Wording, declare
 from keju.errors import DataError, UsageError
 from keju.files import read_toml
 from keju.metrics.boxes import box_convention

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import (
+from keju.definitions import (
     official_number,
     printed_metrics,
     prompt_of,
@@ -16,7 +16,7 @@ from keju.benchmarks import (
     task_row,
     tasks,
 )
-from keju.benchmarks.tasks import Task
+from keju.definitions.tasks import Task
 from keju.errors import UsageError
 from keju.items import Item
 

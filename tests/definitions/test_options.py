@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import options_in
+from keju.definitions import options_in
 
 FOUR = ("甲", "乙", "丙", "丁")
 

@@ -1,7 +1,7 @@
 """What a model is asked, to the letter.
 
 `prompts.json` holds the prompt of every query for one made-up item. After a wanted change write
-it anew with ``KEJU_WRITE_PROMPTS=1 pytest tests/benchmarks/test_prompts.py`` and read the diff.
+it anew with ``KEJU_WRITE_PROMPTS=1 pytest tests/definitions/test_prompts.py`` and read the diff.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import choices_of, options_of, prompt_of, query_of, task, tasks
+from keju.definitions import choices_of, options_of, prompt_of, query_of, task, tasks
 from keju.errors import DataError
 from keju.items import Item
 from keju.text import in_script, is_han

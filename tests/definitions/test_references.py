@@ -6,9 +6,9 @@ import pytest
 from msgspec.structs import replace
 from unreferenced import BOX, QUERIES, REF, asked, said, without
 
-from keju.benchmarks import NO_REFERENCE, Query, Task, has_reference, missing_reference
-from keju.benchmarks.references import NO_BOXES
 from keju.datasets.checks import check_item, unscored
+from keju.definitions import NO_REFERENCE, Query, Task, has_reference, missing_reference
+from keju.definitions.references import NO_BOXES
 from keju.items import Item
 from keju.scoring import aggregate
 from keju.scoring.case import Case, Flaw

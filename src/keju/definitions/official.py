@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from keju.benchmarks.prompts import query_of
+from keju.definitions.prompts import query_of
 from keju.items import Item
 
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeVar, cast, get_args
 import msgspec
 from msgspec import field
 
-from keju.benchmarks.tasks import CountKind, Query, Task
+from keju.definitions.tasks import CountKind, Query, Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import parse_toml
 from keju.items import AnswerForm, Record

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import (
+from keju.definitions import (
     benchmark,
     benchmark_title,
     definitions,
@@ -18,9 +18,9 @@ from keju.benchmarks import (
     tasks,
     texts_of,
 )
-from keju.benchmarks.draft import sample_prompts, write_draft
+from keju.definitions.draft import sample_prompts, write_draft
 from keju.errors import DataError, KejuError, UsageError
-from keju.registry import PluginError
+from keju.registry import PluginError, shipped_folders
 from keju.scoring import check_metrics
 
 TEXT = """
@@ -181,7 +181,7 @@ def test_a_shipped_name_with_another_content_is_refused() -> None:
 
 
 def test_a_copy_of_a_shipped_definition_is_accepted() -> None:
-    text = (Path(registry.__file__).parent / "data" / "ancientdoc.toml").read_text("utf-8")
+    text = (shipped_folders()[1] / "benchmark.toml").read_text("utf-8")
     assert know(f"# copied\n{text}", "copy.toml") == benchmark("AncientDoc")
 
 

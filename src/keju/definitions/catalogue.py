@@ -11,9 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, TypedDict
 
-from keju.benchmarks import registry
-from keju.benchmarks.definitions import Definition, Mean
-from keju.benchmarks.tasks import CountKind, Task
+from keju.definitions import registry
+from keju.definitions.definition import Definition, Mean
+from keju.definitions.tasks import CountKind, Task
 from keju.errors import UsageError
 from keju.files import read_toml
 from keju.items import Protocol
@@ -202,7 +202,7 @@ def box_format(convention: str) -> str:
 
 @cache
 def _box_formats() -> dict[Literal["axes", "scale"], dict[str, str]]:
-    file = files("keju.benchmarks").joinpath("data", "box_formats.toml")
+    file = files("keju.definitions").joinpath("data", "box_formats.toml")
     return read_toml(Path(str(file)), dict[Literal["axes", "scale"], dict[str, str]])
 
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from keju.benchmarks.catalogue import task
-from keju.benchmarks.forms import question_form
+from keju.definitions.catalogue import task
+from keju.definitions.forms import question_form
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
 from keju.items import Item
@@ -173,7 +173,7 @@ def wordings() -> Mapping[str, Wording]:
     Raises:
         DataError: the file is not what it must be.
     """
-    text = files("keju.benchmarks").joinpath("data", _FILE).read_text("utf-8")
+    text = files("keju.definitions").joinpath("data", _FILE).read_text("utf-8")
     try:
         found = msgspec.convert(tomllib.loads(text), dict[str, Wording])
         for each in found.values():

@@ -8,9 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.benchmarks.definitions import Definition, parse_definition
-from keju.benchmarks.prompts import fill
-from keju.benchmarks.tasks import Query, Task
+from keju.definitions.definition import Definition, parse_definition
+from keju.definitions.prompts import fill
+from keju.definitions.tasks import Query, Task
 from keju.errors import UsageError
 from keju.files import write_atomic
 from keju.items import Item
@@ -37,7 +37,7 @@ def write_draft(name: str, path: Path) -> None:
     """
     if path.exists():
         raise UsageError(f"{path}: exists already. Choose another -o FILE, or remove it")
-    text = files("keju.benchmarks").joinpath("data", "draft.toml").read_text("utf-8")
+    text = files("keju.definitions").joinpath("data", "draft.toml").read_text("utf-8")
     if not re.fullmatch(r"\w[\w .-]{0,63}", name):
         raise UsageError(
             f"the name {name!r} is not usable. Use letters, digits, spaces, points and hyphens"

@@ -11,9 +11,9 @@ from commanding import keju
 from making import picture
 from serving import Chat
 
-from keju.benchmarks import prompt_of
-from keju.benchmarks.wordings import not_worded, wording, wordings
 from keju.datasets.store import Dataset, DatasetWriter
+from keju.definitions import prompt_of
+from keju.definitions.wordings import not_worded, wording, wordings
 from keju.errors import UsageError
 from keju.items import Box, Item
 from keju.models import ModelOptions

@@ -1,6 +1,6 @@
 """The benchmarks that are known in this process: shipped, read from files, or installed.
 
-- keju ships definitions as data of this package.
+- keju ships those of the folders in `keju.benchmarks`, and one for anybody's own pages.
 - `load_benchmark` reads the file that a user names. Datasets and runs contain the definitions of
   their own benchmarks, which are read when they are opened (`know`).
 - An installed distribution provides one through the entry-point group ``keju.benchmarks``. It is
@@ -20,11 +20,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
-from keju.benchmarks.definitions import Definition, parse_definition
-from keju.benchmarks.tasks import Task
+from keju.definitions.definition import Definition, parse_definition
+from keju.definitions.tasks import Task
 from keju.errors import DataError, UsageError, shortened
 from keju.files import toml_text
-from keju.registry import PluginError, has_plugin_file
+from keju.registry import PluginError, has_plugin_file, shipped_folders
 
 ENTRY_POINTS = "keju.benchmarks"
 """The entry-point group of installed definitions.
@@ -36,7 +36,7 @@ arguments that returns the path of the definition file.
 FILE = "benchmark.toml"
 """The usual name of a definition file."""
 
-_SHIPPED = ("mcs_bench.toml", "ancientdoc.toml", "obi_bench.toml", "pages.toml")
+_OWN_PAGES = "pages.toml"
 _NOT_ONE = "not a benchmark definition"
 
 
@@ -149,10 +149,11 @@ def texts_of(names: Iterable[str]) -> dict[str, str]:
 
 def _all() -> dict[str, Known]:
     if not _known:
-        folder = files("keju.benchmarks").joinpath("data")
-        for name in _SHIPPED:
-            text = folder.joinpath(name).read_text("utf-8")
-            _add(Known(parse_definition(text, name, published=True), text, "keju", shipped=True))
+        own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)
+        for file in (*(each.joinpath(FILE) for each in shipped_folders()), own_pages):
+            text = file.read_text("utf-8")
+            read = parse_definition(text, file.name, published=True)
+            _add(Known(read, text, "keju", shipped=True))
     return _known
 
 

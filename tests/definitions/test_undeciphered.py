@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from released import picture, put, table
 from serving import Chat
 
-from keju.benchmarks import NO_REFERENCE, is_undeciphered, missing_reference
-from keju.benchmarks.undeciphered import MARK, REASON
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
+from keju.definitions import NO_REFERENCE, is_undeciphered, missing_reference
+from keju.definitions.undeciphered import MARK, REASON
 from keju.reporting.gather import gather
 from keju.runs import RunFolder
 from keju.scoring import aggregate, read_scores, score_run

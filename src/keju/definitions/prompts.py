@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from string import ascii_uppercase
 
-from keju.benchmarks.catalogue import box_format, task
-from keju.benchmarks.options import MAX_OPTIONS, options_in
-from keju.benchmarks.tasks import Query
-from keju.benchmarks.wordings import RELEASED, worded
+from keju.definitions.catalogue import box_format, task
+from keju.definitions.options import MAX_OPTIONS, options_in
+from keju.definitions.tasks import Query
+from keju.definitions.wordings import RELEASED, worded
 from keju.errors import DataError, UsageError
 from keju.items import Item, PromptScript
 from keju.text import in_script

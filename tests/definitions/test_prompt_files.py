@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from keju.benchmarks import prompt_of, read_prompts, task
-from keju.benchmarks.wordings import declare, wording
+from keju.definitions import prompt_of, read_prompts, task
+from keju.definitions.wordings import declare, wording
 from keju.errors import DataError
 from keju.items import Item
 

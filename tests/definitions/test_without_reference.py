@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from serving import Chat
 from unreferenced import QUERIES, asked, without
 
-from keju.benchmarks import NO_REFERENCE, has_reference
 from keju.cli import app
 from keju.datasets.store import Dataset, DatasetWriter
 from keju.datasets.validate import validate
+from keju.definitions import NO_REFERENCE, has_reference
 from keju.errors import KejuError
 from keju.items import Item
 from keju.runs import RunFolder

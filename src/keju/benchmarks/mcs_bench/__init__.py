@@ -1,0 +1,4 @@
+"""MCS-Bench (45 tasks, 7 domains)."""
+
+PROVIDES: dict[str, dict[str, str]] = {}
+"""What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``."""

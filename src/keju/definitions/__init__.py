@@ -1,0 +1,96 @@
+"""What is asked: the definitions of benchmarks and their tasks, as data."""
+
+from keju.definitions.blank import as_blank, is_blank, status_for
+from keju.definitions.catalogue import (
+    OWN_BENCHMARK,
+    OWN_PAGE,
+    TaskRow,
+    benchmark,
+    benchmark_title,
+    has_task,
+    is_task_word,
+    means_of,
+    name_in_chinese,
+    official_number,
+    official_source,
+    printed_metrics,
+    published_tasks,
+    task,
+    task_of_number,
+    task_row,
+    tasks,
+    tasks_named,
+)
+from keju.definitions.definition import Definition, Mean, parse_definition
+from keju.definitions.forms import (
+    QuestionForm,
+    QuestionForms,
+    question_form,
+    question_forms_of,
+)
+from keju.definitions.official import without_official
+from keju.definitions.options import options_in
+from keju.definitions.prompt_files import read_prompts
+from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
+from keju.definitions.references import NO_REFERENCE, has_reference, missing_reference
+from keju.definitions.registry import (
+    definitions,
+    is_shipped,
+    know,
+    know_all_installed,
+    load_benchmark,
+    texts_of,
+)
+from keju.definitions.tasks import CountKind, Query, Task
+from keju.definitions.undeciphered import is_undeciphered
+
+__all__ = [
+    "NO_REFERENCE",
+    "OWN_BENCHMARK",
+    "OWN_PAGE",
+    "CountKind",
+    "Definition",
+    "Mean",
+    "Query",
+    "QuestionForm",
+    "QuestionForms",
+    "Task",
+    "TaskRow",
+    "as_blank",
+    "benchmark",
+    "benchmark_title",
+    "choices_of",
+    "definitions",
+    "has_reference",
+    "has_task",
+    "is_blank",
+    "is_shipped",
+    "is_task_word",
+    "is_undeciphered",
+    "know",
+    "know_all_installed",
+    "load_benchmark",
+    "means_of",
+    "missing_reference",
+    "name_in_chinese",
+    "official_number",
+    "official_source",
+    "options_in",
+    "options_of",
+    "parse_definition",
+    "printed_metrics",
+    "prompt_of",
+    "published_tasks",
+    "query_of",
+    "question_form",
+    "question_forms_of",
+    "read_prompts",
+    "status_for",
+    "task",
+    "task_of_number",
+    "task_row",
+    "tasks",
+    "tasks_named",
+    "texts_of",
+    "without_official",
+]
