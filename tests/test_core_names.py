@@ -1,0 +1,242 @@
+"""Only the folders of `keju.benchmarks` know a published benchmark and its tasks by name."""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import keju
+from keju.definitions import published_tasks
+from keju.registry import shipped_folders
+
+CORE = Path(keju.__file__).parent
+NAMED = re.compile(r"mcs[-_ ]?bench|ancient[-_ ]?doc|obi[-_ ]?bench", re.IGNORECASE)
+TEXTS = {".py", ".toml", ".csv", ".j2", ".js", ".css", ".json", ".svg", ".txt"}
+OUTSIDE = ("benchmarks/", "datasets/mini/data/")
+"""The folders of the benchmarks, and the items of the bundled set."""
+
+TASKS = {each.id for each in published_tasks()}
+
+HOMONYMS = {
+    ("datasets/writers/pages/alto.py", "recognition"): "The ID of the processing step in ALTO.",
+    (
+        "datasets/writers/pages/page_xml.py",
+        "recognition",
+    ): "The name of the processing step in PAGE XML.",
+    (
+        "reporting/reading_errors.py",
+        "recognition",
+    ): "The share of the error rate that is neither layout nor spelling.",
+    ("reporting/assets/report.html.j2", "recognition"): "The label of that share.",
+    ("reporting/assets/zh.toml", "recognition"): "The label of that share.",
+}
+"""Words that are a task's id too, by file and word, with what they mean there."""
+
+NOT_YET = frozenset(
+    {
+        "api/scores.py",
+        "building/choices/making.py",
+        "building/choices/step.py",
+        "building/drafting/asking.py",
+        "building/drafting/step.py",
+        "building/drafting/templates.toml",
+        "building/galleries.py",
+        "building/releasing/facts.py",
+        "building/review_form.py",
+        "building/review_form.toml",
+        "building/sources/rows.py",
+        "building/sources/web.py",
+        "building/standardising/step.py",
+        "cli/auditing.py",
+        "cli/exporting.py",
+        "cli/judging.py",
+        "cli/making.py",
+        "cli/options.py",
+        "cli/results.py",
+        "cli/scaffolding.py",
+        "datasets/distributions.py",
+        "datasets/newlines.py",
+        "datasets/readers/__init__.py",
+        "datasets/readers/ancientdoc/",
+        "datasets/readers/idx.py",
+        "datasets/readers/mapped/items.py",
+        "datasets/readers/mcs_bench/",
+        "datasets/readers/obi/",
+        "datasets/readers/vlmevalkit.py",
+        "datasets/scaffold.py",
+        "datasets/stats.py",
+        "datasets/validate.py",
+        "datasets/values.toml",
+        "datasets/writers/__init__.py",
+        "datasets/writers/ancientdoc.py",
+        "datasets/writers/mcs_bench.py",
+        "definitions/catalogue.py",
+        "definitions/data/wordings.toml",
+        "definitions/options.py",
+        "definitions/pair_forms.py",
+        "definitions/tasks.py",
+        "definitions/undeciphered.py",
+        "demo.py",
+        "encoders/__init__.py",
+        "encoders/readings.py",
+        "encoders/text.py",
+        "interop/inspect_tasks.py",
+        "interop/mcs_responses.py",
+        "items.py",
+        "judging/aligning.py",
+        "judging/rubrics.toml",
+        "judging/sampling.py",
+        "metrics/anls.py",
+        "metrics/boxes.py",
+        "metrics/counts.py",
+        "metrics/edit.py",
+        "metrics/entities.py",
+        "metrics/numbers.py",
+        "metrics/ocr.py",
+        "metrics/paper.py",
+        "metrics/punctuation.py",
+        "metrics/ranking.py",
+        "metrics/rouge.py",
+        "models/baselines/edges.py",
+        "models/baselines/hog.py",
+        "models/baselines/pairs.py",
+        "models/pipeline.py",
+        "models/replay.py",
+        "models/replay_entries.py",
+        "published/data/",
+        "published/groups.py",
+        "published/implied.py",
+        "published/models.py",
+        "published/own_checks.py",
+        "published/rebuild.py",
+        "published/tables.py",
+        "published/values.py",
+        "reporting/assets/audit_words.toml",
+        "reporting/assets/report.html.j2",
+        "reporting/assets/zh.toml",
+        "reporting/beside.py",
+        "reporting/beside_data.py",
+        "reporting/beside_inputs.py",
+        "reporting/beside_means.py",
+        "reporting/beside_own.py",
+        "reporting/beside_rows.py",
+        "reporting/difficulty.py",
+        "reporting/figures/bars.py",
+        "reporting/figures/datasets.py",
+        "reporting/figures/judges.py",
+        "reporting/figures/settings.py",
+        "reporting/figures/standings.py",
+        "reporting/figures/task_values.py",
+        "reporting/galleries.py",
+        "reporting/gather.py",
+        "reporting/intervals.py",
+        "reporting/other_data.py",
+        "reporting/published.py",
+        "reporting/reasoning.py",
+        "reporting/steps.py",
+        "reporting/terminal.py",
+        "running/item_list.py",
+        "running/presets.toml",
+        "running/reading.py",
+        "running/requests.py",
+        "running/transcriptions.py",
+        "scoring/adjudicated.py",
+        "scoring/aggregate.py",
+        "scoring/case.py",
+        "scoring/declared/__init__.py",
+        "scoring/declared/ancientdoc.py",
+        "scoring/declared/mcs_bench.py",
+        "scoring/declared/mcs_texts.py",
+        "scoring/declared/obi_bench.py",
+        "scoring/declared/pairs.py",
+        "scoring/declared/recognition.py",
+        "scoring/declared/text.py",
+        "scoring/definition_metrics.py",
+        "scoring/given.py",
+        "scoring/rankings.py",
+        "scoring/reasoned.py",
+        "scoring/responses.py",
+        "scoring/variants.py",
+        "scoring/words.py",
+        "scoring/yes_no.py",
+        "text/clean.py",
+        "text/content.py",
+        "web/adjudication.py",
+        "web/assets/exam.html.j2",
+    }
+)
+"""Files and folders that still have a name. One is removed from the set with its last name."""
+
+
+def files() -> list[str]:
+    """Every text file of the core, relative to the package."""
+    found = (path.relative_to(CORE).as_posix() for path in CORE.rglob("*") if path.suffix in TEXTS)
+    return sorted(name for name in found if not name.startswith(OUTSIDE))
+
+
+def names_in(file: str) -> list[str]:
+    """The benchmarks' names in a file's path and text, and the tasks' ids among its strings."""
+    text = (CORE / file).read_text("utf-8")
+    ids = {each for each in strings_in(file, text) if each in TASKS}
+    return [*NAMED.findall(f"{file}\n{text}"), *sorted(ids - homonyms(file))]
+
+
+def homonyms(file: str) -> set[str]:
+    return {word for known, word in HOMONYMS if known == file}
+
+
+def strings_in(file: str, text: str) -> Iterator[str]:
+    """Every whole string: literals of code, keys and values of TOML, cells of CSV."""
+    match Path(file).suffix:
+        case ".py":
+            nodes = ast.walk(ast.parse(text))
+            yield from (str(each.value) for each in nodes if isinstance(each, ast.Constant))
+        case ".toml":
+            yield from words_of(tomllib.loads(text))
+        case ".csv":
+            yield from (cell for row in csv.reader(text.splitlines()) for cell in row)
+        case _:
+            yield from re.findall(r"""(?<=["'])[\w/]+(?=["'])""", text)
+
+
+def words_of(value: object) -> Iterator[str]:
+    """The strings of a nested value; ``task/query`` counts as the task."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from words_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from words_of(inner)
+    elif isinstance(value, str):
+        yield value.partition("/")[0]
+
+
+def test_the_names_and_tasks_are_those_of_the_folders() -> None:
+    assert all(NAMED.fullmatch(folder.name) for folder in shipped_folders())
+    assert len(TASKS) == 45 + 5 + 5
+    assert {"T1", "page_level_ocr", "recognition"} <= TASKS
+
+
+def test_no_file_of_the_core_names_a_published_benchmark_or_a_task() -> None:
+    searched = [file for file in files() if not file.startswith(tuple(NOT_YET))]
+    assert {file: names for file in searched if (names := names_in(file))} == {}
+
+
+def test_what_still_has_a_name_has_one() -> None:
+    named = [file for file in files() if file.startswith(tuple(NOT_YET)) and names_in(file)]
+    done = [each for each in NOT_YET if not any(file.startswith(each) for file in named)]
+    assert sorted(done) == []
+
+
+def test_an_exception_is_a_word_that_the_file_has() -> None:
+    lacking = [
+        (file, word)
+        for file, word in HOMONYMS
+        if word not in strings_in(file, (CORE / file).read_text("utf-8"))
+    ]
+    assert lacking == []
