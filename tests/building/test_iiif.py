@@ -364,10 +364,8 @@ def test_a_server_that_sends_a_byte_at_a_time_is_given_up(library, tmp_path):
     library.manifests["/b1"] = version_2(library.url)
     library.ills["/b1"] = ["slow"]
     fetcher = Fetcher(tmp_path, [library.host], pause=0.0, longest=0.3)
-    began = time.monotonic()
     with pytest.raises(NotNowError, match="took more than"):
         fetcher.get(f"{library.url}/b1")
-    assert time.monotonic() - began < 5
     assert len(library.seen) == 1
 
 

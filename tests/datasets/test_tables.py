@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 import zipfile
 from datetime import date, datetime
 from pathlib import Path, PurePosixPath
 
 import polars as pl
 import pytest
+from hanging import ends
 from released import put, table
 from workbooks import sheet_of, write_parts, write_workbook
 
@@ -179,12 +179,14 @@ def test_a_hostile_workbook_is_refused(tmp_path, kind):
         (" " * 1024, 257 << 10, "unpacks to more than 256 MB"),
     ],
 )
-def test_a_workbook_that_unpacks_to_too_much_is_refused_in_time(tmp_path, part, number, words):
+def test_a_workbook_that_unpacks_to_too_much_is_refused(tmp_path, part, number, words):
     file = write_parts(tmp_path / "t.xlsx", [sheet_of(part * number)])
-    begin = time.monotonic()
-    with pytest.raises(DataError, match=words):
-        read_table(file)
-    assert time.monotonic() - begin < 20
+
+    def refused():
+        with pytest.raises(DataError, match=words):
+            read_table(file)
+
+    ends(refused)
 
 
 @pytest.mark.parametrize("data", [b"", b"PK", b"not a workbook" * 99])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
+from hanging import ends
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -173,12 +173,9 @@ def test_any_text_gives_a_count_and_a_probability_in_range_or_none(text):
 
 
 @pytest.mark.parametrize("unit", ["几", "十", "12 ", "12,", "1.", "score is ", "total of one "])
-def test_a_long_loop_is_read_in_linear_time(unit):
-    text = unit * (40_000 // len(unit))
-    begin = time.process_time()
-    stated_count(text)
-    stated_probability(text)
-    assert time.process_time() - begin < 5
+def test_a_long_loop_is_read(unit):
+    text = unit * (100_000 // len(unit))
+    ends(lambda: (stated_count(text), stated_probability(text)))
 
 
 def test_errors_of_counts():

@@ -6,7 +6,6 @@ import asyncio
 import io
 import shutil
 import stat
-import time
 from pathlib import Path
 
 import pytest
@@ -111,11 +110,9 @@ def test_a_failing_program_is_an_answerless_request(program: Path):
 
 def test_a_program_that_takes_too_long_is_ended(program: Path):
     (program / "does").write_text("exec sleep 60\n")
-    start = time.monotonic()
     with pytest.raises(AskError, match=r"over 0\.5 s") as caught:
         ask(Tesseract(ModelOptions(timeout=0.5)), png())
     assert caught.value.kind == "timeout"
-    assert time.monotonic() - start < 20
 
 
 def test_an_image_that_cannot_be_read_is_an_answerless_request(program: Path):

@@ -34,6 +34,7 @@ class Scripted:
         self.in_flight = self.most = 0
         self._reply = reply
         self._seconds = seconds
+        self.watch: Callable[[], object] = lambda: None
 
     def declines(self, request: Request) -> str:
         return ""
@@ -44,6 +45,7 @@ class Scripted:
         self.most = max(self.most, self.in_flight)
         try:
             await asyncio.sleep(self._seconds)
+            self.watch()
             return self._reply(request.item, self.asked[request.item])
         finally:
             self.in_flight -= 1
@@ -103,11 +105,12 @@ def test_every_job_is_asked_once_and_kept(dataset: Dataset):
 
 
 def test_models_are_asked_side_by_side(dataset: Dataset):
-    one = Scripted(fine, name="one", seconds=0.05)
-    two = Scripted(fine, name="two", seconds=0.05)
-    started = monotonic()
+    together: list[bool] = []
+    one, two = (Scripted(fine, name=name, seconds=0.05) for name in ("one", "two"))
+    for model, other in ((one, two), (two, one)):
+        model.watch = lambda other=other: together.append(other.in_flight > 0)
     kept = ask(dataset, lane(one, dataset, 8), lane(two, dataset, 8))
-    assert monotonic() - started < 0.19
+    assert any(together)
     assert Counter(r.model for r in kept) == {"one": 8, "two": 8}
     assert (one.most, two.most) == (4, 4)
 
@@ -171,18 +174,14 @@ def test_the_deadline_ends_a_request_that_only_gets_429(dataset: Dataset):
     error = AskError("rate", "slower", retryable=True, overloaded=True)
     model = Scripted(failing(error, 10**9))
     policy = Policy(first_wait=0.01, longest_wait=0.02, deadline=0.2, dead_after=99)
-    started = monotonic()
     kept = ask(dataset, lane(model, dataset, 4), policy=policy)
-    assert monotonic() - started < 1
     assert {(r.status, r.error.kind) for r in kept if r.error} == {("failed", "rate")}
 
 
 def test_a_retry_after_beyond_the_deadline_is_not_waited_for(dataset: Dataset):
     error = AskError("rate", "tomorrow", retryable=True, overloaded=True, retry_after=86_400)
-    started = monotonic()
     way = lane(Scripted(failing(error, 9)), dataset, 3)
     assert ask(dataset, way) == []
-    assert monotonic() - started < 1
     assert way.left == 3
     assert "tomorrow" in way.halted
 
@@ -191,9 +190,10 @@ def test_retry_after_is_honoured(dataset: Dataset):
     error = AskError("server", "soon", retryable=True, retry_after=0.2)
     started = monotonic()
     [response] = ask(dataset, lane(Scripted(failing(error, 1)), dataset, 1))
-    assert monotonic() - started >= 0.2
+    elapsed = monotonic() - started
+    assert elapsed >= 0.2
     assert response.attempts == 2
-    assert response.seconds < 0.1
+    assert response.seconds <= elapsed - 0.2, "the wait is not the model's time"
 
 
 def test_an_attempt_that_takes_too_long_is_a_timeout(dataset: Dataset):

@@ -49,9 +49,7 @@ def test_a_wait_of_days_stops_the_model_and_the_run_resumes_later(
         "reset": {"x-ratelimit-reset-requests": "6d23h59m"},
     }[form]
     chat.plan(modes=["429-headers"], times=-1, headers=headers)
-    started = time.monotonic()
     summary = go(dataset, tmp_path / "r", chat)
-    assert time.monotonic() - started < 20
     model = summary.models[0]
     day = time.strftime("%Y-%m-%d", time.localtime(then - 60))
     assert f"asks to wait until {day}" in model.halted

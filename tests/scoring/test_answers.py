@@ -1,8 +1,7 @@
 """The part of a response that is its answer."""
 
-import time
-
 import pytest
+from hanging import ends
 
 from keju.scoring import body_of, transcription_of
 from keju.scoring.answers import json_answer, unfenced
@@ -62,23 +61,13 @@ def test_what_announces_a_text_is_not_the_text():
     "hostile", ["[" * 100_000, "<think>" * 50_000, "{" * 9 + '"' * 99_999, "</s>" * 9_999]
 )
 def test_hostile_text_is_read_quickly_and_without_an_error(hostile):
-    start = time.process_time()
+    ends(lambda: transcription_of(hostile))
     assert transcription_of(hostile).rule
-    assert time.process_time() - start < 4
 
 
 @pytest.mark.parametrize("unit", ["<answer>", "</answer>", "<answer>x", "</s>", "<|im_end|> \n"])
-def test_the_time_of_finding_the_body_grows_with_its_length(unit):
-    def seconds(count):
-        text = unit * count
-        best = 1.0
-        for _ in range(3):
-            start = time.process_time()
-            body_of(text)
-            best = min(best, time.process_time() - start)
-        return best
-
-    assert seconds(80_000) < 8 * seconds(20_000) + 0.02
+def test_the_body_of_a_long_loop_is_found(unit):
+    ends(lambda: body_of(unit * 400_000))
 
 
 @pytest.mark.parametrize(
@@ -97,10 +86,5 @@ def test_the_last_answer_tag_that_encloses_something_is_the_body(text, body):
 
 
 @pytest.mark.parametrize("unit", [" ", "\n", "\n注", "(1,2", "```\n"])
-def test_the_time_of_reading_a_transcription_grows_with_its_length(unit):
-    def seconds(length):
-        start = time.process_time()
-        transcription_of(unit * (length // len(unit)))
-        return time.process_time() - start
-
-    assert seconds(40_000) < 8 * seconds(10_000) + 0.1
+def test_a_long_loop_is_read_as_a_transcription(unit):
+    ends(lambda: transcription_of(unit * (100_000 // len(unit))))

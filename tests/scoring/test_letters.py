@@ -1,8 +1,7 @@
 """One letter is taken where one was chosen; where it would be a guess, none is."""
 
-import time
-
 import pytest
+from hanging import ends
 
 from keju.scoring import extract_letter
 
@@ -97,10 +96,8 @@ def test_an_option_inside_another_does_not_count_twice():
     ["答案是" + " " * 300_000, "A " * 100_000, "选" * 200_000, "（" * 200_000, "\\boxed{" * 50_000,
      "因此" * 100_000, "排除A、" * 60_000],
 )  # fmt: skip
-def test_hostile_text_costs_no_more_than_reading_it(text):
-    start = time.process_time()
-    extract_letter(text, CHOICES, OPTIONS)
-    assert time.process_time() - start < 4
+def test_hostile_text_is_read(text):
+    ends(lambda: extract_letter(text, CHOICES, OPTIONS))
 
 
 PEOPLE = ("王羲之", "王珣", "颜真卿", "米芾")

@@ -1,8 +1,7 @@
 """Short answers and lists of names."""
 
-import time
-
 import pytest
+from hanging import ends
 
 from keju.scoring import extract_entities, extract_short, extract_yes_no
 from keju.scoring.asked_counts import extract_asked_count
@@ -137,15 +136,14 @@ def test_a_denied_or_reported_phrase_earns_nothing():
 
 
 @pytest.mark.parametrize("unit", ["是", "，", "“", "不对，", "- ", "3匹马，", "[1,2,3,4]", "yes, "])
-def test_the_time_of_every_extraction_grows_with_the_length(unit):
-    def seconds(length):
-        text = unit * (length // len(unit))
-        start = time.process_time()
+def test_every_extraction_from_a_long_loop_ends(unit):
+    text = unit * (100_000 // len(unit))
+
+    def extractions():
         extract_short(text, "画中人物是谁？")
         extract_entities(text)
         extract_yes_no(text, "两字相同吗？")
         extract_asked_count(text, "图中有几匹马？")
         extract_any_boxes(text, "xyxy")
-        return time.process_time() - start
 
-    assert seconds(40_000) < 40 * seconds(4_000) + 0.5
+    ends(extractions)
