@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from keju.cli import app
 from keju.datasets.readers import import_dataset
-from keju.datasets.scaffold import SCAFFOLDS, scaffold
+from keju.datasets.scaffold import scaffold, scaffolded_formats
 from keju.datasets.store import Dataset
 from keju.definitions import is_undeciphered
 from keju.errors import UsageError
@@ -174,6 +174,6 @@ def test_a_scaffold_changes_nothing_that_was_known(tmp_path: Path):
     options = {"descriptions": str(made.file)}
     by_table = import_dataset("obi-deciphering", src, tmp_path / "b", **ABOUT, options=options)
     assert direct.manifest.hash == by_table.manifest.hash
-    assert set(SCAFFOLDS) == {
+    assert set(scaffolded_formats()) == {
         "obi-deciphering", "obi-recognition", "obi-classification", "obi-retrieval", "ancientdoc",
     }  # fmt: skip

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from keju.benchmarks.ancientdoc.reader.strata import as_printed, strata
 from keju.datasets import mini
-from keju.datasets.readers.ancientdoc.strata import as_printed, strata
 from keju.datasets.stats import stats
 from keju.datasets.store import Dataset
 from keju.datasets.values import canonical, value_label

@@ -1,4 +1,7 @@
 """AncientDoc (page OCR, translation, three kinds of questions)."""
 
-PROVIDES: dict[str, dict[str, str]] = {}
+PROVIDES: dict[str, dict[str, str]] = {
+    "keju.readers": {"ancientdoc": "keju.benchmarks.ancientdoc.reader:READER"},
+    "keju.writers": {"ancientdoc": "keju.benchmarks.ancientdoc.writer:WRITER"},
+}
 """What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``."""

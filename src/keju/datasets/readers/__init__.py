@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Detection, Options, Reader
+from keju.datasets.readers.base import Detection, Options, Reader, Table
 from keju.datasets.readers.detecting import best, candidates, command
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
@@ -18,7 +18,7 @@ from keju.datasets.store import DatasetManifest, DatasetWriter
 from keju.errors import DataError, ProblemsError, UsageError
 from keju.items import UNKNOWN
 from keju.local_paths import check_local
-from keju.registry import Plugin, Registry, guarded, notes_in
+from keju.registry import Plugin, Registry, guarded, notes_in, provided
 
 __all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
 
@@ -35,22 +35,35 @@ def _detection(found: object) -> Detection | None:
     return found
 
 
+def _tables(found: Iterable[object]) -> list[Table]:
+    tables = []
+    for each in found:
+        if not isinstance(each, Table):
+            raise TypeError(f"it returned {type(each).__name__}, not Table")
+        tables.append(each)
+    return tables
+
+
 def _guarded(found: Reader, plugin: Plugin) -> Reader:
     what = f"format {found.name!r}"
     detect = found.detect and guarded(found.detect, plugin, what, then=_detection)
-    return found._replace(read=guarded(found.read, plugin, what, then=notes_in), detect=detect)
+    tables = found.tables and found.tables._replace(
+        make=guarded(found.tables.make, plugin, what, then=_tables)
+    )
+    read = guarded(found.read, plugin, what, then=notes_in)
+    return found._replace(read=read, detect=detect, tables=tables)
 
 
 FORMATS: Registry[Reader] = Registry(
     "format",
     "keju.readers",
-    {
+    lambda: {
         "pages": "keju.datasets.readers.pages.folder:READER",
         "page-xml": "keju.datasets.readers.pages.page_xml:READER",
         "alto": "keju.datasets.readers.pages.alto:READER",
         "hocr": "keju.datasets.readers.pages.hocr:READER",
         "mcs-bench": "keju.datasets.readers.mcs_bench:READER",
-        "ancientdoc": "keju.datasets.readers.ancientdoc:READER",
+        **provided("keju.readers"),
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
         "obi-recognition": "keju.datasets.readers.obi.recognition:READER",
         "obi-rejoining": "keju.datasets.readers.obi.rejoining:READER",

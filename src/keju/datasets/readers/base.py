@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
@@ -55,11 +55,43 @@ Detect = Callable[[Listing], Detection | None]
 """Looks at the files of a source, without reading all of them; None if it is another form."""
 
 
+class Table(NamedTuple):
+    """A table that a person fills in for an import.
+
+    Attributes:
+        name: of the file, without its suffix; also the option of the import that takes it.
+        columns: its columns.
+        rows: one cell a column; empty where the source does not tell it.
+        fill: the columns that a person fills in.
+        options: options of the import that take the file.
+        replaces: options that decided the rows, which the import then does without.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    fill: tuple[str, ...]
+    options: tuple[str, ...]
+    replaces: frozenset[str] = frozenset()
+
+
+class Tables(NamedTuple):
+    """The tables that an import can be given, for ``keju data scaffold``.
+
+    `what` is a few words for lists; `make` looks at a source and returns them, filled in as far as
+    the source and the options tell.
+    """
+
+    what: str
+    make: Callable[[Path, Options], Iterable[Table]]
+
+
 class Reader(NamedTuple):
     """A form of source that can be imported.
 
     `layout` says what the source must look like, `options` maps each option's name to its help.
-    `texts` says whether it reads text files, so that it has the option ``encoding`` too.
+    `texts` says whether it reads text files, so that it has the option ``encoding`` too. `tables`
+    are those that a person can fill in before an import.
     """
 
     name: str
@@ -69,6 +101,7 @@ class Reader(NamedTuple):
     options: Mapping[str, str]
     detect: Detect | None = None
     texts: bool = True
+    tables: Tables | None = None
 
     @property
     def every_option(self) -> Mapping[str, str]:

@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
 from keju.datasets.store import Dataset
-from keju.datasets.writers import ancientdoc, mcs_bench, parquet, vlmevalkit
 from keju.datasets.writers.base import Writer
 from keju.errors import UsageError
 from keju.local_paths import check_local
+from keju.registry import Plugin, Registry, guarded, notes_in, provided
 
 __all__ = ["FORMATS", "Writer", "export_dataset"]
 
-FORMATS: Mapping[str, Writer] = {
-    writer.name: writer
-    for writer in (parquet.WRITER, mcs_bench.WRITER, ancientdoc.WRITER, vlmevalkit.WRITER)
-}
-"""What can be exported, by name; each can be imported again under the same name."""
+
+def _writer(name: str, found: object) -> Writer:
+    if not isinstance(found, Writer) or found.name != name:
+        raise TypeError(f"expected a Writer named {name!r}")
+    return found
+
+
+def _guarded(found: Writer, plugin: Plugin) -> Writer:
+    return found._replace(
+        write=guarded(found.write, plugin, f"format {found.name!r}", then=notes_in)
+    )
+
+
+FORMATS: Registry[Writer] = Registry(
+    "format to export",
+    "keju.writers",
+    lambda: {
+        "parquet": "keju.datasets.writers.parquet:WRITER",
+        "mcs-bench": "keju.datasets.writers.mcs_bench:WRITER",
+        **provided("keju.writers"),
+        "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
+    },
+    _writer,
+    guard=_guarded,
+)
+"""What can be exported, by name; keju's own can be imported again under the same name."""
 
 
 def export_dataset(
@@ -39,12 +58,9 @@ def export_dataset(
     Raises:
         UsageError: no such format or dataset, or `out` holds something.
         DataError: the dataset is damaged, or the form can hold none of its items.
+        PluginError: the plug-in that provides the format cannot be imported or fails.
     """
-    writer = FORMATS.get(format)
-    if writer is None:
-        near = get_close_matches(format.casefold(), FORMATS, n=1)
-        hint = f"Did you mean {near[0]!r}? " if near else ""
-        raise UsageError(f"no format {format!r} to export. {hint}Formats: {', '.join(FORMATS)}")
+    writer = FORMATS.find(format)
     source = Dataset.open(dataset)
     check_local(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, Reader, flag, whole
+from keju.datasets.readers.base import Options, Reader, Tables, flag, whole
+from keju.datasets.readers.obi.blank_tables import class_tables
 from keju.datasets.readers.obi.class_detection import detect_classes
 from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
 from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, notes_of
@@ -157,6 +158,9 @@ CLASSIFICATION = Reader(
     read_classification,
     CLASSIFICATION_OPTIONS,
     partial(detect_classes, task="classification"),
+    tables=Tables(
+        "characters of classes, and classes that look alike", class_tables("classification")
+    ),
 )
 RETRIEVAL = Reader(
     "obi-retrieval",
@@ -165,6 +169,7 @@ RETRIEVAL = Reader(
     read_retrieval,
     RETRIEVAL_OPTIONS,
     partial(detect_classes, task="retrieval"),
+    tables=Tables("characters of classes, and classes that look alike", class_tables("retrieval")),
 )
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import Options, Reader, listed, plain_file, source_bytes
+from keju.datasets.readers.base import Options, Reader, Tables, listed, plain_file, source_bytes
+from keju.datasets.readers.obi.blank_tables import described_characters
 from keju.datasets.readers.obi.characters import Character, of_table, of_tree
 from keju.datasets.readers.obi.class_detection import detect_characters
 from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
@@ -124,6 +125,7 @@ READER = Reader(
     read_deciphering,
     OPTIONS,
     detect_characters,
+    tables=Tables("descriptions of images", described_characters),
 )
 
 

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import Options, Reader, flag, listed, source_bytes, whole
+from keju.datasets.readers.base import Options, Reader, Tables, flag, listed, source_bytes, whole
 from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
 from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
+from keju.datasets.readers.obi.blank_tables import described_images
 from keju.datasets.readers.obi.descriptions import NAME, descriptions_in
 from keju.datasets.readers.obi.item_list import ITEMS_OPTION, listed_paths
 from keju.datasets.readers.obi.recognition_detection import detect_recognition
@@ -316,4 +317,5 @@ READER = Reader(
     read_recognition,
     OPTIONS,
     detect_recognition,
+    tables=Tables("descriptions of images", described_images),
 )

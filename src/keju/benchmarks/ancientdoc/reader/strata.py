@@ -72,7 +72,7 @@ def title_key(title: str) -> str:
 @cache
 def strata() -> Mapping[str, Mapping[str, float]]:
     """The paper's categories, dynasties and scripts, each with its pages (scripts: shares)."""
-    text = files("keju.datasets.readers.ancientdoc").joinpath("strata.toml").read_text("utf-8")
+    text = files("keju.benchmarks.ancientdoc.reader").joinpath("strata.toml").read_text("utf-8")
     return tomllib.loads(text)
 
 

@@ -11,8 +11,8 @@ from layouts import ancientdoc
 from released import picture, put
 from workbooks import write_workbook
 
-from keju.datasets.readers.ancientdoc.columns import Asked, wide_columns
-from keju.datasets.readers.ancientdoc.detecting import detect_ancientdoc
+from keju.benchmarks.ancientdoc.reader.columns import Asked, wide_columns
+from keju.benchmarks.ancientdoc.reader.detecting import detect_ancientdoc
 from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.values import canonical

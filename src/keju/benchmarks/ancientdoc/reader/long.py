@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from keju.benchmarks.ancientdoc.reader.images import page_path
+from keju.benchmarks.ancientdoc.reader.items import STRATA, make_item, task_named
 from keju.datasets.newlines import Newlines
-from keju.datasets.readers.ancientdoc.images import page_path
-from keju.datasets.readers.ancientdoc.items import STRATA, make_item, task_named
 from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.metadata import metadata_of, other_metadata

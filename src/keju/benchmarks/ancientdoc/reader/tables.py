@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from keju.datasets.readers.ancientdoc.columns import (
+from keju.benchmarks.ancientdoc.reader.columns import (
     WIDE_FIELDS,
     wide_columns,
     without_task_options,
 )
-from keju.datasets.readers.ancientdoc.long import FIELDS
+from keju.benchmarks.ancientdoc.reader.long import FIELDS
 from keju.datasets.readers.base import Options, files_under
 from keju.datasets.readers.records import JsonObject, map_fields
 from keju.datasets.readers.tables import SUFFIXES, Row, read_table

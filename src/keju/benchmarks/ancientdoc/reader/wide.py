@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.newlines import Newlines
-from keju.datasets.readers.ancientdoc.columns import (
+from keju.benchmarks.ancientdoc.reader.columns import (
     QA_TASKS,
     TEXT_TASKS,
     WIDE_FIELDS,
@@ -19,10 +18,11 @@ from keju.datasets.readers.ancientdoc.columns import (
     wide_columns,
     without_task_options,
 )
-from keju.datasets.readers.ancientdoc.images import PageImage, PageImages, page_path
-from keju.datasets.readers.ancientdoc.items import STRATA, make_item
-from keju.datasets.readers.ancientdoc.long import embedded, page_of
-from keju.datasets.readers.ancientdoc.tables import image_in
+from keju.benchmarks.ancientdoc.reader.images import PageImage, PageImages, page_path
+from keju.benchmarks.ancientdoc.reader.items import STRATA, make_item
+from keju.benchmarks.ancientdoc.reader.long import embedded, page_of
+from keju.benchmarks.ancientdoc.reader.tables import image_in
+from keju.datasets.newlines import Newlines
 from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.metadata import metadata_of, other_metadata

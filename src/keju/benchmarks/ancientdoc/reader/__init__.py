@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.datasets.newlines import OPTION as NEWLINES_OPTION
-from keju.datasets.newlines import Newlines
-from keju.datasets.readers.ancientdoc.columns import QA_TASKS, TEXT_TASKS, WIDE_FIELDS
-from keju.datasets.readers.ancientdoc.detecting import detect_ancientdoc
-from keju.datasets.readers.ancientdoc.images import (
+from keju.benchmarks.ancientdoc.reader.book_table import book_table
+from keju.benchmarks.ancientdoc.reader.columns import QA_TASKS, TEXT_TASKS, WIDE_FIELDS
+from keju.benchmarks.ancientdoc.reader.detecting import detect_ancientdoc
+from keju.benchmarks.ancientdoc.reader.images import (
     FOLDER,
     PageImage,
     PageImages,
     page_path,
     tree_images,
 )
-from keju.datasets.readers.ancientdoc.items import make_item, numbered
-from keju.datasets.readers.ancientdoc.long import FIELDS, embedded, long_items, page_of
-from keju.datasets.readers.ancientdoc.strata import Books, books_in, unprinted
-from keju.datasets.readers.ancientdoc.tables import Table, image_in, tables_in
-from keju.datasets.readers.ancientdoc.wide import WideTable
-from keju.datasets.readers.base import Options, Reader, flag, listed
+from keju.benchmarks.ancientdoc.reader.items import make_item, numbered
+from keju.benchmarks.ancientdoc.reader.long import FIELDS, embedded, long_items, page_of
+from keju.benchmarks.ancientdoc.reader.strata import Books, books_in, unprinted
+from keju.benchmarks.ancientdoc.reader.tables import Table, image_in, tables_in
+from keju.benchmarks.ancientdoc.reader.wide import WideTable
+from keju.datasets.newlines import OPTION as NEWLINES_OPTION
+from keju.datasets.newlines import Newlines
+from keju.datasets.readers.base import Options, Reader, Tables, flag, listed
 from keju.datasets.readers.records import Pictures, image_roots
 from keju.datasets.store import DatasetWriter
 from keju.definitions import task as find_task
@@ -85,6 +87,7 @@ READER = Reader(
     read_ancientdoc,
     OPTIONS,
     detect_ancientdoc,
+    tables=Tables("dynasty and script of books", partial(book_table, read=read_ancientdoc)),
 )
 
 

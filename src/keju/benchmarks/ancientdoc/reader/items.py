@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.ancientdoc.strata import as_printed
+from keju.benchmarks.ancientdoc.reader.strata import as_printed
 from keju.datasets.readers.base import plain_name
 from keju.datasets.readers.records import Place
 from keju.definitions import Task, tasks

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from keju.datasets.readers.ancientdoc.columns import wide_columns
-from keju.datasets.readers.ancientdoc.images import FOLDER
-from keju.datasets.readers.ancientdoc.items import is_task_name
-from keju.datasets.readers.ancientdoc.tables import Kind, image_in, kind_of
+from keju.benchmarks.ancientdoc.reader.columns import wide_columns
+from keju.benchmarks.ancientdoc.reader.images import FOLDER
+from keju.benchmarks.ancientdoc.reader.items import is_task_name
+from keju.benchmarks.ancientdoc.reader.tables import Kind, image_in, kind_of
 from keju.datasets.readers.base import Detection, image_files
 from keju.datasets.readers.listing import Listing, Record
 from keju.datasets.values import canonical

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 from released import ancientdoc_hub, picture
 
+from keju.benchmarks.ancientdoc.reader.strata import strata
 from keju.datasets.readers import Imported, import_dataset
-from keju.datasets.readers.ancientdoc.strata import strata
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.definitions import prompt_of
