@@ -65,7 +65,7 @@ def test_a_stated_collection_is_converted_to_days_and_cost(tmp_path):
     # 900 tokens in and 100 out a page: 0.0019 USD.
     assert (server.model, server.cost, server.days) == ("openai:m", "1,900.00 USD", "–")
     first, second = time_lines(table)
-    assert "33 min for 1,000 pages, 23 days for 1,000,000, 111.11 EUR" in first
+    assert "33 min for 1,000 pages, 23 days for 1,000,000, cost 111.11 EUR" in first
     assert "1,900.00 USD" in second
 
 
@@ -127,19 +127,38 @@ def test_times_are_given_in_the_unit_that_suits_them(seconds, words):
 def test_of_a_busy_machine_the_processor_time_is_a_lower_bound(tmp_path):
     busy = replace(TIMED, others=0.6)
     found = gathered(tmp_path, busy)
-    table = time_table(found, Collection(1_000_000))
+    table = time_table(found, Collection(1_000_000, 0.20, "EUR"))
     (row,) = table.rows
     # 6 s of processor time a page on 4 cores: 1.5 s at least.
     assert (row.thousand, row.days, row.cpu) == ("–", "–", "6 s")
     assert (row.least_thousand, row.least_days) == ("25 min", "17 days")
+    # 416.7 hours at 0.20, at least.
+    assert (row.cost, row.least_cost) == ("–", "83.33")
     (line,) = time_lines(table)
     assert "other programs took 60 % of the processor time" in line
     assert line.endswith(
         "lower bound from processor time on all cores: 25 min for 1,000 pages, 17 days for "
-        "1,000,000"
+        "1,000,000, cost 83.33 EUR"
     )
     (quiet,) = time_table(gathered(tmp_path / "quiet", TIMED)).rows
-    assert (quiet.least_thousand, quiet.least_days) == ("–", "–")
+    assert (quiet.least_thousand, quiet.least_days, quiet.least_cost) == ("–", "–", "–")
+
+
+@pytest.mark.parametrize("others", [0.02, 0.6])
+def test_a_collection_of_1000_pages_is_not_named_twice(tmp_path, others):
+    found = gathered(tmp_path, replace(TIMED, others=others))
+    table = time_table(found, Collection(1000, 0.20))
+    (line,) = time_lines(table)
+    assert not table.converted
+    assert line.count("1,000") == 1
+    assert "cost 0." in line
+
+
+def test_the_cost_of_a_server_keeps_the_currency_of_its_prices(tmp_path):
+    prices = Prices(currency="USD", models=(Price(names=("m",), input=1.0, output=10.0),))
+    table = time_table(gathered(tmp_path, TIMED), Collection(1_000_000, 0.20, "EUR"), prices)
+    _, server = time_lines(table)
+    assert "cost 1,900.00 USD (" in server
 
 
 def test_the_precision_of_openvino_is_named(tmp_path):

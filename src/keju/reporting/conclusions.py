@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from keju.errors import number_of
+from keju.errors import number_of, shortened
 from keju.items import Item
-from keju.reporting.engine_times import TimeTable, least_words
+from keju.reporting.confusions import Confusion, Misread
+from keju.reporting.engine_times import TimeTable
 from keju.reporting.gather import Gathered, ItemKey
 from keju.reporting.labels import NOTHING, percent, task_name
+from keju.reporting.nearly_empty import LIMIT, NearlyEmpty
 from keju.reporting.reading_errors import ErrorRow
 from keju.reporting.resampling import Resampled
 from keju.reporting.view import View
 from keju.statistics import groups_needed
 
 _MOST_PAIRS = 6
+_MOST_PAGES = 10
 POINTS = "(points of the strict score, a mean over pages; the errors are over all characters)"
 _MOSTLY_READ = 20.0
 """Recognition error, in percent, up to which the characters of an engine are mostly right."""
@@ -30,15 +33,23 @@ class Pair(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A sentence without its full stop, the pairs of engines that it is about, what to do next."""
+    """A sentence without its full stop, the pairs of engines that it is about, what to do next.
+
+    `pages` are the items that it is about, with their places in the browser.
+    """
 
     text: str
     pairs: Sequence[Pair] = ()
     next: str = ""
+    pages: Sequence[tuple[str, int]] = ()
 
     @property
     def line(self) -> str:
-        """All of it in one line, with the first few pairs."""
+        """All of it in one line, with the first few pairs or pages."""
+        if self.pages:
+            named = ", ".join(shortened(item) for item, _ in self.first_pages)
+            others = f" and {self.more_pages} more" if self.more_pages else ""
+            return f"{self.text}: {named}{others}"
         if not self.pairs:
             return self.text
         shown = (
@@ -49,11 +60,23 @@ class Verdict(NamedTuple):
         listed = "; ".join(shown) + (f"; {more} more in the report" if more > 0 else "")
         return f"{self.text}: {listed} {POINTS}" + (f". {self.next}" if self.next else "")
 
+    @property
+    def first_pages(self) -> Sequence[tuple[str, int]]:
+        """The pages that are named."""
+        return self.pages[:_MOST_PAGES]
 
-def conclusion_lines(view: View, gathered: Gathered) -> Iterator[str]:
+    @property
+    def more_pages(self) -> int:
+        """How many further pages there are."""
+        return len(self.pages) - len(self.first_pages)
+
+
+def conclusion_lines(
+    view: View, gathered: Gathered, misread: Sequence[Misread] = ()
+) -> Iterator[str]:
     """A line for each engine or model that transcribed, then what can be relied on.
 
-    Nothing here is computed anew: the errors, times and tests are those of the report.
+    All errors, times and tests are those of the report; `misread` are its confusions.
     """
     errors = _errors(view, gathered)
     for row in errors:
@@ -69,7 +92,11 @@ def conclusion_lines(view: View, gathered: Gathered) -> Iterator[str]:
         )
         return
     # That the order is wrong is in the engine's own line already.
-    for each in (*_compared(view, gathered, errors), *_next_steps(view, errors)):
+    for each in (
+        *_compared(view, gathered, errors),
+        *_faults(view, errors, misread),
+        *_next_steps(view, errors),
+    ):
         yield each.line
     times = view.times
     if times and not times.collection and any(row.cpu != NOTHING for row in times.rows):
@@ -122,36 +149,61 @@ def _has_text(item: Item) -> bool:
 
 def _time(times: TimeTable | None, model: str) -> str:
     row = next((each for each in times.rows if each.model == model), None) if times else None
-    if row is None:
+    if times is None or row is None:
         return ""
     if row.thousand == NOTHING:
         cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
-        least = least_words(row, times.collection if times else "")
+        least = times.least_words(row)
         return f", time not measured ({row.why}{cpu}{f'; {least}' if least else ''})"
-    parts = [f"{row.thousand} for 1,000 pages"]
-    if times and times.collection and row.days != NOTHING:
-        parts.append(f"{row.days} for {times.collection}")
-    if row.cost != NOTHING:
-        parts.append(f"cost {row.cost}")
-    return f", {', '.join(parts)}"
+    return f", {times.words(row)}"
 
 
-def verdicts(view: View, gathered: Gathered) -> list[Verdict]:
+def verdicts(view: View, gathered: Gathered, misread: Sequence[Misread] = ()) -> list[Verdict]:
     """What the comparison of engines on own pages comes to, and what to do next.
 
-    Empty for other benchmarks, and where nothing was both read and has a reference.
+    `misread` are the confusions of the report. Empty for other benchmarks, and where nothing was
+    both read and has a reference.
     """
     errors = _errors(view, gathered)
     if not errors or not view.own_pages:
         return []
     turned = (_in_wrong_order(row) for row in errors if _order(row))
-    return [*_compared(view, gathered, errors), *turned, *_next_steps(view, errors)]
+    faults = _faults(view, errors, misread)
+    return [*_compared(view, gathered, errors), *turned, *faults, *_next_steps(view, errors)]
 
 
 def _compared(view: View, gathered: Gathered, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:
     if len(errors) > 1:
         for board in view.boards:
             yield from _reliable(board.sure["strict"], gathered)
+
+
+def _faults(
+    view: View, errors: Sequence[ErrorRow], misread: Sequence[Misread]
+) -> Iterator[Verdict]:
+    """Pages that an engine left nearly empty, and the confusions that carry weight."""
+    shown = {row.model for row in errors}
+    yield from (_left_empty(each) for each in view.nearly_empty if each.model in shown)
+    yield from (_confused(each) for each in misread if each.model in shown and each.main)
+
+
+def _left_empty(found: NearlyEmpty) -> Verdict:
+    return Verdict(
+        f"{found.model} left {len(found.pages):,} of {number_of(found.of, 'page')} nearly empty "
+        f"(fewer than {100 * LIMIT:.0f} % of the characters of the text)",
+        pages=found.pages,
+    )
+
+
+def _confused(found: Misread) -> Verdict:
+    first, *others = (_confusion(each, found.mistakes) for each in found.main)
+    return Verdict("; ".join([f"{found.model} {first}", *others]))
+
+
+def _confusion(each: Confusion, mistakes: int) -> str:
+    what = f"reads {each.truth} as {each.read}" if each.read else f"passes over {each.truth}"
+    share = f"{100 * each.times / mistakes:.0f} % of its misread characters"
+    return f"{what} at {each.times:,} of {each.of:,} places ({share})"
 
 
 def _next_steps(view: View, errors: Sequence[ErrorRow]) -> Iterator[Verdict]:

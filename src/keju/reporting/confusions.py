@@ -12,6 +12,7 @@ from keju.text import normalise
 _MOST = 40
 _LEAST = 2
 _MOST_FORMS = 4
+_MOST_MAIN, _MAIN_TIMES, _MAIN_SHARE = 3, 5, 0.05
 
 _Pair = tuple[str, str]
 
@@ -33,12 +34,25 @@ class Confusion(NamedTuple):
 
 
 class Misread(NamedTuple):
-    """A model's mistakes; `left_out` of its `pages` are mostly wrong and therefore not counted."""
+    """A model's mistakes; `left_out` of its `pages` are mostly wrong and therefore not counted.
+
+    `mistakes` are all characters that were misread or passed over on the pages that count.
+    """
 
     model: str
     pages: int
     left_out: int
+    mistakes: int
     confusions: list[Confusion]
+
+    @property
+    def main(self) -> list[Confusion]:
+        """The confusions that carry weight: 5 times or more, and 5 % of the mistakes or more."""
+        return [
+            each
+            for each in self.confusions[:_MOST_MAIN]
+            if each.times >= _MAIN_TIMES and each.times >= _MAIN_SHARE * self.mistakes
+        ]
 
 
 class _Counts:
@@ -86,7 +100,13 @@ class Mistakes:
     def commonest(self) -> list[Misread]:
         """Of each model its commonest mistakes, those made twice or more, all tasks together."""
         return [
-            Misread(model, counts.pages, counts.left_out, list(map(_confusion, *_sorted(counts))))
+            Misread(
+                model,
+                counts.pages,
+                counts.left_out,
+                sum(forms.total() for forms in counts.made.values()),
+                list(map(_confusion, *_sorted(counts))),
+            )
             for model, counts in self._models.items()
         ]
 

@@ -69,8 +69,8 @@ _FROM_FILES = Speed(why="its results were read from files")
 class TimeRow(NamedTuple):
     """One engine or model in the report's table of times; every field is shown as it is.
 
-    `least_thousand` and `least_days` are lower bounds from the processor time, where the machine
-    was busy and the time that passed has no meaning.
+    `least_thousand`, `least_days` and `least_cost` are lower bounds from the processor time, where
+    the machine was busy and the time that passed has no meaning.
     """
 
     model: str
@@ -86,6 +86,7 @@ class TimeRow(NamedTuple):
     why: str
     least_thousand: str = NOTHING
     least_days: str = NOTHING
+    least_cost: str = NOTHING
 
 
 class TimeTable(NamedTuple):
@@ -94,6 +95,30 @@ class TimeTable(NamedTuple):
     rows: list[TimeRow]
     collection: str
     cost: str
+
+    @property
+    def converted(self) -> bool:
+        """Whether the times of the collection are others than those of 1,000 pages."""
+        return self.collection not in ("", "1,000")
+
+    def words(self, row: TimeRow) -> str:
+        """The time and cost of a row in words; empty where there are none."""
+        return self._words(row.thousand, row.days, row.cost)
+
+    def least_words(self, row: TimeRow) -> str:
+        """The lower bounds of a row in words; empty where there are none."""
+        said = self._words(row.least_thousand, row.least_days, row.least_cost)
+        return f"lower bound from processor time on all cores: {said}" if said else ""
+
+    def _words(self, thousand: str, days: str, cost: str) -> str:
+        parts = [f"{thousand} for 1,000 pages"] if thousand != NOTHING else []
+        if self.converted and days != NOTHING:
+            parts.append(f"{days} for {self.collection}")
+        if cost != NOTHING:
+            currency = self.cost.removeprefix("cost").removeprefix(", ")
+            # The cost of a server has the currency of the tokens' prices with it.
+            parts.append(f"cost {cost}" if " " in cost else f"cost {cost} {currency}".strip())
+        return ", ".join(parts)
 
 
 def collection_of(pages: int | None, machine_price: str) -> Collection | None:
@@ -210,9 +235,8 @@ def time_table(
 
 
 def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
-    seconds = speed.wall * collection.pages if collection and speed.wall is not None else None
-    hours = None if seconds is None else seconds / _HOUR
-    price = collection.price if collection else None
+    seconds = _of_collection(speed.wall, collection)
+    least = _of_collection(speed.least, collection)
     return TimeRow(
         model=name,
         machine=machine_words(speed.machine),
@@ -223,23 +247,23 @@ def _row(name: str, speed: Speed, collection: Collection | None) -> TimeRow:
         cpu=_seconds(speed.cpu),
         thousand=span(speed.thousand),
         days=span(seconds),
-        cost=NOTHING if hours is None or price is None else f"{hours * price:,.2f}",
+        cost=_cost(seconds, collection),
         why=speed.why,
         least_thousand=span(None if speed.least is None else 1000 * speed.least),
-        least_days=span(
-            speed.least * collection.pages if collection and speed.least is not None else None
-        ),
+        least_days=span(least),
+        least_cost=_cost(least, collection),
     )
 
 
-def least_words(row: TimeRow, collection: str) -> str:
-    """The lower bound of an engine's time in words; empty where there is none."""
-    if row.least_thousand == NOTHING:
-        return ""
-    parts = [f"{row.least_thousand} for 1,000 pages"]
-    if row.least_days != NOTHING:
-        parts.append(f"{row.least_days} for {collection}")
-    return f"lower bound from processor time on all cores: {', '.join(parts)}"
+def _of_collection(seconds: float | None, collection: Collection | None) -> float | None:
+    """The seconds of all pages of a collection, from those of one page."""
+    return None if seconds is None or collection is None else seconds * collection.pages
+
+
+def _cost(seconds: float | None, collection: Collection | None) -> str:
+    """What the machine costs for so long; `NOTHING` where time or price is not known."""
+    price = collection.price if collection else None
+    return NOTHING if seconds is None or price is None else f"{seconds / _HOUR * price:,.2f}"
 
 
 def _of_server(name: str, voice: Voice, cost: float, prices: Prices | None) -> TimeRow:
@@ -281,16 +305,12 @@ def span(seconds: float | None) -> str:
 def time_lines(table: TimeTable) -> Iterator[str]:
     """The table in one sentence for each engine."""
     for row in table.rows:
-        parts = [f"{row.thousand} for 1,000 pages"] if row.thousand != NOTHING else []
-        if row.days != NOTHING:
-            parts.append(f"{row.days} for {table.collection}")
-        if row.cost != NOTHING:
-            parts.append(f"{row.cost} {table.cost.removeprefix('cost').removeprefix(', ')}".strip())
-        if not parts:
+        said = table.words(row)
+        if not said:
             cpu = f"; processor time {row.cpu} a page" if row.cpu != NOTHING else ""
-            least = least_words(row, table.collection)
+            least = table.least_words(row)
             bound = f"; {least}" if least else ""
             yield f"{row.model}: no time is given, because {row.why}{cpu}{bound}"
             continue
         on = f" ({row.pages} pages timed on {row.machine})" if row.machine != NOTHING else ""
-        yield f"{row.model}: {', '.join(parts)}{on}"
+        yield f"{row.model}: {said}{on}"

@@ -19,6 +19,7 @@ from keju.local_paths import check_local
 from keju.reporting.browser import Browser
 from keju.reporting.buying import SIGNALS
 from keju.reporting.conclusions import POINTS, Verdict, verdicts
+from keju.reporting.confusions import Misread
 from keju.reporting.engine_times import Costs
 from keju.reporting.gather import Gathered, gather
 from keju.reporting.papers_form import BesideTable
@@ -46,6 +47,7 @@ class Report(NamedTuple):
 
     gathered: Gathered
     view: View
+    misread: Sequence[Misread]
     page: Path
     size: int
 
@@ -109,13 +111,14 @@ def write_report(
     if not single:
         _write_parts(browser, out)
     figures, lacking = _figures(gathered, view, words, published=published, prices=costs.prices)
-    found = verdicts(view, gathered)
+    misread = browser.mistakes.commonest()
+    found = verdicts(view, gathered, misread)
     pieces = render(
         view, browser, words, single=single, figures=figures, lacking=lacking, concluded=found
     )
     write_atomic(page, pieces)
     written = [page] if single else [path for path in out.rglob("*") if path.is_file()]
-    return Report(gathered, view, page, sum(path.stat().st_size for path in written))
+    return Report(gathered, view, misread, page, sum(path.stat().st_size for path in written))
 
 
 def check_report_place(out: Path) -> None:

@@ -31,6 +31,7 @@ from keju.reporting.glossary import Glossary, glossary
 from keju.reporting.grades import Grades, grades
 from keju.reporting.labels import NOTHING, task_name
 from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
+from keju.reporting.nearly_empty import NearlyEmpty, nearly_empty
 from keju.reporting.other_data import other_data
 from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
 from keju.reporting.papers_form import BesideTable
@@ -89,6 +90,7 @@ class View(NamedTuple):
     swapped: list[SwapLine]
     unchecked: str
     invented: list[InventedRow]
+    nearly_empty: list[NearlyEmpty]
     names: list[str]
     models: list[ModelRow]
     parameters: list[ParametersRow]
@@ -157,6 +159,7 @@ def build_view(
         swapped=swap_table(swapped.found, gathered),
         unchecked=swapped.words,
         invented=invented_rows(gathered),
+        nearly_empty=nearly_empty(gathered),
         names=gathered.models,
         models=[_model_row(gathered, model, timed.get(model)) for model in gathered.models],
         parameters=parameters(gathered),
