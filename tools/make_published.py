@@ -1,4 +1,4 @@
-"""Make the tables of src/keju/published/data from the shared transcription of the three papers.
+"""Make the printed tables in src/keju/benchmarks from the shared transcription of the three papers.
 
     python tools/make_published.py
 
@@ -20,7 +20,7 @@ from keju.definitions import task
 
 ROOT = Path(__file__).resolve().parents[1]
 PUBLISHED = Path(os.environ.get("KEJU_SHARED") or ROOT.parent / "shared") / "published"
-DATA = ROOT / "src" / "keju" / "published" / "data"
+FOLDERS = ROOT / "src" / "keju" / "benchmarks"
 
 METRICS = {
     "mean_main": "mean",
@@ -37,6 +37,11 @@ TEXT_GIVEN = "text input="
 README_IMAGE = "README ad_table3_ocr.png"
 
 Row = Mapping[str, str]
+
+
+def tables(folder: str) -> Path:
+    """The folder of a benchmark's printed tables."""
+    return FOLDERS / folder / "published" / "tables"
 
 
 def stem(table: str) -> str:
@@ -92,21 +97,21 @@ def results() -> None:
         ("ancientdoc", ancientdoc_column, "ancientdoc"),
         ("obi", obi_column, "obi_bench"),
     ):
-        tables: dict[str, dict[str, dict[str, str]]] = {}
+        printed: dict[str, dict[str, dict[str, str]]] = {}
         with (PUBLISHED / f"{name}_results_long.csv").open(encoding="utf-8") as stream:
             for row in csv.DictReader(stream):
-                rows = tables.setdefault(stem(row["table"]), {})
+                rows = printed.setdefault(stem(row["table"]), {})
                 rows.setdefault(row["model"], {})[column(row)] = cell(row)
-        for table, rows in tables.items():
+        for table, rows in printed.items():
             # The source lists AncientDoc's Tables 2 to 6 from the last printed row to the first.
             turned = name == "ancientdoc" and table in {f"table-{n}" for n in range(2, 7)}
             ordered = dict(reversed(rows.items())) if turned else rows
-            write(DATA / folder / f"{table}.csv", "model", ordered)
+            write(tables(folder) / f"{table}.csv", "model", ordered)
 
 
 def facts() -> None:
     """The tables that describe the data: counts, lengths, pictures, how it was made."""
-    mcs, obi = DATA / "mcs_bench", DATA / "obi_bench"
+    mcs, obi = tables("mcs_bench"), tables("obi_bench")
     compared = {
         row["dataset"]: {name: row[name].replace(",", "") for name in COMPARED}
         for row in read("mcs_table1_datasets.json")
@@ -132,7 +137,7 @@ def facts() -> None:
     books = read("ancientdoc_registry.json")
     for figure, what in (("figure-2", "dynasty"), ("figure-3", "category")):
         rows = {name: {"pages": str(pages)} for name, pages in books[f"{what}_pages"].items()}
-        write(DATA / "ancientdoc" / f"{figure}.csv", what, rows)
+        write(tables("ancientdoc") / f"{figure}.csv", what, rows)
     sources = {
         row["dataset"]: {"task": row["task"], "images": str(row["sampled_size"])}
         for row in read("obi_registry.json")["datasets"]
@@ -147,18 +152,22 @@ def model_tables() -> None:
         "Base LLM": "base_llm", "Institution": "institution", "Deployment": "deployment",
         "Domain": "domain",
     }  # fmt: skip
-    write_models("mcs-bench-table-6", "model", columns, read("mcs_models.json"))
+    write_models("mcs_bench", 6, "model", columns, read("mcs_models.json"))
     columns = {
         "Name": "table9_name", "Release": "released", "Vision Encoder": "vision_encoder",
         "Input Size": "input_size", "Alignment": "alignment", "Base LLM": "base_llm",
         "LLM Type": "llm_type",
     }  # fmt: skip
     described = [row for row in read("obi_models.json") if "table9_name" in row]
-    write_models("obi-bench-table-9", "results_name", columns, described)
+    write_models("obi_bench", 9, "results_name", columns, described)
 
 
 def write_models(
-    table: str, name: str, columns: Mapping[str, str], models: Iterable[Mapping[str, object]]
+    folder: str,
+    table: int,
+    name: str,
+    columns: Mapping[str, str],
+    models: Iterable[Mapping[str, object]],
 ) -> None:
     """One table of models; an empty cell is a dash in the paper."""
     words = {True: "Yes", False: "No", None: ""}
@@ -169,7 +178,7 @@ def write_models(
         }
         for row in models
     }
-    write(DATA / "models" / f"{table}.csv", "model", rows)
+    write(tables(folder).parent / f"models-table-{table}.csv", "model", rows)
 
 
 def plain(row: Mapping[str, object]) -> dict[str, str]:

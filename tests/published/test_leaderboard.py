@@ -16,7 +16,7 @@ from keju.published import own_summary
 from keju.published.leaderboard import audit_leaderboard
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "src" / "keju" / "published" / "data"
+TABLES = ROOT / "src" / "keju" / "benchmarks" / "mcs_bench" / "published" / "tables"
 
 SOUND = """\
 model,Rank,A (n=40),B,CER,Average
@@ -75,13 +75,13 @@ def test_marks_within_groups_are_left_alone(tmp_path):
 
 
 def test_the_papers_own_tables_betray_themselves():
-    found = audit_leaderboard(DATA / "mcs_bench" / "table-16.csv").findings
+    found = audit_leaderboard(TABLES / "table-16.csv").findings
     assert [(each.check, len(each.mismatches)) for each in found if "T9" in each.place] == [
         ("repeated-columns", 35)
     ]
     (average,) = [
         each
-        for each in audit_leaderboard(DATA / "mcs_bench" / "table-28.csv").findings
+        for each in audit_leaderboard(TABLES / "table-28.csv").findings
         if each.check == "row-of-means"
     ]
     assert average.place.endswith("T37:Edit_Distance")

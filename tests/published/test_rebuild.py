@@ -5,9 +5,11 @@ from collections import Counter
 
 from keju.published import rebuild
 
+(TITLE,) = rebuild()
+
 
 def test_tables_15_to_20_and_table_3_come_out_cell_for_cell():
-    cells = rebuild()
+    cells = rebuild()[TITLE]
     assert Counter(cell.table for cell in cells) == {
         **{f"Table {number}": 3 * 37 for number in (15, 16, 17, 19, 20)},
         "Table 18": 2 * 37,  # oracle bones have no multiple choice
@@ -19,12 +21,12 @@ def test_tables_15_to_20_and_table_3_come_out_cell_for_cell():
 
 
 def test_a_wrong_cell_would_show(monkeypatch):
-    module = sys.modules["keju.published.rebuild"]
+    module = sys.modules["keju.benchmarks.mcs_bench.rebuilding"]
     honest = module._result
     monkeypatch.setattr(
         module, "_result", lambda task, percent: honest(task, percent + (task.id == "T13"))
     )
-    wrong = {(cell.table, cell.column) for cell in rebuild() if not cell.holds}
+    wrong = {(cell.table, cell.column) for cell in rebuild()[TITLE] if not cell.holds}
     assert wrong == {
         ("Table 16", "OverAll:mean"),
         ("Table 16", "MCQ:mean"),

@@ -67,7 +67,7 @@ def run(tmp_path):
 
 def lines(name: str) -> list[dict[str, str]]:
     """A shipped table of MCS-Bench, read without keju."""
-    path = files("keju.published").joinpath("data", "mcs_bench", f"{name}.csv")
+    path = files("keju.benchmarks.mcs_bench").joinpath("published", "tables", f"{name}.csv")
     with path.open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 

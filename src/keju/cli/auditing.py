@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -22,7 +23,7 @@ def audit(
         ),
     ],
     benchmark: Annotated[
-        str, typer.Option(metavar="NAME", help="Only one paper: MCS-Bench, AncientDoc, OBI-Bench.")
+        str, typer.Option(metavar="NAME", help="Only the paper of this benchmark.")
     ] = "",
     everything: Annotated[
         bool,
@@ -37,9 +38,7 @@ def audit(
     ] = None,
     rebuilt: Annotated[
         bool,
-        typer.Option(
-            "--rebuild", help="Rebuild MCS-Bench's printed means with the code that runs use."
-        ),
+        typer.Option("--rebuild", help="Rebuild the printed means with the code that runs use."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -55,11 +54,11 @@ def audit(
     from keju.reporting.published import rebuilt_table
 
     if rebuilt:
-        cells = rebuild()
+        tables = rebuild(benchmark)
         if as_json:
-            print_json(cells)
+            print_json(list(chain.from_iterable(tables.values())))
         else:
-            out.print(rebuilt_table(cells))
+            out.print(*(rebuilt_table(title, cells) for title, cells in tables.items()))
         return
     if what == "published":
         found = audit_published(benchmark)

@@ -35,6 +35,7 @@ from keju.definitions.prompts import choices_of, options_of, prompt_of, query_of
 from keju.definitions.references import NO_REFERENCE, has_reference, missing_reference
 from keju.definitions.registry import (
     definitions,
+    folder_of,
     is_shipped,
     know,
     know_all_installed,
@@ -61,6 +62,7 @@ __all__ = [
     "benchmark_title",
     "choices_of",
     "definitions",
+    "folder_of",
     "has_reference",
     "has_task",
     "is_blank",

@@ -41,12 +41,16 @@ _NOT_ONE = "not a benchmark definition"
 
 
 class Known(NamedTuple):
-    """A definition that is known, with the text of its file, and where that is for messages."""
+    """A definition that is known, with the text of its file, and where that is for messages.
+
+    `folder` has the file; None where the text is one that a dataset or run contains.
+    """
 
     definition: Definition
     text: str
     place: str
     shipped: bool = False
+    folder: Path | None = None
 
 
 _known: dict[str, Known] = {}
@@ -88,15 +92,16 @@ def load_benchmark(path: Path) -> Definition:
         UsageError: its name or a task of it is known with another content.
         PluginError: a plug-in that it names is missing.
     """
-    return know(toml_text(path, _NOT_ONE), str(path))
+    return know(toml_text(path, _NOT_ONE), str(path), path.parent)
 
 
-def know(text: str, place: str) -> Definition:
+def know(text: str, place: str, folder: Path | None = None) -> Definition:
     """Make the definition in a TOML text known.
 
     Args:
         text: the content of a definition file.
         place: where it is, for messages.
+        folder: the file's folder, if the user named the file.
 
     Raises:
         DataError: the text is not a definition.
@@ -105,16 +110,23 @@ def know(text: str, place: str) -> Definition:
     """
     for each in _all().values():
         if each.text == text:
-            return each.definition
-    found = Known(parse_definition(text, place), text, place)
+            return _in_folder(each, folder)
+    found = Known(parse_definition(text, place), text, place, folder=folder)
     there = _known.get(found.definition.name)
     if there:
         _check_same(there, found)
-        return there.definition
+        return _in_folder(there, folder)
     _check_plugins(found)
     _check_official(found)
     _add(found)
     return found.definition
+
+
+def _in_folder(known: Known, folder: Path | None) -> Definition:
+    """Remember the folder of a definition that was known without one."""
+    if folder and not known.folder:
+        _known[known.definition.name] = known._replace(folder=folder)
+    return known.definition
 
 
 def know_all_installed() -> None:
@@ -130,6 +142,15 @@ def is_shipped(name: str) -> bool:
     """Whether keju itself ships the definition of that name."""
     found = _all().get(name)
     return found is not None and found.shipped
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder that has a benchmark's definition file, and what it provides beside it.
+
+    None if no benchmark of that name is known or installed, or only a dataset or run contains its
+    definition.
+    """
+    return _known[name].folder if definition(name) else None
 
 
 def place_of(name: str) -> str:
@@ -151,9 +172,9 @@ def _all() -> dict[str, Known]:
     if not _known:
         own_pages = files("keju.definitions").joinpath("data", _OWN_PAGES)
         for file in (*(each.joinpath(FILE) for each in shipped_folders()), own_pages):
-            text = file.read_text("utf-8")
+            text, folder = file.read_text("utf-8"), Path(str(file)).parent
             read = parse_definition(text, file.name, published=True)
-            _add(Known(read, text, "keju", shipped=True))
+            _add(Known(read, text, "keju", shipped=True, folder=folder))
     return _known
 
 
@@ -253,7 +274,8 @@ def _read_installed(point: metadata.EntryPoint) -> Known:
             mend=f"Correct the package, or remove it: pip uninstall {package}",
         ) from error
     text = toml_text(path, _NOT_ONE)
-    return Known(parse_definition(text, f"{place} ({path})"), text, f"{place} ({path})")
+    read = parse_definition(text, f"{place} ({path})")
+    return Known(read, text, f"{place} ({path})", folder=path.parent)
 
 
 def _path_of(found: object) -> Path:

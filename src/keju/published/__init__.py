@@ -3,26 +3,20 @@
 from keju.published.audit import OF_A_RUN, Audit, Finding, Held, audit_published
 from keju.published.checks import Size
 from keju.published.claims import Decided
+from keju.published.functions import PaperFunctions
 from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
-from keju.published.models import (
-    DETAILS,
-    Kind,
-    PublishedModel,
-    Role,
-    published_model,
-    published_models,
-)
+from keju.published.models import PublishedModel, Role, published_model, published_models
 from keju.published.own import audit_run
-from keju.published.rebuild import Rebuilt, rebuild
+from keju.published.papers import Kind, Paper, Summary, paper, papers
+from keju.published.rebuilt import Rebuilt, rebuild
 from keju.published.sections import Section, benchmarks_of, sections
-from keju.published.summaries import Summary, own_summary, paper_summary
-from keju.published.tables import Cell, Column, PrintedTable, papers, published_tables
+from keju.published.summaries import own_summary, paper_summary
+from keju.published.tables import Cell, Column, PrintedTable, published_tables
 from keju.published.values import PublishedValue, published_values
 
 __all__ = [
     "AVERAGE",
-    "DETAILS",
     "OF_A_RUN",
     "Audit",
     "Cell",
@@ -31,6 +25,8 @@ __all__ = [
     "Finding",
     "Held",
     "Kind",
+    "Paper",
+    "PaperFunctions",
     "PrintedTable",
     "PublishedModel",
     "PublishedValue",
@@ -45,6 +41,7 @@ __all__ = [
     "benchmarks_of",
     "group_of",
     "own_summary",
+    "paper",
     "paper_summary",
     "papers",
     "published_model",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
 
 import msgspec
 from msgspec.structs import replace
 
-from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Record
 from keju.published.book import Book, open_book
 from keju.published.checks import (
@@ -25,7 +23,7 @@ from keju.published.checks import (
     size_of,
 )
 from keju.published.claims import Decided, decide, declared_claims
-from keju.published.tables import papers
+from keju.published.papers import paper_file, papers
 
 OF_A_RUN = "run"
 """The kind of a finding that is of a run and not of printed tables."""
@@ -84,7 +82,7 @@ class _Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def audit_published(benchmark: str = "") -> Audit:
-    """Recompute what can be recomputed of one paper's tables and claims, or of all three.
+    """Recompute what can be recomputed of one paper's tables and claims, or of all.
 
     Raises:
         UsageError: there is no such benchmark.
@@ -165,9 +163,5 @@ def declared_checks(benchmark: str) -> tuple[AnyCheck, ...]:
     Raises:
         DataError: the file of declarations is not what it must be.
     """
-    name = benchmark.lower().replace("-", "_")
-    source = files("keju.published").joinpath("data", "checks", f"{name}.toml")
-    try:
-        return msgspec.convert(tomllib.loads(source.read_text("utf-8")), _Declarations).checks
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not a file of checks: {error}", file=source.name) from None
+    path = paper_file(benchmark, "checks.toml")
+    return read_toml(path, _Declarations, what="a file of checks").checks if path else ()

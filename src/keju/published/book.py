@@ -10,7 +10,7 @@ import msgspec
 
 from keju.definitions import Task, tasks
 from keju.errors import DataError
-from keju.published.implied import implied_tables
+from keju.published.functions import paper_functions
 from keju.published.models import published_models
 from keju.published.tables import Column, PrintedTable, published_tables
 
@@ -81,9 +81,7 @@ class Book(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _of_role(self, *roles: str) -> tuple[str, ...]:
         return tuple(
             dict.fromkeys(
-                each.name
-                for each in published_models()
-                if each.benchmark == self.benchmark and each.role in roles
+                each.name for each in published_models(self.benchmark) if each.role in roles
             )
         )
 
@@ -95,7 +93,8 @@ def open_book(benchmark: str) -> Book:
         UsageError: there is no such benchmark.
     """
     printed = published_tables(benchmark)
-    implied = {table.name: table for table in implied_tables(benchmark, printed)}
+    imply = paper_functions(benchmark).implied
+    implied = {table.name: table for table in (imply(printed) if imply else ())}
     return Book(benchmark=benchmark, tables={**printed, **implied})
 
 

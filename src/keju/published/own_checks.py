@@ -65,7 +65,7 @@ def unscored_responses(seen: Seen) -> Places:
 
 
 def _is_scored(response: Response) -> bool:
-    """Whether the query has any metric: OBI-Bench's How of deciphering is read by people only."""
+    """Whether the query has any metric: some answers are read by people only."""
     queries = {each.name: each for each in task(response.task).queries}
     asked = queries.get(response.query)
     return asked is None or bool(asked.official or asked.strict)

@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-import tomllib
-from functools import cache
-from importlib.resources import files
-
-import msgspec
-
-from keju.errors import UsageError
-from keju.items import Record
 from keju.published.audit import Audit, Finding
+from keju.published.papers import Summary, paper
 from keju.published.sections import Section, sections
 
 _MOST_PLACES = 6
 
 
-class Summary(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Five lines on one paper: what not to use, what to read differently, what is certain.
-
-    `version` says which text and tables were audited, `terms` expands the names of metrics and
-    tasks. Each has a Chinese version.
-    """
-
-    benchmark: str
-    version: str
-    version_zh: str
-    terms: str
-    terms_zh: str
-    lines: tuple[str, ...]
-    lines_zh: tuple[str, ...]
-
-
-def paper_summary(benchmark: str) -> Summary:
-    """The summary of one paper.
+def paper_summary(benchmark: str) -> Summary | None:
+    """The summary of one paper; None if it has none.
 
     Raises:
-        UsageError: there is none of this benchmark.
+        UsageError: nothing is stored of that benchmark's paper.
     """
-    for each in _summaries():
-        if each.benchmark == benchmark:
-            return each
-    raise UsageError(f"no summary of {benchmark!r}")
-
-
-@cache
-def _summaries() -> tuple[Summary, ...]:
-    text = files("keju.published").joinpath("data", "summaries.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text)["papers"], tuple[Summary, ...])
+    return paper(benchmark).summary
 
 
 def own_summary(audit: Audit, benchmark: str) -> tuple[str, ...]:

@@ -1,26 +1,24 @@
-"""The printed tables of the three papers, cell by cell, and how a column of one is named."""
+"""The printed tables of the papers, cell by cell, and how a column of one is named."""
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache, cached_property
-from importlib.resources import files
-from importlib.resources.abc import Traversable
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
-from keju.errors import DataError, UsageError
+from keju.errors import DataError
 from keju.items import Record
 from keju.published.models import published_model
+from keju.published.papers import csv_records, csv_rows, paper_file, papers, table_files
 
 Mark = Literal["", "bold", "underline"]
 Better = Literal["higher", "lower", "nearest to 0"]
 
-_FOLDERS = {"MCS-Bench": "mcs_bench", "AncientDoc": "ancientdoc", "OBI-Bench": "obi_bench"}
 _NUMBER = re.compile(r"-?\d+(?:\.(\d+))?")
 _COLUMN = re.compile(
     r"(?P<task>[^/@:]+)(?:/(?P<query>[^@:]+))?(?:@(?P<subset>[^:]+))?:(?P<metric>.+)"
@@ -32,6 +30,10 @@ class Metric(Record, frozen=True, kw_only=True):
 
     scale: float
     better: Better
+
+
+class _MetricRow(Metric, frozen=True, kw_only=True):
+    metric: str
 
 
 class Cell(Record, frozen=True, kw_only=True):
@@ -80,7 +82,7 @@ class Column(Record, frozen=True, kw_only=True):
         Raises:
             DataError: the column holds no results.
         """
-        found = self.as_printed or metrics().get((self.benchmark, self.metric))
+        found = self.as_printed or _metrics(self.benchmark).get(self.metric)
         if found is None:
             raise DataError("no metric of this name is declared", item=self.place)
         return found
@@ -124,15 +126,12 @@ class PrintedTable(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 @cache
-def metrics() -> Mapping[tuple[str, str], Metric]:
-    """How each paper prints each metric, by benchmark and metric."""
-    with _data().joinpath("metrics.csv").open(encoding="utf-8") as stream:
-        return MappingProxyType(
-            {
-                (row["benchmark"], row["metric"]): msgspec.convert(row, Metric, strict=False)
-                for row in csv.DictReader(stream)
-            }
-        )
+def _metrics(benchmark: str) -> Mapping[str, Metric]:
+    """How a paper prints each metric, by its name; nothing of what is not a paper."""
+    if benchmark not in papers():
+        return MappingProxyType({})
+    rows = csv_records(paper_file(benchmark, "metrics.csv"), _MetricRow, {})
+    return MappingProxyType({row.metric: row for row in rows})
 
 
 @cache
@@ -140,17 +139,11 @@ def published_tables(benchmark: str) -> Mapping[str, PrintedTable]:
     """The tables of one paper by name ("Table 16", "Figure 3"), in the paper's order.
 
     Raises:
-        UsageError: there is no such benchmark.
+        UsageError: there is no such benchmark, or nothing is stored of its paper.
+        DataError: a table is not one of names and cells.
     """
-    if benchmark not in _FOLDERS:
-        raise UsageError(f"no benchmark {benchmark!r}; there are {', '.join(_FOLDERS)}")
-    found = [_read(benchmark, path) for path in _data().joinpath(_FOLDERS[benchmark]).iterdir()]
+    found = [_read(benchmark, path) for path in table_files(benchmark)]
     return MappingProxyType({table.name: table for table in sorted(found, key=_in_paper)})
-
-
-def papers() -> tuple[str, ...]:
-    """The benchmarks that there are tables of, in keju's order."""
-    return tuple(_FOLDERS)
 
 
 def printed_cell(text: str) -> Cell:
@@ -168,29 +161,19 @@ def printed_cell(text: str) -> Cell:
     )
 
 
-def _data() -> Traversable:
-    return files("keju.published").joinpath("data")
-
-
-def _read(benchmark: str, path: Traversable) -> PrintedTable:
-    kind, _, number = path.name.removesuffix(".csv").partition("-")
+def _read(benchmark: str, path: Path) -> PrintedTable:
+    kind, _, number = path.stem.partition("-")
     rows: dict[str, dict[str, Cell]] = {}
     spelled: dict[str, str] = {}
-    for name, cells in _lines(path):
+    for line in csv_rows(path):
+        name, *texts = line.values()
         known = published_model(benchmark, name)
         row = known.name if known else name
         spelled[row] = name
-        rows[row] = {column: printed_cell(text) for column, text in cells.items() if text}
+        columns = zip([*line][1:], texts, strict=True)
+        rows[row] = {column: printed_cell(text) for column, text in columns if text}
     title = f"{kind.capitalize()} {number}" if number else "README's table"
     return PrintedTable(benchmark=benchmark, name=title, rows=rows, spelled=spelled)
-
-
-def _lines(path: Traversable) -> Iterator[tuple[str, dict[str, str]]]:
-    with path.open(encoding="utf-8") as stream:
-        reader = csv.reader(stream)
-        header = next(reader)
-        for line in reader:
-            yield line[0], dict(zip(header[1:], line[1:], strict=True))
 
 
 def _in_paper(table: PrintedTable) -> tuple[str, int]:

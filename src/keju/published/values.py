@@ -16,9 +16,9 @@ class PublishedValue(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     `task`, `query` and `metric` are the catalogue's (a metric of the protocol `official`, or one
     that only the paper has, such as GPT4oScore); `subset` is the part of the task's images that the
-    column is of, or whose reading was given in place of the image (MCS-Bench's Table 8), empty for
-    all images. `value` is on the scale of a run's scores: percent divided by 100, points of 10
-    by 10. `half` is what rounding may have taken or given.
+    column is of, or whose reading was given in place of the image, empty for all images. `value`
+    is on the scale of a run's scores: percent divided by 100, points of 10 by 10. `half` is what
+    rounding may have taken or given.
     """
 
     benchmark: str

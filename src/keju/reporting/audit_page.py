@@ -44,10 +44,11 @@ def _paper(audit: Audit, benchmark: str, language: Language) -> Iterator[str]:
     use, summary = words(language), paper_summary(benchmark)
     zh = language == "zh"
     yield f"## {benchmark}\n"
-    lines = summary.lines_zh if zh else summary.lines
-    yield from (f"{number}. {line}" for number, line in enumerate(lines, start=1))
-    yield f"\n{summary.version_zh if zh else summary.version}\n"
-    yield f"{summary.terms_zh if zh else summary.terms}\n"
+    if summary:
+        lines = summary.lines_zh if zh else summary.lines
+        yield from (f"{number}. {line}" for number, line in enumerate(lines, start=1))
+        yield f"\n{summary.version_zh if zh else summary.version}\n"
+        yield f"{summary.terms_zh if zh else summary.terms}\n"
     yield f"### {benchmark}{use.colon}{use.findings}\n"
     for section in sections(audit, benchmark):
         yield from _section(section, language)

@@ -73,8 +73,8 @@ def audit_report(audit: Audit, benchmark: str, *, everything: bool) -> Iterator[
 
 
 def _lines(audit: Audit, benchmark: str, *, paper: bool) -> tuple[str, ...]:
-    if paper:
-        return tuple(line.replace("**", "") for line in paper_summary(benchmark).lines)
+    if paper and (known := paper_summary(benchmark)):
+        return tuple(line.replace("**", "") for line in known.lines)
     return own_summary(audit, benchmark)
 
 

@@ -1,4 +1,4 @@
-"""What the command line prints of the three papers: their models and rebuilt means."""
+"""What the command line prints of the papers: their models and rebuilt means."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 
-from keju.published import DETAILS, PublishedModel, Rebuilt
+from keju.published import PublishedModel, Rebuilt, paper
 from keju.reporting.plain import plain_table
 
 
@@ -24,25 +24,25 @@ def published_models_tables(models: Sequence[PublishedModel]) -> Iterator[Table]
                     each.name, each.vendor, each.kind, size, each.role, each.also_printed_as
                 )
         yield table
-        if benchmark in DETAILS:
+        if paper(benchmark).models_table:
             yield _details_table(benchmark, models)
 
 
 def _details_table(benchmark: str, models: Sequence[PublishedModel]) -> Table:
     described = [each for each in models if each.benchmark == benchmark and each.details]
     columns = list(described[0].details)
-    title = f"{benchmark}, {DETAILS[benchmark]}"
+    title = f"{benchmark}, {paper(benchmark).models_table}"
     table = plain_table("model", *columns, right=[], title=title)
     for each in described:
         table.add_row(each.name, *(each.details[column] for column in columns))
     return table
 
 
-def rebuilt_table(cells: Sequence[Rebuilt]) -> Table:
-    """How near the printed means of MCS-Bench come out of its printed tasks."""
+def rebuilt_table(title: str, cells: Sequence[Rebuilt]) -> Table:
+    """How near the printed means of a paper come out of its printed tasks."""
     table = plain_table(
         "table", "column", "cells", "within .01", "furthest apart", right=[2, 3, 4],
-        title="MCS-Bench's means, from the printed tasks (Illustration as printed)",
+        title=title,
     )  # fmt: skip
     for place in dict.fromkeys((each.table, each.column) for each in cells):
         of_place = [each for each in cells if (each.table, each.column) == place]

@@ -1,4 +1,4 @@
-"""The few general checks that the declarations in data/checks apply to printed tables."""
+"""The few general checks that the declarations in checks.toml apply to printed tables."""
 
 from keju.published.checks.base import Certainty, Check, Mismatch, Outcome, Severity
 from keju.published.checks.bounds import Below, Between, Bound, Ceiling, Harmonic

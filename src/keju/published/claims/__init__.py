@@ -1,7 +1,7 @@
 """Claims of the papers' texts as data, each decided by the printed tables.
 
 `quantities` has what can be computed, `statements` what can be true of it, `claim` the format of
-data/claims/*.toml and the verdicts.
+claims.toml and the verdicts.
 """
 
 from keju.published.claims.claim import (

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import msgspec
 
-from keju.errors import DataError
+from keju.files import read_toml
 from keju.items import Record
 from keju.published.book import Book
 from keju.published.claims.statements import AnyStatement
+from keju.published.papers import paper_file
 
 Verdict = Literal["holds", "holds with a qualification", "does not hold", "cannot be checked"]
 
@@ -105,12 +104,8 @@ def declared_claims(benchmark: str) -> tuple[Claim, ...]:
     Raises:
         DataError: the file of claims is not in this format.
     """
-    name = benchmark.lower().replace("-", "_")
-    source = files("keju.published").joinpath("data", "claims", f"{name}.toml")
-    try:
-        return msgspec.convert(tomllib.loads(source.read_text("utf-8")), _Claims).claims
-    except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise DataError(f"not a file of claims: {error}", file=source.name) from None
+    path = paper_file(benchmark, "claims.toml")
+    return read_toml(path, _Claims, what="a file of claims").claims if path else ()
 
 
 def numbers_in(text: str) -> list[str]:

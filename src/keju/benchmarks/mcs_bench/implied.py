@@ -1,10 +1,11 @@
-"""Tables that nobody printed: what keju's registry and the printed ones imply for others."""
+"""Tables that the paper does not print: what the tasks and the printed ones imply."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from keju.definitions import Task, tasks
+from keju.benchmarks.mcs_bench.names import BENCHMARK
+from keju.definitions import Task, benchmark
 from keju.published.tables import Cell, PrintedTable
 
 Printed = Mapping[str, PrintedTable]
@@ -15,45 +16,41 @@ _EXTREMES: dict[str, Callable[[Iterable[float]], float]] = {
 }  # fmt: skip
 
 
-def implied_tables(benchmark: str, printed: Printed) -> Iterator[PrintedTable]:
-    """What can be computed beside the printed tables, for MCS-Bench; of the others nothing.
+def implied_tables(printed: Printed) -> Iterator[PrintedTable]:
+    """What can be computed beside the printed tables.
 
     ``Registry by domain`` counts tasks and questions; ``Table 5 by domain`` takes Table 5's lengths
     and pictures together, weighted by questions; ``Registry by task`` has the length of the prompt
     where every question of a task is that prompt; ``Text`` ticks the ways of making that the
     paper's text names; ``Solved`` has T45, whose own table is not in the transcription.
     """
-    if benchmark != "MCS-Bench":
-        return
-    declared = [each for each in tasks() if each.benchmark == benchmark]
+    declared = list(benchmark(BENCHMARK).tasks)
     domains = {
         name: [each for each in declared if each.domain == name]
         for name in dict.fromkeys(each.domain for each in declared)
     } | {"OverAll": declared}
-    yield _counted(benchmark, domains)
+    yield _counted(domains)
     yield _taken_together(printed["Table 5"], domains)
     constant = {
         each.id: float(len("".join(each.queries[0].template.split())))
         for each in declared
         if "{" not in each.queries[0].template
     }
-    yield _table(benchmark, "Registry by task", {"avg_q_len": constant})
-    yield _solved(benchmark, printed)
+    yield _table("Registry by task", {"avg_q_len": constant})
+    yield _solved(printed)
     named = printed["Table 13"].columns["in_text"].cells
     ways = sorted({cell.text for cell in named.values()})
     yield _table(
-        benchmark,
         "Text",
         {way: {row: 1.0 for row, cell in named.items() if cell.text == way} for way in ways},
     )
 
 
-def _counted(benchmark: str, domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
+def _counted(domains: Mapping[str, Sequence[Task]]) -> PrintedTable:
     def count(wanted: str) -> dict[str, float]:
         return {name: sum(each.format == wanted for each in of) for name, of in domains.items()}
 
     return _table(
-        benchmark,
         "Registry by domain",
         {
             "n_task": {name: len(of) for name, of in domains.items()},
@@ -81,10 +78,10 @@ def _taken_together(table: PrintedTable, domains: Mapping[str, Sequence[Task]]) 
         for name, pick in _EXTREMES.items()
     }
     halves = {name: table.columns[source].half for name, source in _MEANS.items()}
-    return _table(table.benchmark, "Table 5 by domain", {**means, **extremes}, halves)
+    return _table("Table 5 by domain", {**means, **extremes}, halves)
 
 
-def _solved(benchmark: str, printed: Printed) -> PrintedTable:
+def _solved(printed: Printed) -> PrintedTable:
     """T45, solved for from the printed QA means, if those leave out T39.
 
     Over the seven domains QA sums to seven times its mean. Less the six domains that are printed,
@@ -106,11 +103,10 @@ def _solved(benchmark: str, printed: Printed) -> PrintedTable:
     }
     half = 4 * (7 * whole.half + sum(column.half for column in domains)) + read.half
     half += sum(column.half for column in halves) / 2
-    return _table(benchmark, "Solved", {"T45:Acc": values}, {"T45:Acc": half})
+    return _table("Solved", {"T45:Acc": values}, {"T45:Acc": half})
 
 
 def _table(
-    benchmark: str,
     name: str,
     columns: Mapping[str, Mapping[str, float]],
     halves: Mapping[str, float] | None = None,
@@ -122,5 +118,5 @@ def _table(
             rows.setdefault(row, {})[column] = cell
     exact = dict.fromkeys(columns, 0.0)
     return PrintedTable(
-        benchmark=benchmark, name=name, rows=rows, halves={**exact, **(halves or {})}
+        benchmark=BENCHMARK, name=name, rows=rows, halves={**exact, **(halves or {})}
     )

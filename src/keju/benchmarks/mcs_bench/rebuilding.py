@@ -1,13 +1,14 @@
-"""MCS-Bench's printed means, rebuilt from its printed tasks with the code that runs use."""
+"""The printed means, rebuilt from the printed tasks with the code that runs use."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from keju.definitions import Task, tasks
-from keju.items import Protocol, Record
+from keju.benchmarks.mcs_bench.names import BENCHMARK
+from keju.definitions import Task, benchmark
+from keju.items import Protocol
+from keju.published import Rebuilt
 from keju.published.book import Book, open_book
-from keju.published.checks.base import EPSILON
 from keju.scoring.aggregate import (
     MeanResult,
     MetricResult,
@@ -16,29 +17,11 @@ from keju.scoring.aggregate import (
     mean_over_domains,
 )
 
-BENCHMARK = "MCS-Bench"
 AS_PRINTED = "Illustration"
 """The domain whose single tasks (Table 21) are not in the transcription."""
 
 _PROTOCOL: Protocol = "official"
 _FORMATS = ("MCQ", "QA")
-_ROUNDED = 0.01
-"""What two roundings to two digits, of the parts and of their mean, can make apart."""
-
-
-class Rebuilt(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """One printed mean, and the same from the printed tasks, both in percent."""
-
-    table: str
-    column: str
-    row: str
-    printed: float
-    rebuilt: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether rounding explains the difference."""
-        return abs(self.printed - self.rebuilt) <= _ROUNDED + EPSILON
 
 
 def rebuild() -> tuple[Rebuilt, ...]:
@@ -52,7 +35,7 @@ def rebuild() -> tuple[Rebuilt, ...]:
 
 
 def _of_model(book: Book, model: str) -> Iterator[Rebuilt]:
-    declared = [each for each in tasks() if each.benchmark == BENCHMARK]
+    declared = benchmark(BENCHMARK).tasks
     results = {
         (column.task, ""): _result(book.registry[column.task], column.values[model])
         for column in book.columns("Table 1[5-9] | T*:*") + book.columns("Table 20 | T*:*")

@@ -1,0 +1,3 @@
+"""The benchmark's name."""
+
+BENCHMARK = "MCS-Bench"

@@ -1,0 +1,11 @@
+"""What is computed of the paper's tables beyond what ``published/`` declares."""
+
+from keju.benchmarks.mcs_bench.implied import implied_tables
+from keju.benchmarks.mcs_bench.rebuilding import rebuild
+from keju.published import PaperFunctions
+
+PAPER = PaperFunctions(
+    implied=implied_tables,
+    rebuild=rebuild,
+    rebuilt_title="MCS-Bench's means, from the printed tasks (Illustration as printed)",
+)

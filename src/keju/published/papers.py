@@ -1,0 +1,165 @@
+"""`Paper`: what a benchmark's folder has of its paper, in ``published/`` beside the definition.
+
+==============================  ===================================================================
+``paper.toml``                  the keys of `Paper`; a benchmark without this file has no paper
+``models.csv``                  the models that the paper tests (`keju.published.models`)
+``metrics.csv``                 how it prints each metric (`keju.published.tables`)
+``tables/table-N.csv``          each printed table (``figure-N.csv`` a figure's numbers)
+``checks.toml``, ``claims.toml``  what is checked of the tables, and the claims of the text
+==============================  ===================================================================
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from msgspec import field
+
+from keju.definitions import definitions, folder_of
+from keju.errors import DataError, UsageError
+from keju.files import bounded_bytes, read_toml
+from keju.items import Record
+
+S = TypeVar("S")
+
+Kind = Literal["closed-mllm", "open-mllm", "llm", "ocr", "human"]
+
+_FOLDER, _FILE = "published", "paper.toml"
+
+
+class Summary(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Five lines on one paper: what not to use, what to read differently, what is certain.
+
+    `version` says which text and tables were audited, `terms` expands the names of metrics and
+    tasks. Each has a Chinese version.
+    """
+
+    version: str
+    version_zh: str
+    terms: str
+    terms_zh: str
+    lines: tuple[str, ...]
+    lines_zh: tuple[str, ...]
+
+
+class Group(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A group of rows in printed tables: the models of a kind or a size, or those named."""
+
+    tables: tuple[str, ...]
+    title: str
+    kind: Kind | None = None
+    size_b: tuple[float, float] | None = None
+    models: tuple[str, ...] = ()
+
+
+class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A paper, beside its models and tables.
+
+    `models_table` is the paper's own table of models, in ``models-table-N.csv``. `summary` is what
+    a reader should know first, `groups` are the groups of rows in its tables.
+    """
+
+    models_table: str = ""
+    summary: Summary | None = None
+    groups: tuple[Group, ...] = field(default_factory=tuple)
+
+
+def papers() -> tuple[str, ...]:
+    """The known benchmarks that have a paper's tables, in their order."""
+    return tuple(each.name for each in definitions() if _place(each.name))
+
+
+def paper(benchmark: str) -> Paper:
+    """What is stored of a benchmark's paper.
+
+    Raises:
+        UsageError: there is no such benchmark, or nothing is stored of its paper.
+        DataError: a file of it is not what it must be.
+    """
+    return _read(_folder(benchmark))
+
+
+def paper_file(benchmark: str, name: str) -> Path | None:
+    """A file that is stored of a benchmark's paper; None if it is not there.
+
+    Raises:
+        UsageError: there is no such benchmark, or nothing is stored of its paper.
+    """
+    path = _folder(benchmark) / name
+    return path if path.is_file() else None
+
+
+def table_files(benchmark: str) -> list[Path]:
+    """The files of a benchmark's printed tables.
+
+    Raises:
+        UsageError: there is no such benchmark, or nothing is stored of its paper.
+    """
+    return sorted(_folder(benchmark).joinpath("tables").glob("*.csv"))
+
+
+def csv_rows(path: Path | None) -> list[dict[str, str]]:
+    """The rows of a CSV file by heading; none without a file.
+
+    Raises:
+        DataError: the file is not UTF-8, or a row has another number of cells than the heading.
+    """
+    if path is None:
+        return []
+    try:
+        text = bounded_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError("not UTF-8", file=path, mend="Save it as UTF-8") from None
+    header, *lines = [*csv.reader(StringIO(text, newline=""))] or [[]]
+    for number, line in enumerate(lines, start=2):
+        if len(line) != len(header):
+            raise DataError(
+                f"{len(line)} cells under {len(header)} headings", file=path, item=f"row {number}"
+            )
+    return [dict(zip(header, line, strict=True)) for line in lines]
+
+
+def csv_records(path: Path | None, shape: type[S], more: Mapping[str, Any]) -> tuple[S, ...]:
+    """The rows of a CSV file as records; empty cells are absent.
+
+    Args:
+        path: the file; none without one.
+        shape: the record.
+        more: fields that every record has beside the columns.
+
+    Raises:
+        DataError: a row does not fit.
+    """
+    found = []
+    for number, row in enumerate(csv_rows(path), start=2):
+        there = {name: text for name, text in row.items() if text}
+        try:
+            found.append(msgspec.convert({**there, **more}, shape, strict=False))
+        except msgspec.ValidationError as error:
+            raise DataError(str(error), file=path, item=f"row {number}") from None
+    return tuple(found)
+
+
+@cache
+def _read(folder: Path) -> Paper:
+    return read_toml(folder / _FILE, Paper, what="what keju stores of a paper")
+
+
+def _folder(benchmark: str) -> Path:
+    found = _place(benchmark)
+    if found is None:
+        raise UsageError(f"no benchmark {benchmark!r}; there are {', '.join(papers())}")
+    return found
+
+
+def _place(benchmark: str) -> Path | None:
+    """The folder of a benchmark's paper; None if there is none."""
+    beside = folder_of(benchmark)
+    folder = beside / _FOLDER if beside else None
+    return folder if folder and (folder / _FILE).is_file() else None
