@@ -16,7 +16,7 @@ ENGLISH = re.compile(r"(?<![-:+])[a-z]{2,} [a-z]{2,}")
 ROOT = Path(keju.__file__).parent
 FUNCTIONS = {"declines", "no_page", "refuses", "refusal", "not_worded", "_in_setting", "_with_text"}
 FILES = [*(ROOT / "models").rglob("*.py"), ROOT / "running/selecting.py",
-         ROOT / "benchmarks/wordings.py"]  # fmt: skip
+         ROOT / "definitions/wordings.py"]  # fmt: skip
 
 
 def reasons() -> list[str]:
