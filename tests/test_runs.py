@@ -16,7 +16,6 @@ from keju.datasets import mini
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError
 from keju.files import sha256_bytes
-from keju.interop.shown import Shown
 from keju.judging.answers import AnswerId, Chosen, answers_of, code_of
 from keju.judging.folder import JudgementFolder
 from keju.judging.ratings import read_ratings
@@ -26,6 +25,7 @@ from keju.reporting import write_report
 from keju.reporting.figures import Undrawn, of_run
 from keju.reporting.gather import gather
 from keju.running import Selection, estimate, merge, run
+from keju.running.shown import Shown
 from keju.running.store import ResponseStore
 from keju.runs import FORMAT_1, RunFolder
 from keju.scoring import answer_code, score_run

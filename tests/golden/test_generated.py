@@ -21,10 +21,10 @@ from making import picture
 from msgspec.structs import replace
 from serving import Chat
 
+from keju.benchmarks.mcs_bench.responses import export_responses
 from keju.datasets.store import DatasetWriter
 from keju.definitions import has_reference, prompt_of, query_of, task
 from keju.encoders import Encoders, parse_semantic
-from keju.interop.mcs_responses import export_responses
 from keju.items import Score
 from keju.models import ModelOptions
 from keju.running import Policy, run

@@ -17,12 +17,12 @@ from keju.definitions import prompt_of
 from keju.definitions.wordings import shots_of
 from keju.errors import UsageError
 from keju.files import sha256_bytes
-from keju.interop.shown import Shown
 from keju.items import Box, Item
 from keju.models import ModelOptions
 from keju.running import Selection, merge, request_key, run
 from keju.running.examples import Examples, with_examples
 from keju.running.selecting import Way
+from keju.running.shown import Shown
 from keju.runs import RunFolder
 from keju.scoring import score_responses, score_run
 

@@ -2,51 +2,93 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.markup import escape
+from typer.core import TyperGroup
 
+from keju.cli.addresses import refuse_addresses
 from keju.cli.app import app, err, note, say
 from keju.errors import number_of
+from keju.registry import PluginError
 
-export_app = typer.Typer(no_args_is_help=True, help="Runs in the forms of other programs.")
+if TYPE_CHECKING:
+    from keju.running.exports import RunExport
+
+
+class _ExportGroup(TyperGroup):
+    """``keju export FORM``: the forms that are declared, and the commands of this file."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ANN401 - Typer's context
+        """The declared forms and the commands of this file."""
+        from keju.running.exports import EXPORTS
+
+        return list(dict.fromkeys([*EXPORTS, *super().list_commands(ctx)]))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401 - Typer's own types
+        """A command of this file, or the one made from a declared form."""
+        if found := super().get_command(ctx, cmd_name):
+            return found
+        from keju.running.exports import EXPORTS
+
+        if cmd_name not in EXPORTS:
+            return None
+        alone = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        plugin = EXPORTS.plugin(cmd_name)
+        try:
+            form = EXPORTS[cmd_name]
+        except PluginError as error:
+            alone.command(name=cmd_name, help=escape(str(error)))(lambda: None)
+        else:
+            origin = f" From the plug-in {escape(str(plugin))}." if plugin else ""
+            alone.command(name=form.name, help=form.what + origin)(_run_command(form))
+        command = typer.main.get_command(alone)
+        refuse_addresses(command)
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401 - as above
+        """Refuses a form that is only listed, with the reason."""
+        from keju.running.exports import EXPORTS
+
+        if args and super().get_command(ctx, args[0]) is None and args[0] in EXPORTS:
+            EXPORTS[args[0]]
+        return super().resolve_command(ctx, args)
+
+
+def _run_command(form: RunExport) -> Callable[..., None]:
+    """The function of ``keju export FORM`` for a declared form."""
+
+    def command(run: Path, place: Path) -> None:
+        from keju.runs import FORMAT_1, RunFolder
+
+        for each in form.write(run, place):
+            say(
+                f"{each.file}: {number_of(each.responses, 'response')} "
+                f"({number_of(each.failures, 'failure')})"
+            )
+        if RunFolder(run).manifest().format == FORMAT_1:
+            note(
+                "note: keju 0.1.0 made this run and removed reasoning before storing. The files "
+                "have the rest, not the content as it was returned"
+            )
+
+    command.__annotations__ = {
+        "run": Annotated[Path, typer.Argument(metavar="RUN", help=form.run)],
+        "place": Annotated[
+            Path, typer.Option("-o", "--out", metavar="FILE.json|DIR", help=form.out)
+        ],
+        "return": None,
+    }
+    return command
+
+
+export_app = typer.Typer(
+    cls=_ExportGroup, no_args_is_help=True, help="Runs in the forms of other programs."
+)
 app.add_typer(export_app, name="export")
-
-
-@export_app.command("mcs-bench")
-def mcs_bench(
-    run: Annotated[
-        Path, typer.Argument(metavar="RUN", help="Run directory with tasks of MCS-Bench.")
-    ],
-    place: Annotated[
-        Path,
-        typer.Option(
-            "-o",
-            "--out",
-            metavar="FILE.json|DIR",
-            help="File, for a run with one model, prompt variant and round. Else a new or empty "
-            "directory, which gets a file for each.",
-        ),
-    ],
-) -> None:
-    """Write the responses as the MCS-Bench authors' RESPONSES.json, each as it was returned.
-
-    `keju score FILE` and the authors' script read the files. A failure has no Response.
-    """
-    from keju.interop.mcs_responses import export_responses
-    from keju.runs import FORMAT_1, RunFolder
-
-    for each in export_responses(run, place):
-        say(
-            f"{each.file}: {number_of(each.responses, 'response')} "
-            f"({number_of(each.failures, 'failure')})"
-        )
-    if RunFolder(run).manifest().format == FORMAT_1:
-        note(
-            "note: keju 0.1.0 made this run and removed reasoning before storing. Response is the "
-            "rest, not the content as it was returned"
-        )
 
 
 @export_app.command()

@@ -21,10 +21,10 @@ from keju.errors import PrerequisiteError, UsageError
 from keju.files import sha256_bytes
 from keju.interop.inspect_samples import reading_of, sample_of
 from keju.interop.inspect_scores import results_of
-from keju.interop.shown import Shown
 from keju.items import Item, PromptVariant, Response, Score, variant_of
 from keju.local_paths import check_local
 from keju.models.decoding import not_sent
+from keju.running.shown import Shown
 from keju.runs import RunFolder, RunManifest, file_name
 from keju.scoring import check_scores, stored_scores
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 from keju.definitions import has_reference
 from keju.files import sha256_bytes
 from keju.interop.inspect_scores import scores_of
-from keju.interop.shown import Shown
 from keju.items import ImageRef, Item, Request, Response, Score
 from keju.models.data_urls import mime_of
+from keju.running.shown import Shown
 from keju.runs import FORMAT
 
 if TYPE_CHECKING:

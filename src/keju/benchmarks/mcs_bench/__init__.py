@@ -2,5 +2,8 @@
 
 PROVIDES: dict[str, dict[str, str]] = {
     "keju.papers": {"MCS-Bench": "keju.benchmarks.mcs_bench.paper:PAPER"},
+    "keju.readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
+    "keju.writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
+    "keju.exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
 }
 """What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``."""

@@ -22,7 +22,7 @@ from keju.building.sources.saved_pages import SavedPage, read_saved
 from keju.building.tables import write_table
 from keju.datasets.readers.base import inside
 from keju.datasets.readers.import_log import logging_import
-from keju.datasets.readers.mcs_bench.choices import with_options
+from keju.datasets.readers.option_lines import with_options
 from keju.datasets.readers.records import JsonObject, Pictures, Place, text_of, texts_of
 from keju.datasets.readers.tables import Row, read_table
 from keju.definitions import Task, options_in, prompt_of, task

@@ -62,7 +62,6 @@ FORMATS: Registry[Reader] = Registry(
         "page-xml": "keju.datasets.readers.pages.page_xml:READER",
         "alto": "keju.datasets.readers.pages.alto:READER",
         "hocr": "keju.datasets.readers.pages.hocr:READER",
-        "mcs-bench": "keju.datasets.readers.mcs_bench:READER",
         **provided("keju.readers"),
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
         "obi-recognition": "keju.datasets.readers.obi.recognition:READER",

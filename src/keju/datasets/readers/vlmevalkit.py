@@ -17,7 +17,7 @@ from keju.datasets.readers.encodings import HEAD, UTF_8, codec_of
 from keju.datasets.readers.image_lookup import image_below
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.mcs_bench import with_options
+from keju.datasets.readers.option_lines import with_options
 from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.readers.tables import MAX_CELL, Row, delimited
 from keju.datasets.store import DatasetWriter

@@ -30,7 +30,6 @@ FORMATS: Registry[Writer] = Registry(
     "keju.writers",
     lambda: {
         "parquet": "keju.datasets.writers.parquet:WRITER",
-        "mcs-bench": "keju.datasets.writers.mcs_bench:WRITER",
         **provided("keju.writers"),
         "vlmevalkit-tsv": "keju.datasets.writers.vlmevalkit:WRITER",
     },

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.mapped.mapping import JOINERS, Mapping
 from keju.datasets.readers.mapped.records import as_tuple
-from keju.datasets.readers.mcs_bench import with_options
+from keju.datasets.readers.option_lines import with_options
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.datasets.readers.tables import Row
 from keju.definitions import Task, has_task, options_in, prompt_of, query_of, task, tasks_named

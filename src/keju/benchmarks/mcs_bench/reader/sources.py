@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from keju.benchmarks.mcs_bench.reader.conversations import has_conversation
+from keju.benchmarks.mcs_bench.reader.words import names, plain, script_in
 from keju.datasets.readers.base import files_under, plain_file, source_text
-from keju.datasets.readers.mcs_bench.conversations import has_conversation
-from keju.datasets.readers.mcs_bench.words import names, plain, script_in
 from keju.datasets.readers.records import JsonObject, Place
 from keju.datasets.readers.tables import Row, read_table
 from keju.errors import DataError

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 
-from keju.datasets.readers.mcs_bench.words import plain
+from keju.benchmarks.mcs_bench.reader.words import plain
 from keju.datasets.readers.records import JsonObject, Place
 from keju.errors import DataError, number_of
 

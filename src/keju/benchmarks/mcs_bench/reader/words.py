@@ -39,7 +39,7 @@ class Names(NamedTuple):
 @cache
 def names() -> Names:
     """The names of fields, scripts and domains that releases may have."""
-    text = files("keju.datasets.readers.mcs_bench").joinpath("fields.toml").read_text("utf-8")
+    text = files("keju.benchmarks.mcs_bench.reader").joinpath("fields.toml").read_text("utf-8")
     read = tomllib.loads(text)
     return Names(
         roles={role: _both_scripts(each) for role, each in read["roles"].items()},

@@ -9,9 +9,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.mcs_bench.reader.words import names, plain, script_in
 from keju.datasets.readers.base import Options
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.mcs_bench.words import names, plain, script_in
 from keju.datasets.readers.records import FIELD_OPTION, Field, JsonObject, map_fields
 from keju.errors import DataError
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from keju.benchmarks.mcs_bench.reader import SCRIPTS
 from keju.datasets.readers import Imported, import_dataset
-from keju.datasets.readers.mcs_bench import SCRIPTS
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.definitions import choices_of, prompt_of

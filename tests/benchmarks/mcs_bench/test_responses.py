@@ -10,10 +10,10 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
+from keju.benchmarks.mcs_bench.responses import export_responses
 from keju.cli.app import app
 from keju.definitions import task, tasks
 from keju.errors import UsageError
-from keju.interop.mcs_responses import export_responses
 from keju.items import Failure, Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import score_responses, score_run
@@ -175,7 +175,7 @@ def test_settings_and_scripts_have_a_file_each(tmp_path):
 
 
 def test_an_export_of_a_run_of_0_1_0_says_what_it_lacks(tmp_path):
-    old = Path(__file__).parents[1] / "golden" / "run-0.1.0"
+    old = Path(__file__).parents[2] / "golden" / "run-0.1.0"
     done = CliRunner().invoke(app, ["export", "mcs-bench", str(old), "-o", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     assert "0.1.0" in done.output

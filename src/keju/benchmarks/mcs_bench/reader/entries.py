@@ -6,12 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from keju.datasets.readers.base import Options, listed
-from keju.datasets.readers.mcs_bench.choices import options_from
-from keju.datasets.readers.mcs_bench.conversations import without_conversation
-from keju.datasets.readers.mcs_bench.fields import FieldMap, field_map, lifted
-from keju.datasets.readers.mcs_bench.sources import Table
-from keju.datasets.readers.mcs_bench.words import (
+from keju.benchmarks.mcs_bench.reader.choices import options_from
+from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
+from keju.benchmarks.mcs_bench.reader.fields import FieldMap, field_map, lifted
+from keju.benchmarks.mcs_bench.reader.sources import Table
+from keju.benchmarks.mcs_bench.reader.words import (
     domains_in,
     named_tasks,
     names,
@@ -22,6 +21,7 @@ from keju.datasets.readers.mcs_bench.words import (
     tasks_of_path,
     within,
 )
+from keju.datasets.readers.base import Options, listed
 from keju.datasets.readers.records import JsonObject, Place, text_of
 from keju.definitions import Task, is_task_word
 from keju.errors import DataError, number_of

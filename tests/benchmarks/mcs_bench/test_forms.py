@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from keju.datasets.readers import Imported, import_dataset
-from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.mcs_bench.choices import letter_of, options_from
-from keju.datasets.readers.mcs_bench.conversations import without_conversation
-from keju.datasets.readers.mcs_bench.detection import detect_mcs_bench
-from keju.datasets.readers.mcs_bench.words import (
+from keju.benchmarks.mcs_bench.reader.choices import letter_of, options_from
+from keju.benchmarks.mcs_bench.reader.conversations import without_conversation
+from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
+from keju.benchmarks.mcs_bench.reader.words import (
     domains_in,
     names,
     numbered_task,
@@ -22,6 +20,8 @@ from keju.datasets.readers.mcs_bench.words import (
     script_in,
     tasks_of_path,
 )
+from keju.datasets.readers import Imported, import_dataset
+from keju.datasets.readers.listing import Listing
 from keju.datasets.readers.records import Place
 from keju.datasets.store import Dataset
 from keju.errors import DataError, UsageError

@@ -14,28 +14,21 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from keju.datasets.writers.mcs_bench import released_id, wordings
+from keju.benchmarks.mcs_bench.writer import released_id, wordings
 from keju.definitions import has_reference, options_of, prompt_of, task
 from keju.definitions.wordings import RELEASED
 from keju.errors import UsageError
 from keju.files import write_json
-from keju.interop.shown import Shown
 from keju.items import Item, PromptVariant, Response, variant_of
 from keju.local_paths import check_local
+from keju.running.exports import ResponseFile
+from keju.running.shown import Shown
 from keju.runs import RunFolder, file_name
 from keju.scoring import official_answer
 
 BENCHMARK = "MCS-Bench"
 
 _WITHOUT_ANSWER = frozenset({"failed", "filtered"})
-
-
-class Written(NamedTuple):
-    """A file that was written, the responses in it, and how many of them are failures."""
-
-    file: Path
-    responses: int
-    failures: int
 
 
 class _Voice(NamedTuple):
@@ -46,7 +39,7 @@ class _Voice(NamedTuple):
     round: int
 
 
-def export_responses(run: Path, out: Path) -> list[Written]:
+def export_responses(run: Path, out: Path) -> list[ResponseFile]:
     """Write a run's responses to MCS-Bench's tasks.
 
     Args:
@@ -111,10 +104,10 @@ def _write(
     items: Mapping[tuple[str, str], Item],
     said: Mapping[tuple[str, str], Response],
     shown: Shown,
-) -> Written:
+) -> ResponseFile:
     rows = [_row(item, said[place], shown) for place, item in items.items() if place in said]
     write_json(path, rows)
-    return Written(path, len(rows), sum("Response" not in row for row in rows))
+    return ResponseFile(path, len(rows), sum("Response" not in row for row in rows))
 
 
 def _sent(item: Item, response: Response, shown: Shown) -> dict[str, object]:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
+from keju.benchmarks.mcs_bench.reader.entries import Entry
 from keju.datasets.readers.base import listed
-from keju.datasets.readers.mcs_bench.entries import Entry
 from keju.errors import DataError, number_of
 from keju.items import Script
 from keju.text import in_script

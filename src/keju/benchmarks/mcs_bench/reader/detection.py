@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
+from keju.benchmarks.mcs_bench.reader.conversations import has_conversation
+from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
+from keju.benchmarks.mcs_bench.reader.images import names_file
+from keju.benchmarks.mcs_bench.reader.items import index_origin
+from keju.benchmarks.mcs_bench.reader.joining import joined, with_own_ids
+from keju.benchmarks.mcs_bench.reader.sources import SUFFIXES, tables_in
+from keju.benchmarks.mcs_bench.reader.words import named_tasks, names, plain, tasks_of_path
 from keju.datasets.readers.base import Detection, listed
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.mcs_bench.conversations import has_conversation
-from keju.datasets.readers.mcs_bench.entries import Entry, entries_in
-from keju.datasets.readers.mcs_bench.images import names_file
-from keju.datasets.readers.mcs_bench.items import index_origin
-from keju.datasets.readers.mcs_bench.joining import joined, with_own_ids
-from keju.datasets.readers.mcs_bench.sources import SUFFIXES, tables_in
-from keju.datasets.readers.mcs_bench.words import named_tasks, names, plain, tasks_of_path
 from keju.errors import DataError, UsageError, number_of
 
 MOST_BYTES = 32 << 20

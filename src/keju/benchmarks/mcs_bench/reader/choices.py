@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from keju.benchmarks.mcs_bench.reader.words import plain
 from keju.datasets.readers.base import listed
-from keju.datasets.readers.mcs_bench.words import plain
 from keju.datasets.readers.records import JsonObject, Place, text_of
-from keju.definitions import Task, options_in
+from keju.definitions import options_in
 from keju.errors import DataError
 from keju.text import in_script
 
@@ -139,18 +139,6 @@ def _unordered(found: str, place: Place) -> DataError:
 
 def _folded(letter: str) -> str:
     return unicodedata.normalize("NFKC", letter).upper()
-
-
-def with_options(question: str, options: tuple[str, ...], kind: Task) -> str:
-    """A question whose options came apart, as the paper prints it: options, then requirement."""
-    lettered = " ".join(
-        f"{letter}、{text}" for letter, text in zip(ascii_uppercase, options, strict=False)
-    )
-    requirement = kind.queries[0].requirement
-    stem, mark, tail = question.partition("要求：")
-    if mark:
-        return f"{stem.rstrip()}\n{lettered}\n{mark}{tail}"
-    return "\n".join(part for part in (question.rstrip(), lettered, requirement) if part)
 
 
 class Choice(NamedTuple):

@@ -9,11 +9,11 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
+from keju.benchmarks.mcs_bench.reader.entries import Entry
+from keju.benchmarks.mcs_bench.reader.words import domains_in, tasks_of_path
 from keju.datasets.readers.base import Options, files_under, listed, source_bytes
 from keju.datasets.readers.image_lookup import MOST_FILES, ImageIndex, decoded_image, image_below
 from keju.datasets.readers.import_log import import_log
-from keju.datasets.readers.mcs_bench.entries import Entry
-from keju.datasets.readers.mcs_bench.words import domains_in, tasks_of_path
 from keju.datasets.readers.records import Place, image_roots, text_of
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task

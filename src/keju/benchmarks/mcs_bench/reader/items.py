@@ -8,14 +8,14 @@ from string import ascii_uppercase
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.mcs_bench.choices import (
+from keju.benchmarks.mcs_bench.reader.choices import (
     Choice,
     first_index,
     is_index,
     letter_of,
-    with_options,
 )
-from keju.datasets.readers.mcs_bench.entries import Entry
+from keju.benchmarks.mcs_bench.reader.entries import Entry
+from keju.datasets.readers.option_lines import with_options
 from keju.definitions import Task, options_in, query_of
 from keju.errors import DataError
 from keju.items import ImageRef, Item, Provenance, Script

@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, Reader, flag, listed
-from keju.datasets.readers.mcs_bench.choices import with_options
-from keju.datasets.readers.mcs_bench.detection import detect_mcs_bench
-from keju.datasets.readers.mcs_bench.entries import Entry, entries_in
-from keju.datasets.readers.mcs_bench.fields import FIELDS, no_field
-from keju.datasets.readers.mcs_bench.images import ReleaseImages
-from keju.datasets.readers.mcs_bench.items import (
+from keju.benchmarks.mcs_bench.reader.detection import detect_mcs_bench
+from keju.benchmarks.mcs_bench.reader.entries import Entry, entries_in
+from keju.benchmarks.mcs_bench.reader.fields import FIELDS, no_field
+from keju.benchmarks.mcs_bench.reader.images import ReleaseImages
+from keju.benchmarks.mcs_bench.reader.items import (
     RENAMED,
     RENAMED_FROM,
     SCRIPTS,
@@ -24,8 +22,9 @@ from keju.datasets.readers.mcs_bench.items import (
     item_of,
     with_transcriptions,
 )
-from keju.datasets.readers.mcs_bench.joining import joined, with_own_ids
-from keju.datasets.readers.mcs_bench.sources import Table, tables_in
+from keju.benchmarks.mcs_bench.reader.joining import joined, with_own_ids
+from keju.benchmarks.mcs_bench.reader.sources import Table, tables_in
+from keju.datasets.readers.base import Options, Reader, flag, listed
 from keju.datasets.store import DatasetWriter
 from keju.errors import UsageError, number_of
 from keju.items import Item
@@ -37,7 +36,6 @@ __all__ = [
     "RENAMED_FROM",
     "SCRIPTS",
     "read_mcs_bench",
-    "with_options",
 ]
 
 LAYOUT = """\
