@@ -30,7 +30,7 @@ def page() -> str:
 def names(command: Any, path: tuple[str, ...] = ("keju",)) -> Iterator[str]:  # noqa: ANN401
     """The names of a command and of all below it, such as `keju data import`."""
     yield " ".join(path)
-    for name, each in getattr(command, "commands", {}).items():
+    for name, each in _below(command):
         yield from names(each, (*path, name))
 
 
@@ -45,8 +45,16 @@ def _sections(command: Any, path: tuple[str, ...]) -> Iterator[str]:  # noqa: AN
         yield "| argument or option | meaning | default |\n|---|---|---|"
         yield from map(_row, shown)
         yield ""
-    for name, each in getattr(command, "commands", {}).items():
+    for name, each in _below(command):
         yield from _sections(each, (*path, name))
+
+
+def _below(command: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    """The commands of a group in the order of its help, those that are made when asked for too."""
+    if hasattr(command, "commands"):
+        context = typer.Context(command)
+        for name in command.list_commands(context):
+            yield name, command.get_command(context, name)
 
 
 def _usage(command: Any, path: tuple[str, ...], shown: list[Any]) -> str:  # noqa: ANN401
