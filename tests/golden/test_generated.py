@@ -22,6 +22,7 @@ from msgspec.structs import replace
 from serving import Chat
 
 from keju.benchmarks.mcs_bench.responses import export_responses
+from keju.benchmarks.mcs_bench.texts import official_answer
 from keju.datasets.store import DatasetWriter
 from keju.definitions import has_reference, prompt_of, query_of, task
 from keju.encoders import Encoders, parse_semantic
@@ -29,7 +30,7 @@ from keju.items import Score
 from keju.models import ModelOptions
 from keju.running import Policy, run
 from keju.runs import RunFolder
-from keju.scoring import official_answer, read_scores, score_responses, score_run
+from keju.scoring import read_scores, score_responses, score_run
 from keju.text import content_of
 
 COUNT = 2_000

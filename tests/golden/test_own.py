@@ -9,9 +9,9 @@ import pytest
 from rapidfuzz.distance import LCSseq, Levenshtein
 
 from keju import metrics
+from keju.benchmarks.mcs_bench import metrics as official
+from keju.benchmarks.mcs_bench import texts as mcs_texts
 from keju.metrics import EditCounts
-from keju.scoring.declared import mcs_bench as official
-from keju.scoring.declared import mcs_texts
 from keju.text import Pair, official_clean, official_convert
 
 

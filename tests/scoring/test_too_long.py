@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from keju.benchmarks.mcs_bench import metrics as official
 from keju.items import Item, Response
 from keju.runs import RunFolder, RunManifest
 from keju.scoring import aggregate, preparations, score_run, semantic
 from keju.scoring.case import Case
-from keju.scoring.declared import mcs_bench
 from keju.scoring.score import score_cases
 
 
@@ -43,7 +43,7 @@ def test_a_transcription_too_long_to_compare_is_worth_what_an_empty_one_is(proto
 
 
 def test_a_text_too_long_for_jieba_is_worth_nothing_and_keeps_the_reason(monkeypatch):
-    monkeypatch.setattr(mcs_bench, "_LONGEST_CUT", 50)
+    monkeypatch.setattr(official, "_LONGEST_CUT", 50)
     found = score_cases(cases("T2", [("天地", "天地"), ("日月", "日" * 60)]), ("official",))
     bleu = [each for each in found if each.metric == "BLEU"]
     assert [each.value for each in bleu][1] == 0

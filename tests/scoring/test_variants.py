@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from keju.metrics import PAPER_FORMS
+from keju.benchmarks.mcs_bench.formulas import PAPER_FORMS
 from keju.scoring import aggregate, score_answer, to_json, variant_results
 from keju.scoring.case import Case, Flaw
 from keju.scoring.variants import variant_scores, variants_of, watched

@@ -31,7 +31,6 @@ from keju.metrics.ocr import (
     position_prf,
     set_prf,
 )
-from keju.metrics.paper import PAPER_FORMS
 from keju.metrics.punctuation import (
     MarkCounts,
     mark_class,
@@ -41,7 +40,6 @@ from keju.metrics.punctuation import (
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
 
 __all__ = [
-    "PAPER_FORMS",
     "PRF",
     "EditCounts",
     "ErrorParts",

@@ -23,7 +23,8 @@ def provided(group: str) -> dict[str, str]:
         group: e.g. ``keju.readers``.
 
     Returns:
-        ``module:ATTRIBUTE`` by name, in the order of the folders.
+        ``module:ATTRIBUTE`` by name, in the order of the folders; of metrics only the module,
+        whose import declares them.
     """
     return {
         name: target

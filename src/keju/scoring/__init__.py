@@ -25,7 +25,6 @@ from keju.scoring.aggregate import (
 from keju.scoring.answers import Extracted, body_of
 from keju.scoring.box_lists import BoxList, extract_boxes
 from keju.scoring.comparing import TaskComparison, compare_errors, compare_models
-from keju.scoring.declared.mcs_texts import official_answer
 from keju.scoring.definition_metrics import check_metrics, known_metrics
 from keju.scoring.entities import extract_entities
 from keju.scoring.export import pieces, to_json
@@ -109,7 +108,6 @@ __all__ = [
     "metric_signature",
     "metrics",
     "models_of",
-    "official_answer",
     "open_text_of",
     "parting_steps",
     "passage_of",

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Any
 from keju.items import AnswerForm, Protocol
 from keju.scoring.case import Case
 from keju.scoring.declared.choices import ONE_LETTER
-from keju.scoring.declared.obi_bench import FIRST_YES_NO, OFFICIAL_BOXES, OFFICIAL_NUMBER
-from keju.scoring.declared.recognition import BOXES, ONE_NUMBER, YES_NO
+from keju.scoring.declared.detection import (
+    BOXES,
+    FIRST_YES_NO,
+    OFFICIAL_BOXES,
+    OFFICIAL_NUMBER,
+    ONE_NUMBER,
+    YES_NO,
+)
 from keju.scoring.metric import Preparation
 from keju.scoring.preparations import AS_IT_IS, COUNTED, NAMES, NO_TEXT, RAW, SCRIPT
 from keju.text import Pair, counted_pair

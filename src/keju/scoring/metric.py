@@ -2,20 +2,27 @@
 
 Everything else is derived from the declaration: how a response becomes a value, how values of items
 become a task's, the direction, the value of a failure, the signature, and the sentences in reports
-and documentation. keju's own metrics are declared in `keju.scoring.declared`.
+and documentation. General metrics are declared in `keju.scoring.declared`, the official ones of a
+published benchmark in its folder of `keju.benchmarks`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
 from keju.definitions import official_source
 from keju.encoders import Encoders, Pair
 from keju.items import AnswerForm, Protocol
 from keju.metrics import PRF, prf
+from keju.registry import provided
 from keju.scoring.measured import Measured, mean, ratio
+
+GROUP = "keju.metrics"
+"""The entry-point group of plug-ins and of benchmarks' folders that declare metrics."""
 
 Function = Callable[..., Any]
 F = TypeVar("F", bound=Function)
@@ -148,13 +155,22 @@ def register(metric: Metric) -> Metric:
 
 def keju_metric(protocol: Protocol, benchmark: str, form: AnswerForm, name: str) -> Metric | None:
     """Keju's metric of that name, a benchmark's own before a general one; None without one."""
+    load_declared()
     source = official_source(benchmark)
     return _METRICS.get((protocol, source, form, name)) or _METRICS.get((protocol, "", form, name))
 
 
 def keju_metrics() -> Iterator[Metric]:
     """Every metric of keju, in the order of the declarations."""
+    load_declared()
     return iter(_METRICS.values())
+
+
+@cache
+def load_declared() -> None:
+    """Import the modules that declare metrics of keju, general ones before benchmarks'."""
+    for module in ("keju.scoring.declared", *provided(GROUP).values()):
+        import_module(module)
 
 
 def declare(name: str, rule: str, **about: Any) -> Callable[[F], F]:  # noqa: ANN401 - of Metric

@@ -20,10 +20,7 @@ from keju.registry import PLUGIN_FILES, Plugin, PluginError, Registry, declare, 
 from keju.registry.plugins import claims
 from keju.scoring.given import preparations
 from keju.scoring.measured import Measured, mean, ratio
-from keju.scoring.metric import MEAN, Key, Metric, Pooling, Preparation, keju_metrics
-
-GROUP = "keju.metrics"
-"""The entry-point group of plug-ins that declare metrics."""
+from keju.scoring.metric import GROUP, MEAN, Key, Metric, Pooling, Preparation, keju_metrics
 
 F = TypeVar("F", bound=Callable[..., Any])
 

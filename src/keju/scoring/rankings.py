@@ -1,8 +1,8 @@
 """Tasks of pairs: the responses to all pairs of an item make one ranking of its candidates.
 
-OBI-Bench asks about two pictures at a time (rejoining, classification, retrieval) and measures how
-early the right candidates come. Responses are read as they stream past and only what they say is
-kept, so a hundred thousand of them take little memory.
+A request shows two images, and a metric measures how early the right candidates come. Responses
+are read one after the other and only what they say is kept, so a hundred thousand of them take
+little memory.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""MCS-Bench's formulas as its paper prints them, beside what its script computes.
+"""Formulas as a benchmark's paper prints them, where `official` follows the authors' script.
 
 They are named variants with signatures of their own; no mean of a protocol takes them in.
 """
@@ -18,22 +18,31 @@ from keju.items import (
     Setting,
     variant_of,
 )
-from keju.metrics import PAPER_FORMS, UndefinedMetricError
+from keju.metrics import UndefinedMetricError
 from keju.scoring.adjudicated import ACC
 from keju.scoring.case import Case
-from keju.scoring.declared import mcs_texts
 from keju.scoring.measured import mean
+from keju.scoring.metric import Preparation, load_declared
 from keju.scoring.signatures import signature
-from keju.text import Pair
 
 
 class Variant(NamedTuple):
-    """A formula of the paper: the official metric that it stands beside, and the texts it takes."""
+    """A formula that a benchmark's paper prints, beside the official metric of that name."""
 
     name: str
+    benchmark: str
+    form: AnswerForm
     beside: str
-    pair: Callable[[Case], Pair]
-    text: str
+    prepare: Preparation
+    function: Callable[[str, str], float]
+
+
+_VARIANTS: list[Variant] = []
+
+
+def register_variant(variant: Variant) -> None:
+    """Add a formula of a benchmark that keju ships."""
+    _VARIANTS.append(variant)
 
 
 class VariantResult(Record, frozen=True, kw_only=True):
@@ -55,26 +64,15 @@ class VariantResult(Record, frozen=True, kw_only=True):
         return PromptVariant(self.setting, self.script, self.wording)
 
 
-_BLEU_CLEANED = Variant("BLEU_eq5", "BLEU", mcs_texts.cleaned_with_answer, "clean>convert>chars")
-_OF_TEXT = (
-    Variant("BLEU_eq5", "BLEU", mcs_texts.converted_pair, "convert>chars"),
-    Variant("ROUGE-1_recall", "ROUGE-1", mcs_texts.unspaced_pair, "convert>chars"),
-    Variant("ROUGE-2_recall", "ROUGE-2", mcs_texts.unspaced_pair, "convert>chars"),
-    Variant("ROUGE-L_beta1.2", "ROUGE-L", mcs_texts.unspaced_pair, "convert>chars"),
-    Variant("ANLS_eq7", "ANLS", mcs_texts.converted_pair, "convert"),
-    Variant("ANLS_biten", "ANLS", mcs_texts.converted_pair, "convert"),
-)
-_VARIANTS: dict[AnswerForm, tuple[Variant, ...]] = {
-    "transcription": (_BLEU_CLEANED,),
-    "text": _OF_TEXT,
-}
-
-
 def variants_of(case: Case) -> list[Variant]:
     """The paper's formulas that stand beside the official metrics of a case."""
-    if case.item.benchmark != "MCS-Bench":
-        return []
-    return [each for each in _VARIANTS.get(case.form, ()) if each.beside in case.query.official]
+    load_declared()
+    place = case.item.benchmark, case.form
+    return [
+        each
+        for each in _VARIANTS
+        if (each.benchmark, each.form) == place and each.beside in case.query.official
+    ]
 
 
 def variant_scores(case: Case) -> list[Score]:
@@ -94,7 +92,8 @@ def variant_results(scores: Iterable[Score]) -> list[VariantResult]:
     groups: dict[tuple[str, PromptVariant, str], list[Score]] = {}
     for score in scores:
         groups.setdefault((score.task, variant_of(score), score.metric), []).append(score)
-    beside = {each.name: each.beside for forms in _VARIANTS.values() for each in forms}
+    load_declared()
+    beside = {each.name: each.beside for each in _VARIANTS}
     beside[ACC] = "Acc"
     found = []
     for (task, variant, metric), group in groups.items():
@@ -120,8 +119,9 @@ def _score(case: Case, variant: Variant) -> Score:
     value, signed, reason = None, "", case.flaw.response or case.flaw.answer
     if not reason:
         try:
-            value = PAPER_FORMS[variant.name](*variant.pair(case))
-            signed = signature("official", variant.name, variant.text, label="as-printed")
+            value = variant.function(*variant.prepare.given(case))
+            text = variant.prepare.name
+            signed = signature("official", variant.name, text, label="as-printed")
         except UndefinedMetricError as error:
             reason = str(error)
     if value is not None and response.status in {"failed", "filtered"}:

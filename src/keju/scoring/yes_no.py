@@ -176,8 +176,7 @@ def _of_statement(core: str, question: str) -> Extracted:
 def first_yes_no(text: str) -> Extracted:
     """The first word for yes or no after the reasoning, wherever it stands.
 
-    OBI-Bench publishes no rule; this is our reading of it. 是否, 是不是 and "yes or no" are
-    passed over.
+    It is our reading where a paper has no rule. 是否, 是不是 and "yes or no" are passed over.
     """
     for match in _FIRST.finditer(body_of(text)):
         if match["said"]:

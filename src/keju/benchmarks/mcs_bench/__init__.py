@@ -5,5 +5,12 @@ PROVIDES: dict[str, dict[str, str]] = {
     "keju.readers": {"mcs-bench": "keju.benchmarks.mcs_bench.reader:READER"},
     "keju.writers": {"mcs-bench": "keju.benchmarks.mcs_bench.writer:WRITER"},
     "keju.exports": {"mcs-bench": "keju.benchmarks.mcs_bench.export:EXPORT"},
+    "keju.metrics": {
+        "mcs_bench": "keju.benchmarks.mcs_bench.metrics",
+        "mcs_bench_formulas": "keju.benchmarks.mcs_bench.formulas",
+    },
 }
-"""What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``."""
+"""What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``.
+
+Metrics are declared by the import of a module.
+"""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.mcs_bench.texts import official_answer
 from keju.benchmarks.mcs_bench.writer import released_id, wordings
 from keju.definitions import has_reference, options_of, prompt_of, task
 from keju.definitions.wordings import RELEASED
@@ -24,7 +25,6 @@ from keju.local_paths import check_local
 from keju.running.exports import ResponseFile
 from keju.running.shown import Shown
 from keju.runs import RunFolder, file_name
-from keju.scoring import official_answer
 
 BENCHMARK = "MCS-Bench"
 

@@ -1,28 +1,22 @@
-"""The declarations of keju's own metrics, by benchmark for `official`, by answer form for `strict`.
+"""The declarations of the metrics that belong to no benchmark, by answer form.
 
 Importing this package declares them.
 """
 
 from keju.scoring.declared import (
-    ancientdoc,
     choices,
+    detection,
     marks_and_names,
-    mcs_bench,
-    obi_bench,
     pairs,
-    recognition,
     text,
     transcription,
 )
 
 __all__ = [
-    "ancientdoc",
     "choices",
+    "detection",
     "marks_and_names",
-    "mcs_bench",
-    "obi_bench",
     "pairs",
-    "recognition",
     "text",
     "transcription",
 ]

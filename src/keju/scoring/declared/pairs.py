@@ -11,9 +11,6 @@ from keju.metrics.ranking import (
     accuracy_at,
     auc,
     average_precision,
-    average_precision_of_yes,
-    precision_at,
-    recall_at,
 )
 from keju.scoring.metric import Preparation, RankingMetric, register
 from keju.scoring.preparations import NO_TEXT
@@ -22,22 +19,29 @@ if TYPE_CHECKING:
     from keju.scoring.rankings import Gallery
 
 
-def _ranked(name: str, protocol: Protocol) -> Preparation:
+def ranked(name: str, protocol: Protocol) -> Preparation:
+    """The ranking of a gallery, as a protocol reads the answers.
+
+    Args:
+        name: of the preparation, in signatures.
+        protocol: which of the two.
+    """
     return Preparation(name, NO_TEXT, lambda gallery: (gallery.ranking(protocol),))
 
 
-def _yeses(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
-    """What `official` takes as said of each candidate, and the right ones."""
+def said_yes(gallery: Gallery) -> tuple[list[bool | None], list[int]]:
+    """Whether `official` reads a yes for each candidate, and the right ones."""
     said = [None if value is None else value > 0 for value in gallery.values("official")]
     return said + [False] * (gallery.candidates - gallery.asked), gallery.relevant
 
 
-def _register(
+def register_rankings(
     rules: dict[str, tuple[Callable[..., float], str]],
     form: AnswerForm,
     prepare: Preparation,
     **about: Any,  # noqa: ANN401 - fields of a metric
 ) -> None:
+    """Add metrics of rankings: for each name the function and the rule, which share the rest."""
     for name, (function, rule) in rules.items():
         register(
             RankingMetric(
@@ -46,58 +50,11 @@ def _register(
         )
 
 
-_among = partial(partial, accuracy_at)
-_first = "1 if a right candidate is among the first {}, ties by expectation".format
-_OBI = {
-    "protocol": "official",
-    "benchmark": "OBI-Bench",
-    "source": "the paper's tables, our reading",
-}
-_STRICT = {"protocol": "strict", "source": "keju"}
-_YES_NO = _ranked("first-yes-no", "official")
+RIGHT_FIRST = "1 if a right candidate is first, ties by expectation"
+among_first = "1 if a right candidate is among the first {}, ties by expectation".format
+"""The rules of the accuracy at the first rank, and at a later one."""
 
-_register(
-    {
-        "Acc@1": (_among(k=1), "1 if a right candidate is first, ties by expectation"),
-        "Acc@5": (_among(k=5), _first(5)),
-        "Acc@10": (_among(k=10), _first(10)),
-        "Recall@1": (
-            partial(recall_at, k=1),
-            "share of the right candidates that is ranked first; 4 are right, so .25 at most",
-        ),
-        "Recall@3": (partial(recall_at, k=3), "share of the right candidates among the first 3"),
-        "Recall@10": (partial(recall_at, k=10), "share of the right candidates among the first 10"),
-        "mAP@5": (
-            partial(precision_at, k=5),
-            "right candidates among the first 5 / 5, which agrees with the printed values",
-        ),
-    },
-    "probability",
-    _ranked("one-probability", "official"),
-    **_OBI,
-)
-_register(
-    {
-        "Acc@5": (
-            _among(k=5),
-            "1 if a right candidate is among the first 5, Yes before No, ties by expectation",
-        )
-    },
-    "yes-no",
-    _YES_NO,
-    **_OBI,
-)
-_register(
-    {
-        "mAP@|Yes|": (
-            average_precision_of_yes,
-            "average precision within the candidates answered Yes, their order by expectation",
-        )
-    },
-    "yes-no",
-    _YES_NO._replace(given=_yeses),
-    **_OBI,
-)
+_STRICT = {"protocol": "strict", "source": "keju"}
 
 _BOTH: dict[str, tuple[Callable[..., float], str]] = {
     "AP": (average_precision, "average precision over all candidates, ties by expectation"),
@@ -107,21 +64,27 @@ _BOTH: dict[str, tuple[Callable[..., float], str]] = {
         "counts half",
     ),
 }
-_register(
-    {"Acc@1": (_among(k=1), "1 if a right candidate is first, ties by expectation"), **_BOTH},
-    "probability",
-    _ranked("one-probability", "strict"),
-    **_STRICT,
-)
-_register(
+register_rankings(
     {
         "Acc@1": (
-            _among(k=1),
+            partial(accuracy_at, k=1),
+            "1 if a right candidate is first, ties by expectation",
+        ),
+        **_BOTH,
+    },
+    "probability",
+    ranked("one-probability", "strict"),
+    **_STRICT,
+)
+register_rankings(
+    {
+        "Acc@1": (
+            partial(accuracy_at, k=1),
             "1 if a right candidate is first, Yes before No, ties by expectation",
         ),
         **_BOTH,
     },
     "yes-no",
-    _ranked("yes-no", "strict"),
+    ranked("yes-no", "strict"),
     **_STRICT,
 )

@@ -1,4 +1,4 @@
-"""Yes or no, counts and boxes, `strict`; and what `official` of OBI-Bench takes alike."""
+"""Yes or no, counts and boxes, `strict`; and what `official` takes of such responses."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from statistics import fmean, median
 from keju.metrics import UndefinedMetricError, parse_number
 from keju.metrics import relative_error as relative_error_of
 from keju.metrics.boxes import Boxes, box_convention, box_hits, match_boxes, to_pixels
-from keju.scoring.box_lists import BoxList
-from keju.scoring.case import Case
+from keju.scoring.box_lists import BoxList, extract_boxes
+from keju.scoring.case import Case, once
 from keju.scoring.measured import Measured, mean, ratio
 from keju.scoring.metric import Pooling, Preparation, Stats, declare
 from keju.scoring.preparations import NO_TEXT
-from keju.scoring.yes_no import extract_yes_no
+from keju.scoring.yes_no import extract_yes_no, first_yes_no
 
 
 def true_polarity(case: Case) -> str:
@@ -64,9 +64,25 @@ def _counts(case: Case) -> tuple[float, str | None]:
     return true_count(case), case.taken.answer
 
 
+@once
+def _official_boxes(case: Case) -> BoxList:
+    return extract_boxes(case.text, case.box_convention.axes)
+
+
+def _official_polarities(case: Case) -> tuple[str, str | None]:
+    return true_polarity(case), first_yes_no(case.text).answer
+
+
+def _official_counts(case: Case) -> tuple[float, str | None]:
+    return true_count(case), case.official_count.answer
+
+
 YES_NO = Preparation("yes-no", NO_TEXT, _polarities)
 ONE_NUMBER = Preparation("one-number", NO_TEXT, _counts)
 BOXES = Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, case.box_list))
+FIRST_YES_NO = Preparation("first-yes-no", NO_TEXT, _official_polarities)
+OFFICIAL_NUMBER = Preparation("one-number", NO_TEXT, _official_counts)
+OFFICIAL_BOXES = Preparation("boxes", NO_TEXT, lambda case: boxes_of(case, _official_boxes(case)))
 
 _strict = partial(declare, protocol="strict", source="keju")
 

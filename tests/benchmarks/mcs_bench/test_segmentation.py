@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from keju.scoring.words import words
+from keju.benchmarks.mcs_bench.segmentation import words
 
 COMMON = (
     "的一是不了人我在有他這这中大來来上國国個个到說说們们為为子和你地出道也時时年得就那要下以生會会自著去之過过家學学對对可她"

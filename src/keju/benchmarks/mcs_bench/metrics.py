@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from keju.benchmarks.mcs_bench import texts
+from keju.benchmarks.mcs_bench.segmentation import words
 from keju.metrics import (
     PRF,
     EditCounts,
@@ -21,11 +23,9 @@ from keju.metrics import (
 )
 from keju.metrics.base import TooLongError
 from keju.scoring.case import Case
-from keju.scoring.declared import mcs_texts
 from keju.scoring.measured import Measured, mean
 from keju.scoring.metric import EncoderMetric, Preparation, declare, declare_rates, register
 from keju.scoring.semantic import first_token
-from keju.scoring.words import words
 
 # jieba's time grows with the square of a run of characters that are in no word of its dictionary.
 _LONGEST_CUT = 20_000
@@ -35,15 +35,15 @@ _CLEANED = (
     "simplified, by phrases (zhconv)"
 )
 _CONVERTED = "the response alone is made simplified, by phrases (zhconv)"
-CLEANED = Preparation("clean>convert", _CLEANED, mcs_texts.cleaned_pair)
-CLEANED_WITH_ANSWER = CLEANED._replace(given=mcs_texts.cleaned_with_answer)
+CLEANED = Preparation("clean>convert", _CLEANED, texts.cleaned_pair)
+CLEANED_WITH_ANSWER = CLEANED._replace(given=texts.cleaned_with_answer)
 CLEANED_CHARACTERS = CLEANED_WITH_ANSWER._replace(name="clean>convert>chars")
-EDITS = CLEANED._replace(given=lambda case: (mcs_texts.edits(case),))
-CONTAINED = CLEANED._replace(given=lambda case: (mcs_texts.truth(case), mcs_texts.cleaned(case)))
-CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", mcs_texts.converted_pair)
-CHARACTERS = CONVERTED._replace(name="convert>chars", given=mcs_texts.unspaced_pair)
+EDITS = CLEANED._replace(given=lambda case: (texts.edits(case),))
+CONTAINED = CLEANED._replace(given=lambda case: (texts.truth(case), texts.cleaned(case)))
+CONVERTED = Preparation("convert", f"{_CONVERTED}; nothing is removed", texts.converted_pair)
+CHARACTERS = CONVERTED._replace(name="convert>chars", given=texts.unspaced_pair)
 WORDS = Preparation(
-    "convert>jieba", f"{_CONVERTED}; both are cut into words (jieba)", mcs_texts.converted_pair
+    "convert>jieba", f"{_CONVERTED}; both are cut into words (jieba)", texts.converted_pair
 )
 
 _official = partial(
@@ -184,7 +184,7 @@ def contained(reference: str, response: str) -> float:
 
 def _pair(case: Case) -> tuple[str, str]:
     """Candidate and reference."""
-    return mcs_texts.converted(case), mcs_texts.truth(case)
+    return texts.converted(case), texts.truth(case)
 
 
 _encoded = partial(

@@ -1,17 +1,21 @@
 """MCS-Bench's metrics as its paper prints them, where its script computes something else.
 
-Named variants for whoever wants to lay the two beside each other; no protocol uses them. All take
-(reference, hypothesis), two texts prepared alike, and give 0 to 1.
+They are named variants for a comparison of the two; no protocol uses them. All take
+(reference, hypothesis), two texts prepared alike, and return 0 to 1.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
 
+from keju.benchmarks.mcs_bench import texts
+from keju.benchmarks.mcs_bench.metrics import CHARACTERS, CLEANED_CHARACTERS, CONVERTED
 from keju.metrics.anls import anls_paper, anls_threshold
 from keju.metrics.bleu import bleu_unsmoothed
 from keju.metrics.rouge import f_beta, rouge_l, rouge_n
+from keju.scoring.variants import Variant, register_variant
 
 
 def bleu_eq5(reference: str, hypothesis: str) -> float:
@@ -48,3 +52,23 @@ PAPER_FORMS: Mapping[str, Callable[[str, str], float]] = MappingProxyType(
     }
 )
 """Name → metric. ANLS_eq7 is eqs. 7 and 8; ANLS_biten is as Biten et al. have it (threshold .5)."""
+
+_of_text = partial(Variant, benchmark="MCS-Bench", form="text", prepare=CHARACTERS)
+_CONVERTED_CHARACTERS = CHARACTERS._replace(given=texts.converted_pair)
+for each in (
+    Variant(
+        name="BLEU_eq5",
+        benchmark="MCS-Bench",
+        form="transcription",
+        beside="BLEU",
+        prepare=CLEANED_CHARACTERS,
+        function=bleu_eq5,
+    ),
+    _of_text(name="BLEU_eq5", beside="BLEU", function=bleu_eq5, prepare=_CONVERTED_CHARACTERS),
+    _of_text(name="ROUGE-1_recall", beside="ROUGE-1", function=rouge_1_recall),
+    _of_text(name="ROUGE-2_recall", beside="ROUGE-2", function=rouge_2_recall),
+    _of_text(name="ROUGE-L_beta1.2", beside="ROUGE-L", function=rouge_l_leaning),
+    _of_text(name="ANLS_eq7", beside="ANLS", function=anls_paper, prepare=CONVERTED),
+    _of_text(name="ANLS_biten", beside="ANLS", function=anls_threshold, prepare=CONVERTED),
+):
+    register_variant(each)

@@ -4,7 +4,8 @@ from math import exp, log
 
 import pytest
 
-from keju.metrics import PAPER_FORMS, sentence_bleu
+from keju.benchmarks.mcs_bench.formulas import PAPER_FORMS
+from keju.metrics import sentence_bleu
 
 TRUTH = "学而时习之不亦说乎"
 ANSWER = "学而时习之亦说"

@@ -26,7 +26,7 @@ _NEVER = -3.14e100
 
 
 def words(text: str) -> list[str]:
-    """The words that jieba's default mode cuts a text into (MCS-Bench T2).
+    """The words that jieba's default mode cuts a text into (T2).
 
     Raises:
         PrerequisiteError: jieba is not installed.

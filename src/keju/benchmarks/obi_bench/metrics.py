@@ -1,0 +1,126 @@
+"""OBI-Bench, `official`: our reading of the paper and of its tables; no scorer was published."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from keju.metrics.ranking import (
+    accuracy_at,
+    average_precision_of_yes,
+    precision_at,
+    recall_at,
+)
+from keju.scoring.declared.detection import (
+    FIRST_YES_NO,
+    OFFICIAL_BOXES,
+    OFFICIAL_NUMBER,
+    mean_overlap,
+    relative_error,
+    right_polarity,
+)
+from keju.scoring.declared.pairs import (
+    among_first,
+    ranked,
+    register_rankings,
+    said_yes,
+)
+from keju.scoring.declared.text import floor_matched
+from keju.scoring.metric import EncoderMetric, declare, register
+from keju.scoring.semantic import CANDIDATE_AS_IT_IS, matched_rescaled, sentence
+
+_BENCHMARK = "OBI-Bench"
+_SOURCE = "the paper's tables, our reading"
+_official = partial(declare, protocol="official", benchmark=_BENCHMARK, source=_SOURCE)
+_encoded = partial(
+    EncoderMetric,
+    form="text",
+    protocol="official",
+    benchmark=_BENCHMARK,
+    prepare=CANDIDATE_AS_IT_IS,
+    source=_SOURCE,
+)
+
+_official(
+    "Acc",
+    "1 if the word taken (yes or no) is the true one",
+    form="yes-no",
+    prepare=FIRST_YES_NO,
+)(right_polarity)
+_official(
+    "MRE",
+    "relative error of the count, without an upper bound; an answer without a number is an error "
+    "of 1",
+    form="number",
+    prepare=OFFICIAL_NUMBER,
+    worst=1.0,
+    higher_is_better=False,
+)(relative_error)
+_official(
+    "mIoU",
+    "sum of the IoU of boxes matched one to one / the greater number of boxes",
+    form="boxes",
+    prepare=OFFICIAL_BOXES,
+)(mean_overlap)
+
+register(
+    _encoded(
+        name="cosine",
+        encoder="minilm",
+        function=sentence,
+        rule="cosine of sentence vectors; unrelated Chinese texts get more than 0",
+    )
+)
+register(
+    _encoded(
+        name="BERTScore",
+        encoder="roberta-large",
+        function=matched_rescaled,
+        rule="BERTScore F1 by token matching, rescaled by its published baseline",
+    )
+)
+register(floor_matched(benchmark=_BENCHMARK))
+
+_rankings = partial(register_rankings, protocol="official", benchmark=_BENCHMARK, source=_SOURCE)
+_rankings(
+    {
+        "Acc@1": (
+            partial(accuracy_at, k=1),
+            "1 if a right candidate is first, ties by expectation",
+        ),
+        "Acc@5": (partial(accuracy_at, k=5), among_first(5)),
+        "Acc@10": (partial(accuracy_at, k=10), among_first(10)),
+        "Recall@1": (
+            partial(recall_at, k=1),
+            "share of the right candidates that is ranked first; 4 are right, so .25 at most",
+        ),
+        "Recall@3": (partial(recall_at, k=3), "share of the right candidates among the first 3"),
+        "Recall@10": (partial(recall_at, k=10), "share of the right candidates among the first 10"),
+        "mAP@5": (
+            partial(precision_at, k=5),
+            "right candidates among the first 5 / 5, which agrees with the printed values",
+        ),
+    },
+    "probability",
+    ranked("one-probability", "official"),
+)
+_YES_NO = ranked("first-yes-no", "official")
+_rankings(
+    {
+        "Acc@5": (
+            partial(accuracy_at, k=5),
+            "1 if a right candidate is among the first 5, Yes before No, ties by expectation",
+        )
+    },
+    "yes-no",
+    _YES_NO,
+)
+_rankings(
+    {
+        "mAP@|Yes|": (
+            average_precision_of_yes,
+            "average precision within the candidates answered Yes, their order by expectation",
+        )
+    },
+    "yes-no",
+    _YES_NO._replace(given=said_yes),
+)
