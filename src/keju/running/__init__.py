@@ -1,4 +1,4 @@
-"""Asking: plan, ask concurrently, store, resume."""
+"""Run models on a dataset: plan requests, send them concurrently, store responses, resume."""
 
 from keju.running.ask import Asker, Lane, Policy
 from keju.running.budget import Budget

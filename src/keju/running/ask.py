@@ -1,12 +1,12 @@
-"""Asking: several models at once, many requests in flight to each, again where it may help.
+"""The request runner: sends requests to several models concurrently, with retries.
 
-Engines that compute on this machine are the exception: they are asked one after another, so that
-each has the whole machine and its time can be measured.
+Engines that compute on this machine run one after another, so that each has the whole machine and
+its time can be measured.
 
-The requests come from an iterator, and each worker takes the next one when it is free: nothing is
-queued, so a hundred thousand of them take no memory. Waiting between attempts is done here, in a
-few lines, and not with a retry library, because it is not one request's affair: a Retry-After
-holds back all requests to that model, and a stop ends every wait at once.
+Requests come from an iterator, and each worker takes the next one when it is free. Nothing is
+queued, so a hundred thousand requests take no memory. Retries are implemented here and not with a
+retry library, because waiting does not concern a single request: a Retry-After header holds back
+all requests to that model, and a stop ends every wait at once.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ from keju.running.timing import Stopwatch
 
 _NONE = Usage()
 FIRST = 5
-"""Requests in flight to a model at most until its first answer: what is wrong with all is then seen
-at the price of a few."""
+"""The most requests in flight to a model until its first answer, so that an error that affects
+every request is found at the cost of a few."""
 
 
 class Policy(Record, frozen=True, kw_only=True):
-    """How a run asks: how many at once, how long, how often, and when it gives up.
+    """How a run sends requests: concurrency, timeouts, retries and limits.
 
-    `concurrency` is the most requests in flight to each model; None leaves it to the model.
-    `retry_failed` asks again what failed in an earlier session. `attempts` is how often a request
-    is sent at most; replies of 429 and 503 do not count, so that a server that is too busy makes
-    the run slow and does not make it fail. `deadline` is the most seconds from the first attempt
-    to the last, waits included; `timeout` the most for one attempt. Waits start at `first_wait`
-    seconds and double up to `longest_wait`, each shortened at random by up to half. After
-    `dead_after` requests in a row that failed for the server's sake, the model is asked no more;
-    nor after five that failed alike before any succeeded (see `FailureWatch`).
-    `limits` are what each model behind an endpoint takes a minute, `budget` what the whole run may
-    take. `batch` submits requests to the vendor's batch endpoints and collects what is ready.
+    `concurrency` is the maximum number of requests in flight to each model; None leaves it to the
+    model. `retry_failed` sends again what failed in an earlier session. `attempts` is the maximum
+    number of times that a request is sent; responses with status 429 or 503 do not count, so that a
+    busy server makes the run slow but does not make it fail. `deadline` is the maximum number of
+    seconds from the first attempt to the last, including waits; `timeout` the maximum for one
+    attempt. Waits start at `first_wait` seconds and double up to `longest_wait`; each is shortened
+    at random by up to half. A model is stopped after `dead_after` consecutive requests that failed
+    because of its server, and after five failures with the same message before the first success
+    (see `FailureWatch`). `limits` are the limits per minute of each model behind an endpoint,
+    `budget` those of the whole run. `batch` submits requests to the vendor's batch endpoints and
+    collects the results that are ready.
     """
 
     concurrency: int | None = None
@@ -66,19 +67,19 @@ class Policy(Record, frozen=True, kw_only=True):
 
 
 class Lane:
-    """One model's way through a run: what is left to ask it, and how it goes.
+    """A model queue: the requests that one model has still to answer, with their progress.
 
-    A model that computes on this machine has a stopwatch: no other such model is asked meanwhile,
-    only one request is in flight until its first answer, and it is timed from there.
+    A model that computes on this machine has a stopwatch: no other such model runs at the same
+    time, only one request is in flight until its first answer, and it is timed from there.
 
     Args:
-        model: who is asked.
-        jobs: what it is asked.
-        total: how many jobs there are.
-        ceiling: requests in flight at most.
-        doing: what it does, where that is not answering: a word for the progress.
-        policy: what limits and prices it has.
-        succeeded: whether the run has an answer of this model already.
+        model: the model.
+        jobs: the requests to send.
+        total: the number of jobs.
+        ceiling: the maximum number of requests in flight.
+        doing: a word for the progress display where the model does something other than answer.
+        policy: the model's limits and prices.
+        succeeded: whether the run already has an answer of this model.
         failed_before: the stored failures among the jobs, which stay stored until the job has
             another response.
     """
@@ -123,34 +124,34 @@ class Lane:
 
     @property
     def done(self) -> int:
-        """Requests that are answered or have failed for good."""
+        """Requests that are answered or have failed permanently."""
         return self.statuses.total()
 
     @property
     def answered(self) -> bool:
-        """Whether a request that was sent now has a response that is not a failure."""
+        """Whether a request that was sent in this session has a response that is not a failure."""
         return self.done > self.statuses["failed"]
 
     @property
     def left(self) -> int:
-        """Requests that are still to be asked."""
+        """Requests that are still to be sent."""
         return self.total - self.done
 
     @property
     def waiting(self) -> bool:
-        """Whether other engines are asked first."""
+        """Whether the queue waits for other engines to finish first."""
         return self.stopwatch is not None and not self.stopwatch.started
 
     def goes_on(self) -> bool:
-        """Whether anything more is to be sent."""
+        """Whether more requests are to be sent."""
         return not self.throttle.stopped
 
     def tokens(self, request: Request) -> int:
-        """About how many tokens a request takes, where they are limited; else 0."""
+        """Approximate number of tokens that a request takes, where tokens are limited; else 0."""
         return _sum(self.meter.expected(request)) if self.throttle.limits.tokens else 0
 
     def count(self, request: Request, answer: Answer) -> None:
-        """Replace the expected tokens of a request by the server's count."""
+        """Replace the expected tokens of a request with the server's count."""
         usage = answer.usage
         if answer.ignored_usage:
             self.ignored_usage.append(answer.ignored_usage)
@@ -174,13 +175,13 @@ class Lane:
         return True
 
     def cut_short(self, failure: AskError) -> None:
-        """Remember why a request would have been sent again, had the run not stopped before."""
+        """Record why a request would have been sent again if the run had not stopped before."""
         self.trouble.setdefault(failure.kind, str(failure))
 
     def note(self, response: Response, dead_after: int, pages: int = 1) -> None:
-        """Count a response to a request with so many images.
+        """Count a response to a request with `pages` images.
 
-        Stops the model where its failures show that it should not be asked more.
+        Stops the model if its failures show that no more requests should be sent.
         """
         self.statuses[response.status] += 1
         if self.stopwatch is not None:
@@ -203,14 +204,14 @@ class Lane:
 
 
 class Asker:
-    """Asks the lanes' models and hands every response to `keep` the moment it is there.
+    """Request runner: sends the requests of model queues and stores each response at once.
 
     Args:
-        dataset: where the images lie; None where requests show none.
-        lanes: the models and what they are asked.
+        dataset: where the images are stored; None where requests have none.
+        lanes: the model queues.
         keep: stores a response.
-        policy: how long to try.
-        purse: what is left of the policy's budget, where something was taken of it before.
+        policy: concurrency, timeouts, retries and limits.
+        purse: the rest of the policy's budget, where part of it was spent before.
     """
 
     def __init__(
@@ -228,10 +229,10 @@ class Asker:
         self._purse = purse or Purse(policy.budget)
 
     async def run(self) -> None:
-        """Ask until nothing is left, every model is given up, the budget is used up, or `stop`.
+        """Send requests until none is left, all models are stopped or the budget is spent.
 
         Raises:
-            KejuError: a response cannot be stored, or a model says that it cannot work at all.
+            KejuError: a response cannot be stored, or a model reports that it cannot work at all.
         """
         hours = self._purse.seconds_left
         bell = asyncio.get_running_loop().call_later(hours, self._out_of_time) if hours else None
@@ -250,7 +251,7 @@ class Asker:
                 bell.cancel()
 
     def stop(self) -> None:
-        """Send nothing more; `run` returns when what is in flight has been answered."""
+        """Send no more requests; `run` returns when those in flight have been answered."""
         for lane in self.lanes:
             lane.throttle.stop()
         self._purse.wake()
@@ -261,7 +262,7 @@ class Asker:
 
     @property
     def in_flight(self) -> int:
-        """Requests that have been sent and not been answered."""
+        """The number of requests that have been sent and not been answered."""
         return sum(lane.throttle.in_flight for lane in self.lanes)
 
     def _start(self, lane: Lane, group: asyncio.TaskGroup) -> None:
@@ -269,7 +270,7 @@ class Asker:
             group.create_task(self._work(lane))
 
     async def _one_after_another(self) -> None:
-        """Ask the engines of this machine, each alone."""
+        """Run the engines of this machine one after another."""
         for lane in self.lanes:
             if lane.stopwatch is not None and lane.total:
                 lane.stopwatch.start()
@@ -278,7 +279,7 @@ class Asker:
                 lane.stopwatch.stop()
 
     async def _work(self, lane: Lane) -> None:
-        # The iterator is shared: each worker takes the next job that nobody has taken.
+        # The iterator is shared: each worker takes the next job that is still free.
         for job in lane.jobs:
             if job.failure is not None:
                 failed = AskError(job.failure.kind, job.failure.message)
@@ -293,7 +294,7 @@ class Asker:
                 return
 
     async def _ask(self, lane: Lane, job: Job) -> Response | None:
-        """Ask until there is an answer or no hope; None if the lane stopped before that."""
+        """Send a request until it is answered or has failed; None if the queue stopped before."""
         first, attempts, counted, unseen = 0.0, 0, 0, _NONE
         failure: AskError | None = None
         while (taken := await self._admitted(lane, job.request)) is not None:
@@ -325,7 +326,7 @@ class Asker:
         return None
 
     async def _admitted(self, lane: Lane, request: Request) -> int | None:
-        """Wait until this may be sent: what is taken of the budget, or None if it may not."""
+        """Wait until a request may be sent; return its reservation, or None if it may not."""
         if not await lane.throttle.enter(
             tokens=lane.tokens(request), images=len(request.all_images)
         ):
@@ -374,20 +375,20 @@ class Asker:
         return Images(self._dataset, refs) if self._dataset and refs else ()
 
     def _wait(self, failure: AskError, attempts: int, counted: int, spent: float) -> float | None:
-        """Seconds until the next attempt; None if there is to be none."""
+        """Seconds until the next attempt; None if there is none."""
         policy = self._policy
         if not failure.retryable or counted >= policy.attempts:
             return None
         wait = min(policy.longest_wait, policy.first_wait * 2.0 ** min(attempts - 1, 30))
         wait *= random.uniform(0.5, 1.0)  # noqa: S311
         if failure.retry_after is not None:
-            # A little spread, so that all who were sent away do not come back at one moment.
+            # The random part keeps rejected requests from all returning at the same moment.
             wait = failure.retry_after + min(wait, 1.0)
         return wait if spent + wait < policy.deadline else None
 
 
 def _clock(seconds: float) -> str:
-    """The local time in so many seconds, for people."""
+    """The local time in `seconds` seconds, for display."""
     return (datetime.now().astimezone() + timedelta(seconds=seconds)).strftime("%Y-%m-%d %H:%M")
 
 

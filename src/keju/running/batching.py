@@ -1,9 +1,10 @@
-"""``keju run --batch``: submit what is left to ask, leave, come back and collect.
+"""``keju run --batch``: submit the remaining requests as batches, and collect results later.
 
-What was submitted stands in ``RUN/batches/<model>/<tag>.json`` from before the server is told until
-every answer is stored, so that a kill at any moment neither loses a batch nor pays for it twice: a
-batch whose name at the server is not known yet is looked for by its tag. The first request of a
-model is asked directly, so that a wrong key or parameter is seen at once and not after a day.
+Each submitted batch is recorded in ``RUN/batches/<model>/<tag>.json`` before it is sent to the
+server and until every answer is stored, so that an interruption at any moment neither loses a batch
+nor pays for it twice: a batch whose id at the server is not known yet is looked up by its tag. The
+first request of a model is sent directly, so that a wrong key or parameter is found at once and not
+after a day.
 """
 
 from __future__ import annotations
@@ -43,10 +44,11 @@ _MORE_THAN_A_DAY = 26 * 3600.0
 
 
 class Submitted(Record, frozen=True, kw_only=True):
-    """A batch that is under way.
+    """A batch that was submitted and is not finished.
 
-    `tag` is ours, `id` the server's name for it if it is known, `requests` the requests' names, and
-    `parameters` what they were sent with; None in what keju 0.1.0 submitted.
+    `tag` is assigned by keju, `id` by the server (empty if not known yet). `requests` are the names
+    of the requests, and `parameters` those that they were sent with; None in batches that keju
+    0.1.0 submitted.
     """
 
     tag: str
@@ -56,7 +58,7 @@ class Submitted(Record, frozen=True, kw_only=True):
 
 
 class _Returned(NamedTuple):
-    """A line that a batch gave back, and the batch."""
+    """One line of a batch's results, and the batch."""
 
     result: Result
     batch: Submitted
@@ -68,10 +70,10 @@ class _File(NamedTuple):
 
 
 def check_batchable(models: Iterable[Model], policy: Policy) -> None:
-    """Refuse what batches cannot do.
+    """Check that batches support the models and the policy.
 
     Raises:
-        UsageError: a model has no batch endpoints, or a budget or a limit a minute is set.
+        UsageError: a model has no batch endpoints, or a budget or a limit per minute is set.
     """
     for model in models:
         if isinstance(model, InspectModel):
@@ -87,14 +89,14 @@ def check_batchable(models: Iterable[Model], policy: Policy) -> None:
 
 
 class BatchLane:
-    """One model's way through a run by batches.
+    """Process one model's queue by batches.
 
     Args:
-        lane: what is left to ask it.
-        dataset: where the images lie.
+        lane: the model queue.
+        dataset: where the images are stored.
         folder: the run.
         keep: stores a response.
-        policy: how the one request is asked that goes directly.
+        policy: how the first request, which is sent directly, is sent.
     """
 
     def __init__(
@@ -117,10 +119,10 @@ class BatchLane:
         self._server: Batches = lane.model.batches()
 
     async def run(self) -> None:
-        """Collect what is ready, and submit what was not submitted yet.
+        """Collect the results that are ready, and submit what was not submitted yet.
 
         Raises:
-            DataError: a response cannot be stored, or the server refused a batch.
+            DataError: a response cannot be stored, or the server rejected a batch.
             UsageError: the batch endpoints do not answer.
         """
         try:
@@ -161,7 +163,7 @@ class BatchLane:
     async def _sort(
         self, results: dict[str, _Returned], under_way: set[str], *, first: bool
     ) -> None:
-        """Store what came back, leave what is under way, submit the rest."""
+        """Store the results, leave unfinished batches alone, submit the remaining requests."""
         file: _File | None = None
         for job in self.lane.jobs:
             name = _name(job)
@@ -199,7 +201,7 @@ class BatchLane:
         self.lane.note(response, self._policy.dead_after)
 
     async def _ask_directly(self, job: Job) -> bool:
-        """Whether a request that is asked at once gets a response that is no failure."""
+        """Whether a request that is sent directly gets a response that is not a failure."""
         there = await _asked_alone(self._model, job, self._dataset, self._policy)
         for response in there:
             self._keep_it(response)
@@ -235,7 +237,7 @@ class BatchLane:
             batch = await self._server.submit(file.path, tag)
         except AskError as error:
             if error.kind not in {"timeout", "connection", "bad-response"}:
-                # The server said no: it has no batch of that tag.
+                # The server reported that it has no batch of that tag.
                 self._path(tag).unlink()
             raise
         write_json(self._path(tag), msgspec.structs.replace(noted, id=batch.id))
@@ -246,7 +248,7 @@ class BatchLane:
         return [read_json(path, Submitted) for path in sorted(self._folder.glob("*.json"))]
 
     async def _named(self, one: Submitted) -> Submitted | None:
-        """The batch with its name at the server; None, and forgotten, if it never got there."""
+        """Batch with its id at the server; None, and its record removed, if it never arrived."""
         if one.id:
             return one
         batch = await self._server.tagged(one.tag)
@@ -262,13 +264,13 @@ class BatchLane:
 
 
 class HeldLane:
-    """One model's way through a run by batches that Inspect submits, waited for here.
+    """Process one model's queue by batches that Inspect submits, and wait for the results.
 
     Args:
-        lane: what is left to ask it.
-        dataset: where the images lie.
+        lane: the model queue.
+        dataset: where the images are stored.
         keep: stores a response.
-        policy: how the one request is asked that goes directly.
+        policy: how the first request, which is sent directly, is sent.
     """
 
     def __init__(
@@ -287,10 +289,10 @@ class HeldLane:
         self._policy = policy
 
     async def run(self, go: Callable[[Asker], Awaitable[bool]]) -> bool:
-        """Ask one request directly, then the others in batches.
+        """Send one request directly, then the others in batches.
 
         Args:
-            go: runs what asks them, and says whether it was interrupted.
+            go: runs the request runner, and returns whether it was interrupted.
         """
         job = next(self.lane.jobs, None)
         if job is None:
@@ -307,7 +309,7 @@ class HeldLane:
 
 
 def held(policy: Policy) -> Policy:
-    """The policy for requests that wait in batches: sent once, and given more than a day."""
+    """The policy for requests that wait in batches: one attempt, with more than a day of time."""
     return msgspec.structs.replace(
         policy,
         concurrency=policy.concurrency or MOST,
@@ -318,7 +320,7 @@ def held(policy: Policy) -> Policy:
 
 
 async def _asked_alone(model: Model, job: Job, dataset: Dataset, policy: Policy) -> list[Response]:
-    """The response to one request that is asked directly; none if the run was stopped."""
+    """The response to one request that is sent directly; none if the run was stopped."""
     there: list[Response] = []
     alone = Lane(model, iter([job]), total=1, ceiling=1)
     await Asker(dataset, [alone], there.append, policy).run()
@@ -326,7 +328,7 @@ async def _asked_alone(model: Model, job: Job, dataset: Dataset, policy: Policy)
 
 
 def _name(job: Job) -> str:
-    """What a request is called in a file: two that ask the very same for two items differ."""
+    """The name of a request in a batch file, different even for two items with the same request."""
     request = job.request
     place = (job.key, request.item, request.query, request.round, request.candidate)
     return hashlib.sha256(msgspec.json.encode(place)).hexdigest()[:40]

@@ -8,7 +8,7 @@ from keju.errors import UsageError
 from keju.metrics.boxes import box_convention
 
 OF_MODEL = "boxes of "
-"""How the key of a run's setting begins that records one model's convention."""
+"""Prefix of the keys of a run's settings that record the convention of one model."""
 
 
 def parse_boxes(values: Sequence[str]) -> tuple[str, dict[str, str]]:

@@ -1,11 +1,11 @@
-"""What a run may take: money, requests and hours. When something is used up, it stops cleanly.
+"""Budget tracking of a run: money, requests and hours. A run stops cleanly when one is used up.
 
-Before a request is sent, what it will cost at most is set aside: its tokens in as `keju plan`
-counts them and as many tokens out as the model may write, or the cost of the dearest answer so
-far, whichever is more. When the answer comes, the server's own count takes its place. So many
-requests in flight never spend together what each alone was allowed, and towards the end of a
-budget they go out one by one. What failed on its way and may have been paid for nevertheless
-(no answer in time, a connection that broke, a reply that could not be read) counts as set aside.
+Before a request is sent, its maximum cost is reserved: its input tokens as `keju plan` counts them
+and as many output tokens as the model may write, or the cost of the most expensive answer so far,
+whichever is more. When the answer arrives, the server's own count replaces it. So requests in
+flight never spend together more than the budget allows, and near the end of a budget they are sent
+one by one. Requests that failed and may have been charged nevertheless (no answer in time, a broken
+connection, an unreadable response) count as reserved.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from keju.running.tokens import request_tokens, text_tokens
 from keju.runs import RunFolder
 
 UNLIMITED_OUTPUT = 1024
-"""Tokens of an answer, for setting aside, where neither --max-tokens nor an answer tells."""
+"""Assumed tokens of an answer in a reservation, where neither --max-tokens nor an earlier answer
+gives a number."""
 
 _NONE = Usage()
 _MAY_BE_PAID = frozenset({"timeout", "connection", "bad-response"})
 
 
 def may_be_paid(kind: str) -> bool:
-    """Whether a request that failed in this way may have been paid for nevertheless."""
+    """Whether a request that failed in this way may have been charged nevertheless."""
     return kind in _MAY_BE_PAID
 
 
 def is_counted(usage: Usage) -> bool:
-    """Whether a server said how many tokens it took."""
+    """Whether a server reported how many tokens it took."""
     return usage.input_tokens is not None or usage.output_tokens is not None
 
 
 def both(one: Usage, other: Usage) -> Usage:
-    """The tokens of two estimates together; what neither says stays unsaid."""
+    """The sum of two estimates; a count that is unknown in both stays unknown."""
     if not is_counted(one) or not is_counted(other):
         return one if is_counted(one) else other
     return Usage(
@@ -53,11 +54,11 @@ def both(one: Usage, other: Usage) -> Usage:
 
 
 class Budget(Record, frozen=True, kw_only=True):
-    """The most that a run may take; None sets no limit.
+    """The limits of a run; None sets no limit.
 
-    `max_cost` is in the currency of `prices` and covers all that the run folder holds, so that the
-    same command again spends no more. `max_requests` counts everything that is sent, repeated
-    attempts too, and `max_hours` is wall time; both are for one call of the command.
+    `max_cost` is in the currency of `prices` and covers everything in the run directory, so that
+    repeating the command spends no more. `max_requests` counts every request sent, including
+    repeated attempts, and `max_hours` is wall time; both apply to one call of the command.
     """
 
     max_cost: float | None = None
@@ -67,14 +68,14 @@ class Budget(Record, frozen=True, kw_only=True):
 
     @property
     def limited(self) -> bool:
-        """Whether anything is limited."""
+        """Whether any limit is set."""
         return (self.max_cost, self.max_requests, self.max_hours) != (None, None, None)
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check the limits.
 
         Raises:
-            UsageError: a limit is no number or below 0, or money is limited without prices.
+            UsageError: a limit is not a number or below 0, or money is limited without prices.
         """
         for name in ("max_cost", "max_requests", "max_hours"):
             number = getattr(self, name)
@@ -87,11 +88,11 @@ class Budget(Record, frozen=True, kw_only=True):
 
 
 class Meter:
-    """Tokens and money of requests to one model.
+    """Cost estimate: tokens and money of requests to one model.
 
     Args:
-        identity: the model's; one without an endpoint is on this machine and costs nothing.
-        prices: a price file's prices.
+        identity: the model's identity; one without an endpoint runs on this machine and is free.
+        prices: the prices of a price file.
     """
 
     def __init__(self, identity: Mapping[str, str], prices: Prices | None = None) -> None:
@@ -105,20 +106,20 @@ class Meter:
 
     @cached_property
     def price(self) -> Price | None:
-        """What its tokens cost, or None where it costs nothing or nobody said."""
+        """The price of the model's tokens, or None where it is free or not known."""
         return self._prices.price(self._name) if self._prices and self.paid else None
 
     def expected(self, request: Request) -> Usage:
-        """The tokens that a request may take; an image that no known rule counts is left out."""
+        """Tokens that a request may take; an image that no known rule counts is not included."""
         text, images = request_tokens(request, self._name, self._fit)
         sent = text + self._system_tokens + (images or 0)
         return Usage(input_tokens=sent, output_tokens=self._most_output)
 
     def uncounted(self, request: Request, outcome: Usage | str) -> Usage:
-        """The tokens that an attempt may have cost and no server counted, or counted wrongly.
+        """The tokens that an attempt may have cost and that no server counted, or counted wrongly.
 
         Args:
-            request: what was sent.
+            request: the request.
             outcome: the server's count, or the kind of failure.
         """
         if not self.paid or (isinstance(outcome, str) and not may_be_paid(outcome)):
@@ -132,7 +133,7 @@ class Meter:
         )
 
     def plausible(self, usage: Usage) -> Usage:
-        """Stored counts, with an assumption in place of those that cannot be right.
+        """Stored counts, with an assumed value in place of implausible ones.
 
         Earlier versions stored whatever a server reported. The prompt of a stored response is not
         known here, so `UNLIMITED_OUTPUT` tokens are assumed for it.
@@ -144,18 +145,18 @@ class Meter:
         )
 
     def cost(self, usage: Usage) -> float:
-        """What these tokens cost; 0 without a price."""
+        """The cost of these tokens; 0 without a price."""
         if self.price is None:
             return 0.0
         return self.price.of(usage.input_tokens or 0, usage.output_tokens or 0)
 
 
 class Purse:
-    """What is left of a budget, for all models of a run.
+    """Budget tracker: the rest of a budget, shared by all models of a run.
 
     Args:
-        budget: the limits. Hours count from now.
-        spent: what the run cost so far.
+        budget: the limits. Hours count from the creation of the tracker.
+        spent: the cost of the run so far.
     """
 
     def __init__(self, budget: Budget, spent: float = 0.0) -> None:
@@ -170,19 +171,19 @@ class Purse:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the hours are over, or None if they are not limited."""
+        """Seconds until the hours are used up, or None if they are not limited."""
         return None if self._ends is None else max(0.0, self._ends - monotonic())
 
     async def take(self, meter: Meter, request: Request, waiting: Callable[[], bool]) -> int | None:
-        """Set aside what a request may cost, as soon as that fits.
+        """Reserve the maximum cost of a request as soon as it fits the budget.
 
         Args:
-            meter: the model's.
-            request: what is to be sent.
-            waiting: false once the run stops; then nothing is set aside.
+            meter: the model's cost estimate.
+            request: the request to send.
+            waiting: false once the run stops; then nothing is reserved.
 
         Returns:
-            A number by which to settle it; None if it must not be sent.
+            The number of the reservation; None if the request must not be sent.
         """
         most = self.budget.max_cost
         while waiting():
@@ -204,12 +205,12 @@ class Purse:
         return None
 
     def settle(self, taken: int, meter: Meter, usage: Usage, uncounted: Usage = _NONE) -> None:
-        """Replace what was set aside for a request by what its answer cost.
+        """Replace the reservation of a request with the cost of its answer.
 
         Args:
             taken: the number that `take` returned.
-            meter: the model's.
-            usage: what the server counted; what was set aside counts if that is nothing.
+            meter: the model's cost estimate.
+            usage: the server's count; if it is empty, the reservation counts.
             uncounted: the estimate of what the server did not count.
         """
         held = self._held.pop(taken)
@@ -219,17 +220,20 @@ class Purse:
         self._settled.set()
 
     def give_back(self, taken: int, kind: str = "") -> None:
-        """No answer came; what may have been paid for is counted."""
+        """Release the reservation of a request without an answer.
+
+        Count what may have been charged.
+        """
         held = self._held.pop(taken)
         self.spent += held if may_be_paid(kind) else 0.0
         self._settled.set()
 
     def wake(self) -> None:
-        """The run stops: nobody needs to wait any more."""
+        """End all waiting because the run stops."""
         self._settled.set()
 
     def out_of_time(self) -> None:
-        """The hours are over."""
+        """End all waiting because the hours are used up."""
         self._say(f"--max-hours {self.budget.max_hours:g} are over")
 
     @property
@@ -253,7 +257,7 @@ class Purse:
 
 
 class _Used(Record, frozen=True, kw_only=True):
-    """The part of a stored response that was paid for."""
+    """The part of a stored response that has a cost."""
 
     model: str
     usage: Usage = Usage()
@@ -263,14 +267,14 @@ class _Used(Record, frozen=True, kw_only=True):
 def spent_so_far(
     folder: RunFolder, identities: Mapping[str, Mapping[str, str]], prices: Prices
 ) -> float:
-    """What the responses cost that a run holds: the tokens that servers counted, and the estimate.
+    """The cost of the responses in a run: the tokens that servers counted, and the estimate.
 
-    What was in flight when a run was killed left no response and is not known.
+    Requests that were in flight when a run was killed left no response and are not included.
 
     Args:
         folder: the run.
-        identities: of all who answered or read there, by name.
-        prices: the price file's.
+        identities: those of all models that answered or transcribed, by name.
+        prices: the prices of a price file.
 
     Raises:
         DataError: a stored line is damaged.
@@ -286,7 +290,7 @@ def spent_so_far(
 
 
 def check_priced(meters: Iterable[tuple[str, Meter]], budget: Budget) -> None:
-    """Refuse to limit the cost of a model whose price nobody said.
+    """Check that the price of every model is known if the cost is limited.
 
     Raises:
         UsageError: the price file has no price for a model.

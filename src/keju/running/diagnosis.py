@@ -1,4 +1,4 @@
-"""Ask the server of a model that was stopped what would have been right."""
+"""Diagnosis of a stopped model: ask its server which models and addresses are available."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _KINDS = frozenset({"bad-request", "bad-response", "connection"})
 @runtime_checkable
 class _Diagnosable(Protocol):
     async def diagnosis(self) -> str:
-        """What the server says about its models and its address; empty where it says nothing."""
+        """What the server reports about its models and its address; empty if nothing."""
 
 
 async def diagnose(lane: Lane) -> None:
-    """Complete the hint of a lane that was stopped before any answer with the server's models."""
+    """Add the server's models to the hint of a queue that was stopped before any answer."""
     failure = lane.halted_by
     if failure is None or failure.kind not in _KINDS or lane.answered:
         return

@@ -1,9 +1,9 @@
-"""Few-shot examples: solved items of the reference split that are shown before each question.
+"""Few-shot examples: solved items of the reference split that precede each question.
 
 All items of a question form have the same examples, in an order drawn with a seed, except that an
 item never gets one of its own group (book, plate, bone), with one of its images, or with its
-question and options. So the draw from any part of the reference split that has the chosen ones is
-the same.
+question and options. The draw is therefore the same from any part of the reference split that
+contains the chosen examples.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from keju.running.selecting import Selection, Way, refusal
 from keju.text import in_script
 
 MOST = 50
-"""More examples than this are a slip of the hand."""
+"""The maximum number of examples; a larger number is probably a typing mistake."""
 
 
 class Examples:
     """The examples of a dataset.
 
     Args:
-        items: items of the dataset; those of the test split are passed over.
+        items: items of the dataset; those of the test split are ignored.
     """
 
     def __init__(self, items: Iterable[Item] = ()) -> None:
@@ -42,7 +42,7 @@ class Examples:
         self._made: dict[tuple[str, Way], Example] = {}
 
     def items_of(self, item: Item, way: Way) -> list[Item]:
-        """The items that are shown before an item; fewer than asked for where there are no more."""
+        """The examples of an item; fewer than requested if the split has no more."""
         shots = shots_of(way.wording)
         if not shots.examples or refusal(item, way):
             return []
@@ -51,11 +51,11 @@ class Examples:
         return [each for each, _ in zip(usable, range(shots.examples), strict=False)]
 
     def of(self, item: Item, way: Way) -> tuple[Example, ...]:
-        """The examples that are shown before an item in a way."""
+        """The examples of an item in a prompt variant."""
         return tuple(self._example(each, way) for each in self.items_of(item, way))
 
     def check(self, items: Sequence[Item], ways: Sequence[Way]) -> None:
-        """Refuse a run in which an item has fewer examples than asked for.
+        """Check that every item has as many examples as requested.
 
         Raises:
             UsageError: there are not enough; the message names the task and the item.
@@ -74,7 +74,7 @@ class Examples:
                     raise UsageError(self._lacking(item, count, found))
 
     def used(self, items: Sequence[Item], ways: Sequence[Way]) -> list[Item]:
-        """The reference items that are shown in these ways, each once."""
+        """The reference items that are examples in these prompt variants, each once."""
         found: dict[tuple[str, str, str], Item] = {}
         for way in {replace(way, round=1) for way in ways}:
             for item in items:
@@ -122,15 +122,15 @@ class Examples:
 
 
 def has_examples(wordings: Iterable[str]) -> bool:
-    """Whether any of these wordings is asked with examples."""
+    """Whether any of these wordings has examples."""
     return any(shots_of(name).examples for name in wordings)
 
 
 def with_examples(selection: Selection, counts: Sequence[int], seed: int) -> Selection:
-    """The selection, in which each wording is asked with so many examples.
+    """Return the selection with the given number of examples in each wording.
 
     Raises:
-        UsageError: a number makes no sense.
+        UsageError: a number is not valid.
     """
     for count in counts:
         if not 0 <= count <= MOST:
@@ -152,19 +152,19 @@ def _is_usable(item: Item) -> bool:
 
 
 def _leaks(example: Item, item: Item) -> bool:
-    """Whether an example may give the item's answer away."""
+    """Whether an example may reveal the item's answer."""
     images = {ref.sha256 for ref in example.images} & {ref.sha256 for ref in item.images}
     same_text = not item.images and _words(example) == _words(item)
     return bool(images) or same_text or bool(item.group and item.group == example.group)
 
 
 def _words(item: Item) -> tuple[str, ...]:
-    """What the prompt asks: questions of one wording differ in their options."""
+    """The text of the question with its options, since questions of one wording differ in these."""
     return (item.question, *item.options)
 
 
 def _answer(item: Item, request: Request) -> str:
-    """The reference as a model is to write it."""
+    """The reference in the form in which a model is to write it."""
     if request.form == "boxes":
         return "\n".join(_boxes(item, request))
     answer = item.answer or item.answer_simplified

@@ -15,10 +15,11 @@ from keju.errors import number_of
 from keju.items import Failure, Response
 
 ALIKE = 5
-"""So many failures alike, with no success before, stop a model."""
+"""The number of failures with the same message, before any success, that stops a model."""
 
 UNLIKE = 25
-"""So many failures of one kind whose words differ, with no success before, stop a model."""
+"""The number of failures of one kind with different messages, before any success, that stops a
+model."""
 
 _ENDPOINT_KINDS = frozenset({"auth", "rate", "server", "timeout", "connection"})
 _SAME_AGAIN = frozenset({"auth", "bad-request", "bad-response", "engine", "unreadable-image"})
@@ -32,7 +33,7 @@ class FailureWatch:
     """Watch a model's responses and decide when to stop its requests.
 
     Args:
-        succeeded: whether the run has an answer of this model already.
+        succeeded: whether the run already has an answer of this model.
     """
 
     def __init__(self, *, succeeded: bool = False) -> None:
@@ -78,12 +79,12 @@ class Hint(NamedTuple):
 
     @property
     def whole(self) -> str:
-        """Both, for a run."""
+        """The whole hint, for the summary of a run."""
         return ". ".join(filter(None, (self.what, self.then)))
 
 
 class _Declared(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A hint for failures of some kinds whose message matches `says`."""
+    """A hint for failures of some kinds whose message matches the pattern `says`."""
 
     kinds: tuple[str, ...]
     hint: str

@@ -15,10 +15,10 @@ from keju.running.ask import Asker
 
 
 class Interruption:
-    """Stops a run: the first one sends nothing more, the second does not wait for what is sent.
+    """Stops a run: the first interruption stops sending, the second does not wait for responses.
 
     Args:
-        signals: whether SIGINT and SIGTERM interrupt; false inside an event loop of others.
+        signals: whether SIGINT and SIGTERM interrupt; false inside an event loop of the caller's.
     """
 
     def __init__(self, *, signals: bool = True) -> None:
@@ -28,7 +28,7 @@ class Interruption:
         self.count = 0
 
     def interrupt(self) -> None:
-        """Interrupt the run, from any thread; also before anything is asked."""
+        """Interrupt the run, from any thread, also before a request is sent."""
         with self._lock:
             self.count += 1
             self._act()
@@ -37,7 +37,7 @@ class Interruption:
     def watching(
         self, asker: Asker, task: asyncio.Task[None], console: Console | None
     ) -> Iterator[None]:
-        """Let interruptions stop the asker, and then cancel its task."""
+        """Let interruptions stop the request runner, and then cancel its task."""
         loop = asyncio.get_running_loop()
 
         def act() -> None:
@@ -68,7 +68,7 @@ class Interruption:
 
     def _install(self, loop: asyncio.AbstractEventLoop) -> Iterator[signal.Signals]:
         for each in self._signals:
-            # Not to be had outside the main thread and on Windows; there Ctrl-C cancels at once.
+            # Not available outside the main thread and on Windows; there Ctrl-C cancels at once.
             with suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(each, self.interrupt)
                 yield each

@@ -14,10 +14,10 @@ from keju.files import bounded_bytes, sha256_bytes
 from keju.items import Item
 
 COLUMNS = ("id", "item", "item_id", "ID")
-"""The columns or keys that may have a table's ids."""
+"""The columns or keys that can contain a table's ids."""
 
 _MOST_BYTES = 64 << 20
-"""Bytes of the longest list of items."""
+"""The maximum size of a list of items in bytes."""
 
 _TABLES = frozenset({".csv", ".tsv", ".json", ".jsonl"})
 _NAMED = 5
@@ -30,7 +30,7 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
     or of objects with one of those keys; JSON lines of such objects.
 
     Raises:
-        DataError: the file is not readable, has no such column, lists no id, or one twice.
+        DataError: the file is not readable, has no such column, lists no id, or lists an id twice.
     """
     ids = _ids_in(file)
     if not ids:
@@ -43,11 +43,11 @@ def read_item_ids(file: Path) -> tuple[str, ...]:
 def listed_items(items: Sequence[Item], ids: Sequence[str], dataset: Path) -> list[Item]:
     """The items that a list names, in the order of the dataset.
 
-    An entry is an item's id, or the id without its question form: OBI-Bench's ids end in
-    ``#QUERY``, and such an entry names the items of all question forms of that image.
+    An entry is an item's id, or the id without its question form: an id such as ``x#QUERY`` belongs
+    to a question form, and the entry ``x`` names the items of all question forms of that image.
 
     Raises:
-        UsageError: an entry names no item of these; the message names the entries.
+        UsageError: an entry names no item of the dataset; the message names the entries.
     """
     wanted = set(ids)
     chosen = [item for item in items if wanted & _names_of(item)]
@@ -89,7 +89,7 @@ def _ids_in(file: Path) -> tuple[str, ...]:
 
 
 def _plain_list(file: Path) -> tuple[str, ...] | None:
-    """The ids of a JSON list of texts; None where it is another JSON."""
+    """The ids of a JSON list of strings; None for any other JSON."""
     try:
         return tuple(msgspec.json.decode(_text(file), type=list[str]))
     except msgspec.MsgspecError:

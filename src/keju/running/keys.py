@@ -1,4 +1,4 @@
-"""The key of a request: a hash of everything that decides its answer."""
+"""The cache key of a request: a hash of everything that determines its response."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def request_key(request: Request, identity: Mapping[str, str]) -> str:
 
     It covers the prompt, the images' hashes in their order, the form of the answer, the choices,
     the source text, the box convention, setting, script, wording (with its system prompt and the
-    examples shown), query and round, and the model's identity (endpoint, name, decoding, system
-    prompt, declared dtype, engine versions). It does not cover the item's id nor the task, which
-    the model is not shown: two items that ask the very same have the same key.
+    examples), query and round, and the model's identity (endpoint, name, decoding, system prompt,
+    declared dtype, engine versions). It does not cover the item's id or the task, which the model
+    does not see: two items with identical requests have the same key.
     """
     decides: dict[str, object] = {
         "": _FORM,

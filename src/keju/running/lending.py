@@ -1,4 +1,4 @@
-"""What a dataset lends to the models that are asked about it."""
+"""Data of a dataset that models get in addition to their requests."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from keju.running.request_images import Images
 
 
 def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> ModelOptions:
-    """The options, with what baselines may know of a dataset.
+    """The model options, with the data that baselines may use.
 
-    That is the labelled items of the reference split, and of the test split the images alone.
+    These are the labelled items of the reference split, and only the images of the test split.
 
     Args:
-        dataset: where the images lie.
-        items: all its items, those that are not asked included.
-        options: what the user set.
+        dataset: where the images are stored.
+        items: all its items, including those that are not selected.
+        options: the user's options.
     """
     return replace(
         options,
@@ -38,14 +38,14 @@ def lend(dataset: Dataset, items: Sequence[Item], options: ModelOptions) -> Mode
 
 
 def _without_text(item: Item) -> Item:
-    """What the names of an item's pages are made of; without images if it asks for something else.
+    """The item with what determines the names of its pages; without images if it is not a page.
 
-    The items that are asked have no metadata any more (`to_ask`).
+    The selected items no longer have metadata (`to_ask`).
     """
     try:
         is_page = query_of(item).form == "transcription"
     except DataError:
-        is_page = False  # The item is not asked.
+        is_page = False  # Not a selected item.
     return Item(
         id=item.id,
         benchmark=item.benchmark,
@@ -60,7 +60,7 @@ def _prompts(item: Item) -> ItemPrompt:
     try:
         prompt = prompt_of(item)
     except DataError:
-        prompt = ""  # The item is not asked; its place among the others counts.
+        prompt = ""  # Not selected, but its position among the others counts.
     texts = dict.fromkeys(text for text in (prompt, item.question) if text.strip())
     return ItemPrompt(
         id=item.id, task=item.task, query=item.query, split=item.split, texts=tuple(texts)

@@ -1,4 +1,4 @@
-"""`Machine`, what a run was timed on, and `Clocks`, how much time and processor time has passed."""
+"""`Machine`, the description of a computer, and `Clocks`, its wall and processor times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PROC = Path("/proc")
 
 
 class Machine(Record, frozen=True, kw_only=True):
-    """A machine: its processor's model, the cores that this process may use, memory in GB."""
+    """A machine: the model of its processor, the cores that this process may use, memory in GB."""
 
     processor: str
     cores: int
@@ -25,11 +25,11 @@ class Machine(Record, frozen=True, kw_only=True):
 
 
 class Clocks(NamedTuple):
-    """Times at one moment, in seconds, of which differences have a meaning.
+    """Times at one moment, in seconds. Only differences are meaningful.
 
-    `wall` is a clock that is never set back. `own` is the processor time of this process and of the
+    `wall` is a clock that never goes back. `own` is the processor time of this process and of the
     programs that it ran and that have ended, `all` that of every process on the cores that this
-    process may use; `all` is None where the system does not tell (it does on Linux).
+    process may use; `all` is None where the system does not report it (Linux does).
     """
 
     wall: float
@@ -83,7 +83,7 @@ def _all_processes() -> float | None:
             counts = [int(each) for each in numbers[:8]]
             waiting += sum(counts[3:5])
             ticks += sum(counts)
-    # A container may show zeros, which would be a machine without other programs.
+    # A container may report zeros, which would mean a machine without other programs.
     return (ticks - waiting) / os.sysconf("SC_CLK_TCK") if ticks else None
 
 
@@ -99,7 +99,7 @@ def _processor() -> str:
 
 
 def _memory() -> float:
-    """GB of memory; 0 where the system does not tell."""
+    """GB of memory; 0 where the system does not report it."""
     try:
         size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -11,14 +11,14 @@ from keju.running.store import ResponseStore
 from keju.runs import RunFolder, RunManifest
 
 _OPTIONS = {"shard": "--shard", "items": "--items", "pairs": "--pairs"}
-"""Settings of which a run has one, and the options that set them."""
+"""Settings with one value per run, and the options that set them."""
 
 
 def unanswered(store: ResponseStore, earlier: RunManifest, now: RunManifest) -> frozenset[str]:
-    """Return the models whose identity changed although the run has no answer of them.
+    """Return the models whose identity changed and of which the run has no answer.
 
     Such a model may be corrected (address, name of the weights, parameters): only failures depend
-    on what it was. A model that transcribed an image, or whose batch is under way, is not among
+    on its identity. A model that transcribed an image, or whose batch is not finished, is not among
     them.
     """
     return frozenset(
@@ -38,19 +38,19 @@ def _has_answer(store: ResponseStore, name: str) -> bool:
 
 
 def _other_results(now: Mapping[str, str], earlier: Mapping[str, str]) -> bool:
-    """Whether a model is files with results, which changed."""
+    """Whether a model consists of files with results, and these changed."""
     return now.get("kind") == RESULTS and now != earlier
 
 
 def drop_failures(store: ResponseStore, models: frozenset[str]) -> None:
-    """Remove the stored failures of models that are asked again with another identity."""
+    """Remove the stored failures of models whose requests are sent again with another identity."""
     for name in models:
         store.replace(name, ())
         store.folder.readings_path(name).unlink(missing_ok=True)
 
 
 def _changed_text(gone: Sequence[str], now: Sequence[str]) -> str:
-    """That a user's own wording has another text under its name, or an empty string."""
+    """A message that a user's own wording has another text under its name, or an empty string."""
     for each in gone:
         name, own, _ = each.partition("@")
         for other in now:
@@ -60,7 +60,7 @@ def _changed_text(gone: Sequence[str], now: Sequence[str]) -> str:
 
 
 def check_same(earlier: RunManifest, now: RunManifest, folder: RunFolder) -> None:
-    """Refuse to resume a run of another dataset, setting or model.
+    """Check that a resumed run has the same dataset, settings and models.
 
     Raises:
         UsageError: the run was started with different settings, which the error lists.

@@ -1,4 +1,4 @@
-"""Check that stored responses are to the requests that this keju makes of a run's items."""
+"""Check that stored responses belong to the requests that this keju makes of a run's items."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from keju.runs import RunFolder, RunManifest
 from keju.text import answer_part
 
 _PIPELINE = "ocr+llm:"
-"""How the names of pipelines begin, whose engine is asked in another way than a model."""
+"""The prefix of the names of pipelines, whose engine gets other requests than a model."""
 
 
 def variants_of(manifest: RunManifest, model: str = "") -> list[Way]:
-    """The prompt variants and rounds in which a run asks each item, with a model's boxes."""
+    """The prompt variants and rounds of each item in a run, with a model's box convention."""
     return Selection(
         settings=tuple(manifest.shown),
         scripts=tuple(manifest.scripts),
@@ -34,10 +34,10 @@ def variants_of(manifest: RunManifest, model: str = "") -> list[Way]:
 def check_requests(
     run: RunFolder, model: str, items: Sequence[Item], stored: Mapping[Slot, Stored]
 ) -> None:
-    """Compare the key of each stored response with that of the request made now for its place.
+    """Compare the cache key of each stored response with that of the request made now.
 
-    Those of pipelines (``ocr+llm:``) are not compared, nor those with a transcription that comes
-    from another item of the dataset.
+    Responses of pipelines (``ocr+llm:``) are not compared, nor those with a transcription that
+    comes from another item of the dataset.
 
     Raises:
         UsageError: a response has another key.
@@ -58,7 +58,7 @@ def check_requests(
 def _requests(
     run: RunFolder, model: str, identity: Mapping[str, str], items: Sequence[Item]
 ) -> Iterator[Request]:
-    """The requests to a model that can be made of what the run has."""
+    """The requests to a model that can be made from what the run contains."""
     if model.startswith(_PIPELINE):
         return
     readings = {each.key: answer_part(each.text) for each in run.readings(model)}

@@ -1,7 +1,8 @@
-"""``keju merge``: the shards of one run, asked on several machines, become one run.
+"""``keju merge``: join the shards of one run, made on several machines, into one run.
 
 The runs must have the same dataset, settings and keju version, and each response must belong to its
-shard and to the request that this keju makes for its place. Each request must have one response.
+shard and to the request that this keju makes for its request id. Each request must have one
+response.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from keju.runs import RunFolder, RunManifest
 
 
 class Merged(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What a merge brought together; `missing` says what is still to be asked, run by run."""
+    """The result of a merge; `missing` lists, by run, the requests without a response."""
 
     out: str
     responses: int
@@ -48,16 +49,16 @@ class _Part(NamedTuple):
 
 
 def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
-    """Bring the responses of several runs of the same dataset and settings into a new one.
+    """Merge the responses of several runs of the same dataset and settings into a new run.
 
     Args:
-        runs: the run folders: the shards of one run, or runs of different models.
-        out: the new run's folder.
+        runs: the run directories: the shards of one run, or runs of different models.
+        out: the new run directory.
         partial: merge although something is missing.
 
     Raises:
-        UsageError: the runs differ, a shard is missing or there twice, a request has two
-            responses or, unless `partial`, none; a response is to another request than this keju
+        UsageError: the runs differ, a shard is missing or given twice, a request has two responses
+            or, unless `partial`, none; a response does not belong to a request that this keju
             makes; or `out` exists.
         DataError: a run is damaged.
     """
@@ -67,7 +68,7 @@ def merge(runs: Sequence[Path], out: Path, *, partial: bool = False) -> Merged:
     if len({path.resolve() for path in runs}) < len(runs):
         raise UsageError("a run is given twice")
     with ExitStack() as stack:
-        # Held open for as long as the merge takes, so that nobody writes to them meanwhile.
+        # The runs stay locked during the merge, so that no other process writes to them.
         parts = []
         for path in runs:
             folder = RunFolder.open(path)
@@ -134,15 +135,15 @@ def _check_items(part: _Part, first: _Part) -> None:
 
 
 def _of_one(one: RunManifest, other: RunManifest) -> set[str]:
-    """The settings of models that only one of two runs asked."""
+    """The settings of models that are in only one of two runs."""
     return {OF_MODEL + name for name in one.models.keys() ^ other.models.keys()}
 
 
 def _absent_shards(parts: Sequence[_Part]) -> list[str]:
-    """Which shards were not given.
+    """The shards that were not given.
 
     Raises:
-        UsageError: one is given twice, or they are not of one division.
+        UsageError: a shard is given twice, or they are not of one division.
     """
     shards = [part.shard for part in parts if part.shard]
     counts = {shard.partition("/")[2] for shard in shards}
@@ -160,11 +161,11 @@ def _absent_shards(parts: Sequence[_Part]) -> list[str]:
 
 
 def _check_slots(parts: Sequence[_Part]) -> list[str]:
-    """What is missing of what each run was to ask.
+    """What is missing of the requests of each run.
 
     Raises:
-        UsageError: a response is not of its run's shard or is to another request, or a request has
-            two.
+        UsageError: a response is not of its run's shard or belongs to another request, or a request
+            has two.
     """
     items = parts[0].folder.items()
     taken: dict[str, dict[Slot, Path]] = {}
@@ -199,7 +200,7 @@ def _check_slots(parts: Sequence[_Part]) -> list[str]:
 
 
 def _slots(items: Iterable[Item], manifest: RunManifest) -> dict[Slot, None]:
-    """The places of all requests about these items, those that a model declines included."""
+    """The ids of all requests about these items, including those that a model does not support."""
     ways = variants_of(manifest)
     return dict.fromkeys(
         Slot(item.id, item.query, way.setting, way.script, way.round, candidate, way.wording)

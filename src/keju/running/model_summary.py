@@ -14,18 +14,18 @@ from keju.running.store import Stored
 
 
 class ModelSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The counts of one model.
+    """The counts of one model's requests.
 
     `statuses` and `failures` (by kind) count the responses that the run now has for the planned
-    requests, `asked` those that got their response this time, `attempts` how often something was
-    sent for them, `waited` the seconds between attempts over all of them, `left` what has no
-    response yet. `answered`: the run has a response of the model that is not a failure.
-    `halted` says why the model was stopped, `hint` what to do about it where its
-    requests would fail again, and `then` how the run goes on after that. `refused` are the decoding
-    parameters that its server does not take, `not_sent` those and others that were asked for and
-    that a request answered now did not have. `trouble` is what was said, by kind of failure, of
-    requests that were waiting to be sent again when the run stopped. `ignored_usage` are the
-    token counts that cannot be right, one text for each answer now that has such counts.
+    requests, `asked` those that got their response in this call, `attempts` how often something was
+    sent for them, `waited` the seconds between attempts over all of them, `left` the requests
+    without a response. `answered`: the run has a response of the model that is not a failure.
+    `halted` is the reason why the model was stopped, `hint` what to do about it where its requests
+    would fail again, and `then` how to resume the run afterwards. `refused` are the decoding
+    parameters that its server does not accept, `not_sent` those and others that were requested and
+    that a request answered in this call did not have. `trouble` contains, by kind of failure, the
+    messages of requests that were waiting for another attempt when the run stopped. `ignored_usage`
+    are the implausible token counts, one text for each answer of this call that has such counts.
     """
 
     model: str
@@ -53,15 +53,16 @@ def summary_of(
     planned: int,
     not_asked: Mapping[str, int] | None = None,
 ) -> ModelSummary:
-    """Return the summary of a lane.
+    """Return the summary of a model queue.
 
     Args:
-        lane: what was asked now.
-        standing: what had been stored before and still stands.
-        planned: how many requests there are in all.
-        not_asked: what was declined, by reason.
+        lane: the queue of this call.
+        standing: the responses that were stored before and remain valid.
+        planned: the number of requests in all.
+        not_asked: the number of requests that the model does not support, by reason.
     """
-    # What was to be sent again and was not, because the model was stopped, is still stored.
+    # Failures that were to be sent again, but were not because the model was stopped, are still
+    # stored.
     standing = [*standing, *lane.failed_before.values()]
     answered = lane.answered or any(stored.status != "failed" for stored in standing)
     hint = hint_of(lane.halted_by, answered=answered) if lane.halted_by else Hint()

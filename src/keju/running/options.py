@@ -1,4 +1,4 @@
-"""The options of `keju run` and `keju.run`, and the settings that they make."""
+"""The options of `keju run` and `keju.run`, and the settings that they produce."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ AnyPath = str | os.PathLike[str]
 
 
 class RunOptions(Record, frozen=True, kw_only=True):
-    """The options of a run, each named, typed and set by default as on the command line.
+    """The options of a run, with the names, types and defaults of the command line.
 
-    An option that may be given several times there has its plural as its name and takes one value
+    An option that can be given several times there has its plural as its name and takes one value
     or a list. `prompts` are paths of prompt files. `items` is the path of a list of ids, or the
     ids. `extra_body` maps names to JSON values. `system_prompt` is the text itself.
     """
@@ -85,12 +85,12 @@ class RunOptions(Record, frozen=True, kw_only=True):
         """The preset.
 
         Raises:
-            UsageError: there is none of that name.
+            UsageError: no preset has that name.
         """
         return preset(self.preset)
 
     def selection(self) -> Selection:
-        """Which items are asked, and in which prompt variants.
+        """Return which items are selected, and in which prompt variants.
 
         Raises:
             UsageError: a box convention, a pair form or a preset does not exist.
@@ -125,21 +125,21 @@ class RunOptions(Record, frozen=True, kw_only=True):
         return [name for path in paths for name in read_prompts(Path(path))]
 
     def selection_for(self, dataset: Path) -> Selection:
-        """The same, for a dataset that the preset has a meaning for.
+        """Return the selection for a dataset, after checking that the preset applies to it.
 
         Raises:
             UsageError: as `selection`; or the dataset has no item of the preset's benchmark.
             DataError: as `selection`; or dataset.json is damaged.
         """
         if self.as_in.only or self.prompts is not None:
-            # A prompt file may word tasks that only the dataset declares.
+            # A prompt file may have prompts for tasks that only the dataset declares.
             tasks = Dataset.open(dataset).manifest.tasks
             if self.as_in.only:
                 self.as_in.check(self.preset, tasks)
         return self.selection()
 
     def model_options(self) -> ModelOptions:
-        """What is set for all models.
+        """The settings of all models.
 
         Raises:
             UsageError: the reasoning effort is empty, an extra field may not be set, the dtype is
@@ -168,7 +168,7 @@ class RunOptions(Record, frozen=True, kw_only=True):
         )
 
     def policy(self) -> Policy:
-        """How many requests at once, how long, how often, and at which price.
+        """The concurrency, timeouts, retries, limits and prices.
 
         Raises:
             DataError: the price file cannot be read.
@@ -203,7 +203,7 @@ def decoding_of(
     thinking: Literal["on", "off"] | None = None,
     extra_body: Mapping[str, Any] | None = None,
 ) -> Decoding:
-    """Return the decoding parameters that the options give.
+    """Return the decoding parameters that the options set.
 
     Raises:
         UsageError: the reasoning effort is empty, or an extra field may not be set.
@@ -225,7 +225,7 @@ def decoding_of(
 
 
 def _several(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The values of an option that may be given several times."""
+    """The values of an option that can be given several times."""
     if given is None:
         return ()
     return (given,) if isinstance(given, str) else tuple(given)

@@ -1,4 +1,4 @@
-"""`Job`, a request to be sent, and `response_of`, what is stored of its outcome."""
+"""`Job`, a request to be sent, and `response_of`, the stored form of its outcome."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NONE = Usage()
 
 
 class Job(NamedTuple):
-    """A request and its key; with a failure, it is not sent and has failed for that reason."""
+    """A request and its cache key; with a failure, it is not sent and is stored as failed."""
 
     request: Request
     key: str
@@ -26,7 +26,7 @@ def response_of(
     attempts: int,
     uncounted: Usage = _NONE,
 ) -> Response:
-    """What is stored of a job: its answer, or why there is none."""
+    """The response to store for a job: its answer, or why there is none."""
     request, error = job.request, None
     if isinstance(outcome, AskError):
         error = Failure(kind=outcome.kind, message=str(outcome))

@@ -1,4 +1,4 @@
-"""Checks of a user's own prompts before models are asked: system prompts, secrets, OCR engines."""
+"""Checks of a user's own prompts before requests are sent: system prompts, secrets, OCR engines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keju.running.selecting import Selection
 
 
 def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOptions:
-    """The options, with the texts of the users' own wordings, which must not contain a key.
+    """The model options, with the texts of the user's own wordings, which must not contain a key.
 
     Raises:
         UsageError: there are two system prompts.
@@ -32,10 +32,10 @@ def with_own_prompts(options: ModelOptions, selection: Selection) -> ModelOption
 
 
 def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
-    """Refuse wordings of the user's own where every model is an OCR engine, which has no prompt.
+    """Check that at least one model takes a prompt if the wordings are the user's own.
 
     Raises:
-        UsageError: no model takes a prompt.
+        UsageError: every model is an OCR engine, which has no prompt.
     """
     names = [model.name for model in models]
     if own_wordings(selection.wordings) and all(map(takes_no_prompt, names)):
@@ -47,7 +47,7 @@ def check_takes_prompts(models: Sequence[Model], selection: Selection) -> None:
 def prompt_notes(
     models: Sequence[Model], options: ModelOptions, selection: Selection
 ) -> Iterator[str]:
-    """What of the user's own prompts is not asked: one line for each model, and one for tasks."""
+    """Notes on where the user's own prompts are not used: one line per model, and one for tasks."""
     own = own_wordings(selection.wordings).values()
     if own and RELEASED not in selection.wordings and not any(each.system for each in own):
         forms = dict.fromkeys(form for each in own for form in each.prompts)

@@ -1,4 +1,4 @@
-"""Items of tasks of pairs in a reduced form: which candidates are asked, and in which order."""
+"""Reduced forms of items of pair tasks: which candidates are compared, and in which order."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def reduced(
     likeness: Likeness | None = None,
     known: Mapping[str, Item] | None = None,
 ) -> list[Item]:
-    """Return the items, with those of tasks of pairs in a reduced form and marked (`reduction_of`).
+    """Return the items; those of pair tasks are in a reduced form and marked (`reduction_of`).
 
-    Images are in the order in which they are asked, those that are not asked last; `relevant` is
-    adapted. An item that the form does not make smaller stays as it is.
+    Images are in the order of their requests, unused images last; `relevant` is adapted. An item
+    that the form does not make smaller stays as it is.
 
     Args:
         items: whole items, in the order of the dataset.
         form: the reduced form.
         likeness: ranks candidates beforehand; without it they keep their order, as in a plan.
-        known: items that a run has in this form already, by id; they are kept.
+        known: items that a run already has in this form, by id; they are kept.
 
     Raises:
-        UsageError: the form makes no item smaller, or leaves one only relevant candidates.
+        UsageError: the form makes no item smaller, or leaves an item with only relevant candidates.
     """
     known = known or {}
     fitting = [item for item in items if task(item.task).of_pairs and form.applies(item)]
@@ -67,10 +67,10 @@ def reduced(
 def reduced_for_run(
     dataset: Dataset, items: Sequence[Item], name: str, known: Mapping[str, Item]
 ) -> list[Item]:
-    """The chosen items of a run as whole items in a reduced form (see `reduced`).
+    """The selected items of a run as whole items in a reduced form (see `reduced`).
 
     Raises:
-        UsageError: there is no such form, or it makes no item smaller.
+        UsageError: the form does not exist, or it makes no item smaller.
         DataError: an image to be ranked cannot be read.
     """
     form = pair_form(name)
@@ -80,12 +80,13 @@ def reduced_for_run(
 
 
 def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
-    """Check that stored answers to pairs are of the form in which the pairs are asked now.
+    """Check that replayed answers to pairs have the form that is selected now.
 
-    In another form the same number is another candidate.
+    In another form the same number means another candidate.
 
     Raises:
-        UsageError: they are of a run in another form, or of no run while a reduced form is asked.
+        UsageError: they come from a run in another form, or not from a run while a reduced form is
+            selected.
     """
     for model in models:
         if not isinstance(model, Replay):
@@ -103,7 +104,7 @@ def check_replayed(models: Iterable[Model], pairs: str | None) -> None:
 def _likeness(dataset: Dataset, form: PairForm) -> Likeness | None:
     if form.kind != "ranked":
         return None
-    # Without images to learn from: only the ranking matters here, and no threshold.
+    # The baseline has no images to learn from: only the ranking matters here, not a threshold.
     baseline = open_model(f"baseline:{form.baseline}", ModelOptions(asking=False))
     if not isinstance(baseline, PairBaseline):
         raise UsageError(f"--pairs: baseline:{form.baseline} does not compare two images")
@@ -151,7 +152,7 @@ def _ranked(item: Item, form: PairForm, likeness: Likeness | None) -> Item:
 
 
 def _once(items: Sequence[Item], form: PairForm, before: Iterable[Item]) -> dict[str, Item]:
-    """The items, each asking the pairs that no earlier one asks the other way round."""
+    """The items, without the pairs that an earlier item already compares in the other direction."""
     asked: set[_Pair] = set()
     for item in before:
         asked |= {_pair(item, place) for place in range(1, len(item.images))}
@@ -181,7 +182,7 @@ def _turned(pair: _Pair) -> _Pair:
 
 
 def _in_order(item: Item, places: Sequence[int]) -> Item:
-    """The item with these candidates alone, in this order."""
+    """The item with only these candidates, in this order."""
     now = {place: number for number, place in enumerate(places, start=1)}
     return replace(
         item,

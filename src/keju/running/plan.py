@@ -1,4 +1,4 @@
-"""What will be asked: which items, as which requests, and what that costs. Asks nobody."""
+"""Plan of a run: the selected items, their requests, and the estimated cost. Sends nothing."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def estimate(
     prices: Prices | None = None,
     per_minute: float | None = None,
 ) -> Plan:
-    """Count what a run would ask of each model, and what its tokens come to.
+    """Count the requests of a run to each model, and estimate their tokens.
 
     Args:
-        dataset: what is asked.
-        models: who is asked.
-        selection: which items, and how.
-        folder: the run that this would go on with: what it holds is not asked again.
-        prices: a price file's prices.
-        per_minute: how many requests a model takes a minute.
+        dataset: the dataset.
+        models: the models.
+        selection: which items, and in which prompt variants.
+        folder: the run to resume: responses that it contains are not counted.
+        prices: the prices of a price file.
+        per_minute: the number of requests that a model takes per minute.
 
     Raises:
         UsageError: see `select`.
@@ -67,7 +67,7 @@ def estimate(
 
 
 def planned_items(dataset: Dataset, selection: Selection) -> list[Item]:
-    """The items that a run would ask; candidates of a reduced form in the dataset's order.
+    """The items that a run would select; candidates of a reduced form in the dataset's order.
 
     Raises:
         UsageError: see `select` and `reduced`.
@@ -89,7 +89,7 @@ def estimate_items(
     per_minute: float | None = None,
     examples: Examples | None = None,
 ) -> Plan:
-    """Count what a run of these items would ask; see `estimate`."""
+    """Count the requests of a run of these items; see `estimate`."""
     examples = examples or Examples()
     there = folder if folder is not None and folder.exists() else None
     if there is not None:
@@ -109,7 +109,7 @@ def estimate_items(
 
 
 class Asked(NamedTuple):
-    """One request of a plan: who is asked, how long the answer is, whether it is stored already."""
+    """One request of a plan: its model, the length of the answer, whether it is already stored."""
 
     model: Model
     request: Request
@@ -125,11 +125,11 @@ def plan_of(
     prices: Prices | None = None,
     per_minute: float | None = None,
 ) -> Plan:
-    """The plan of requests that are there already, such as those to a judge.
+    """The plan of requests that exist already, such as those to a judge.
 
     Args:
         asked: the requests.
-        items: how many items they are about.
+        items: the number of items that they are about.
         output_rule: how `Asked.answer_tokens` was estimated.
         prices: see `estimate`.
         per_minute: see `estimate`.
@@ -151,7 +151,7 @@ def plan_of(
 
 
 def wire_size(request: Request) -> int:
-    """Bytes that a request takes on the wire, near enough: base64 is 4 bytes for each 3."""
+    """Approximate bytes of a request as sent: base64 takes 4 bytes for every 3."""
     images = sum((ref.size + 2) // 3 * 4 + _FRAMING for ref in request.all_images)
     return images + sum(len(text.encode()) for text in texts_of(request))
 
@@ -163,7 +163,7 @@ def _rows(
     folder: RunFolder | None,
     examples: Examples,
 ) -> Iterator[_Count]:
-    """What a model is asked, task by task in the items' order."""
+    """The requests to a model, task by task in the items' order."""
     known = ResponseStore(folder).known(model.name) if folder else {}
     counts: dict[str, _Count] = {}
     ways = selection.ways_of(model.name)
@@ -194,7 +194,7 @@ def _rows(
 def _reading_rows(
     models: Sequence[Model], items: Sequence[Item], selection: Selection, folder: RunFolder | None
 ) -> Iterator[_Count]:
-    """What is read of the images before, one row a reader: two models may share one."""
+    """The transcriptions that are made before, one row per reader: two models may share one."""
     readers: dict[tuple[str, bool], tuple[Reader, list[tuple[Item, Way]]]] = {}
     for model in models:
         for way in selection.ways:
@@ -220,7 +220,7 @@ def _is_asked(model: Model, item: Item, way: Way) -> bool:
 
 
 def _answer_tokens(item: Item) -> int:
-    """About how long an answer is (see `OUTPUT_RULE`); 0 where there is nothing to go by."""
+    """The approximate length of an answer (see `OUTPUT_RULE`); 0 where it cannot be estimated."""
     if item.boxes:
         return len(item.boxes) * text_tokens(_A_BOX)
     if task(item.task).of_pairs:
@@ -274,7 +274,7 @@ class _Count:
             self.leave_out(NO_RULE, len(request.all_images))
 
     def row(self, prices: Prices | None) -> PlanRow:
-        """The row, with what it costs where that can be said."""
+        """The row, with its cost where that is known."""
         known = self.rule is not None or not self.paid or not self.images
         total = self.text_tokens + self.image_tokens
         return PlanRow(
@@ -306,7 +306,7 @@ class _Count:
 def _totals(
     counts: Sequence[_Count], rows: Sequence[PlanRow], per_minute: float | None
 ) -> Iterator[PlanTotal]:
-    """The sum for each model; a sum of which a part is unknown is unknown."""
+    """The sum for each model; a sum with an unknown part is unknown."""
     for name in dict.fromkeys(row.model for row in rows):
         of_model = [row for row in rows if row.model == name]
         count = next(each for each in counts if each.model.name == name)

@@ -1,4 +1,4 @@
-"""Reduced forms of tasks of pairs beside the full protocol: what each takes, before any is run."""
+"""Comparison of the full protocol of pair tasks with its reduced forms in a plan."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def with_forms(
     prices: Prices | None = None,
     per_minute: float | None = None,
 ) -> Plan:
-    """The plan of a full protocol, with what the reduced forms of its tasks of pairs take.
+    """The plan of a full protocol, with the requests of the reduced forms of its pair tasks.
 
     Args:
         plan: the plan of all items.
-        items: the items that it is of.
-        models: the models to ask.
-        selection: how they are asked; in no reduced form.
-        prices: a price file's prices.
-        per_minute: how many requests a model takes a minute.
+        items: its items.
+        models: the models.
+        selection: the prompt variants; not in a reduced form.
+        prices: the prices of a price file.
+        per_minute: the number of requests that a model takes per minute.
     """
     pairs = [item for item in items if task(item.task).of_pairs]
     names = form_names(pairs)
@@ -57,7 +57,7 @@ def with_forms(
 
 
 def form_names(items: Sequence[Item]) -> list[str]:
-    """The reduced forms that make items of tasks of pairs smaller, by name."""
+    """The reduced forms that make items of pair tasks smaller, by name."""
     largest = max((len(item.images) - 1 for item in items), default=0)
     relevant = max((len(item.relevant) for item in items), default=0)
     size = next((size for size in SIZES if relevant < size < largest), 0)
@@ -70,7 +70,7 @@ def form_names(items: Sequence[Item]) -> list[str]:
 
 
 def _asked_both_ways(items: Sequence[Item]) -> bool:
-    """Whether any pair of images is asked in both directions."""
+    """Whether any pair of images is compared in both directions."""
     seen: set[tuple[str, str, str, str]] = set()
     for item in items:
         first = item.images[0].sha256

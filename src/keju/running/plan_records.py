@@ -8,21 +8,21 @@ from keju.items import Record
 from keju.running.tokens import TEXT_RULE
 
 READING = "(reading)"
-"""The task of the first of two phases: what is read of the images, before models are asked."""
+"""The task of the first of two phases: images are transcribed before models answer."""
 
 OUTPUT_RULE = "an answer as long as the true one; thinking is not counted"
 
 
 class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What one model will be asked of one task, or is to read before (task `READING`).
+    """The requests to one model of one task, or its transcriptions beforehand (task `READING`).
 
     `calls` are requests over all rounds that have no response yet, `stored` those that have.
-    `image_bytes` are the bytes of the images as stored and `wire_bytes` what is sent, images in
-    base64; 0 where nothing leaves this machine, and then there are no tokens either.
+    `image_bytes` are the bytes of the images as stored and `wire_bytes` those that are sent, images
+    in base64; 0 where nothing leaves this machine, and then there are no tokens either.
     `input_tokens` are those of text and images; `image_tokens` of the images alone, and both None
     where the rule of the model's vendor is not known. `money` is None without prices, and where a
-    price or a count is not known.
-    `declined` maps reasons to counts; `unknown` says what the estimate could not take in.
+    price or a count is not known. `declined` maps reasons to counts of unsupported requests;
+    `unknown` names what the estimate does not include.
     """
 
     model: str
@@ -42,7 +42,7 @@ class PlanRow(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What one model takes in all. `hours` is at the rate that was given, else None.
+    """The sum for one model. `hours` is at the rate that was given, else None.
 
     `counted_by` is the source of the rule by which its images are counted, empty where none is
     known or nothing leaves this machine.
@@ -61,10 +61,10 @@ class PlanTotal(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class PairPlan(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What one model takes for all tasks of pairs in one form.
+    """The sum for one model and all pair tasks in one form.
 
-    `form` is the value of ``--pairs``, empty for the full protocol; `a_round` are the calls of one
-    round. Tokens, money and hours are as in `PlanTotal`.
+    `form` is the value of ``--pairs``, empty for the full protocol; `a_round` is the number of
+    calls of one round. Tokens, money and hours are as in `PlanTotal`.
     """
 
     model: str
@@ -78,10 +78,10 @@ class PairPlan(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What a run would ask, one row for each model and task, and the sum for each model.
+    """What a run would send: one row for each model and task, and the sum for each model.
 
-    `text_rule` and `output_rule` say how tokens were estimated; `currency` and `prices_seen` are
-    the price file's. `forms` are the full protocol of tasks of pairs and its reduced forms.
+    `text_rule` and `output_rule` describe how tokens were estimated; `currency` and `prices_seen`
+    are those of the price file. `forms` are the full protocol of pair tasks and its reduced forms.
     """
 
     items: int
@@ -95,10 +95,10 @@ class Plan(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def calls(self) -> int:
-        """Requests over all models and tasks."""
+        """The number of requests over all models and tasks."""
         return sum(row.calls for row in self.rows)
 
     @property
     def wire_bytes(self) -> int:
-        """Bytes that leave this machine."""
+        """The bytes that leave this machine."""
         return sum(row.wire_bytes for row in self.rows)

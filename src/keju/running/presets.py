@@ -1,4 +1,4 @@
-"""How the papers asked their models, by name."""
+"""Presets: the decoding parameters and rounds of published evaluations, by name."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ _DECODING = ("temperature", "top_p", "top_k", "max_tokens")
 
 
 class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Decoding and rounds of a published evaluation; None where the paper does not say.
+    """Decoding and rounds of a published evaluation; None where the paper does not state them.
 
-    `dtype` is the number format that the paper states. It is never set: a server's is what the user
-    declares. `only` is the benchmark without whose items the preset would change nothing but costs.
+    `dtype` is the number format that the paper states. It is never set: a server's dtype is what
+    the user declares. `only` is the benchmark that the preset is for; on other data it would change
+    nothing but the cost.
     """
 
     what: str
@@ -35,7 +36,7 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rounds: int | None = None
 
     def decoding(self, given: Decoding) -> Decoding:
-        """These parameters, but for those that are given."""
+        """These parameters, replaced by those that are given."""
         ours = {name: getattr(self, name) for name in _DECODING}
         theirs = {
             name: value
@@ -45,14 +46,14 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return Decoding(**{**ours, **theirs})
 
     def check(self, name: str, tasks: Iterable[str]) -> None:
-        """Refuse a dataset without an item of the preset's benchmark.
+        """Check that a dataset has an item of the preset's benchmark.
 
         Args:
-            name: of the preset.
+            name: the name of the preset.
             tasks: the ids of the dataset's tasks.
 
         Raises:
-            UsageError: it has none, so each item would be asked in rounds that no paper states.
+            UsageError: it has none, so each item would be run in rounds that no paper states.
         """
         if self.only and all(task(each).benchmark != self.only for each in tasks):
             raise UsageError(
@@ -63,11 +64,11 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def differences(
         self, identity: Mapping[str, str], not_sent: Collection[str] = ()
     ) -> Iterator[str]:
-        """How a model was asked otherwise than the paper states, one difference each.
+        """The differences between a model's settings and those that the paper states.
 
         Args:
-            identity: of the model; nothing is said of one that has no endpoint.
-            not_sent: parameters that were asked for and not sent.
+            identity: the model's identity; a model without an endpoint has no differences.
+            not_sent: parameters that were requested and not sent.
         """
         if identity.get("kind") not in ENDPOINTS:
             return
@@ -85,7 +86,7 @@ class Preset(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def preset_of(benchmark: str) -> Preset | None:
-    """The preset that states how a benchmark's paper decoded, or None where the paper does not."""
+    """The preset with the decoding of a benchmark's paper; None where the paper states none."""
     stating = (each for each in presets().values() if each.benchmark == benchmark)
     return next(stating, None)
 
@@ -98,7 +99,7 @@ def presets() -> dict[str, Preset]:
 
 
 def preset(name: str) -> Preset:
-    """The preset of that name; an empty name gives one that says nothing.
+    """The preset of that name; an empty name gives an empty preset.
 
     Raises:
         UsageError: there is none.

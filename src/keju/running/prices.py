@@ -1,4 +1,4 @@
-"""What tokens cost, by a file that the user edits: vendors' prices change too often to be ours."""
+"""Price files: prices of tokens, edited by the user because vendors change them often."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from keju.errors import DataError, UsageError
 from keju.files import read_toml
 
 EXAMPLE = "example"
-"""Given in place of a file, it means the one that ships, which says when it was last compared."""
+"""Given in place of a file, this name means the bundled file, which states when it was last
+checked."""
 
 _SHIPPED = "prices.toml"
 _MILLION = 1_000_000
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a million tokens cost of the models whose names fit a pattern."""
+    """The price of a million tokens of the models whose names match a pattern."""
 
     names: tuple[str, ...]
     input: float
     output: float
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
-        """The price of so many tokens."""
+        """The price of these tokens."""
         return (self.input * input_tokens + self.output * output_tokens) / _MILLION
 
 
 class Prices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A price file: its currency, the day or month when it was looked up, and the prices."""
+    """A price file: its currency, the day or month of the look-up, and the prices."""
 
     currency: str
     seen: str = ""
@@ -52,7 +53,7 @@ class Prices(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def read_prices(path: Path) -> Prices:
-    """Read a price file; ``example`` means the one that ships.
+    """Read a price file; ``example`` means the bundled one.
 
     Raises:
         UsageError: there is no such file.

@@ -1,4 +1,4 @@
-"""How a run is going: a bar for each model on a terminal, a line now and then elsewhere."""
+"""Progress display of a run: a bar for each model on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _WORTH_SAYING = 5.0
 
 
 class Pace:
-    """Requests a second over the last half minute, not counting what came before the first answer.
+    """Requests per second over the last half minute, not counting the time before the first answer.
 
-    Until its first answer an engine loads its models, which says nothing about its speed.
+    Before its first answer an engine loads its models, which has nothing to do with its speed.
 
     Args:
-        lane: whose requests.
+        lane: the model queue.
     """
 
     def __init__(self, lane: Lane) -> None:
@@ -34,7 +34,7 @@ class Pace:
         self._seen: deque[tuple[float, int]] = deque()
 
     def tick(self) -> None:
-        """Note where the lane is now."""
+        """Record the current state of the queue."""
         if self.lane.first_done is None:
             return
         if not self._seen:
@@ -46,12 +46,12 @@ class Pace:
 
     @property
     def name(self) -> str:
-        """Who is asked, and for what if not for an answer."""
+        """The name of the model, and what it does if that is not answering."""
         return " ".join(filter(None, (printable(self.lane.model.name), self.lane.doing)))
 
     @property
     def rate(self) -> float:
-        """Requests a second; 0 until there are two answers."""
+        """Requests per second; 0 until there are two answers."""
         if not self._seen:
             return 0.0
         (since, before), (now, done) = self._seen[0], self._seen[-1]
@@ -59,13 +59,13 @@ class Pace:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until nothing is left, None while that cannot be told."""
+        """Seconds until nothing is left; None while that is not known."""
         if self.lane.left == 0:
             return 0.0
         return self.lane.left / self.rate if self.rate > 0 else None
 
     def line(self) -> str:
-        """Rate, failures and time left in words."""
+        """Rate, failures and remaining time as text."""
         if self.lane.waiting:
             return "waiting for the engine before it"
         if self.lane.left and not self.lane.done and not self.lane.throttle.seconds_closed:
@@ -92,7 +92,7 @@ def _speed(rate: float) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """Seconds as people say them: ``45 s``, ``12 min``, ``3 h 05 min``."""
+    """A duration as text: ``45 s``, ``12 min``, ``3 h 05 min``."""
     if seconds is None:
         return "?"
     if seconds < 90:
@@ -104,7 +104,7 @@ def duration(seconds: float | None) -> str:
 
 
 async def show(lanes: Sequence[Lane], console: Console) -> None:
-    """Show how the lanes go until this is cancelled, and once more then."""
+    """Show the progress of the queues until the task is cancelled, and once more then."""
     paces = [Pace(lane) for lane in lanes if lane.total]
     if console.is_terminal:
         await _bars(paces, console)
@@ -147,7 +147,7 @@ async def _lines(paces: Sequence[Pace], console: Console) -> None:
 
 
 def _print(paces: Sequence[Pace], console: Console, said: set[str]) -> None:
-    """A line for each model that is not done, and a last one for each that is."""
+    """Print a line for each model that is not done, and a last one for each that is."""
     for pace in paces:
         pace.tick()
         lane = pace.lane

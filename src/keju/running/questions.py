@@ -1,7 +1,7 @@
-"""Asking requests that are there already, such as those to a judge or to a drafter.
+"""Send given requests, such as those to a judge or to a drafter.
 
-A run makes its requests of a dataset's items; here they are given. The rest is the same: stored as
-they come, throttled, within a budget, never asked again.
+A run makes its requests from a dataset's items; here they are given. The rest is the same:
+responses are stored as they arrive, throttled, within a budget, and never requested twice.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Questions = Callable[[Model], Iterable[Request]]
 
 
 class Replies(NamedTuple):
-    """A model's stored replies by their place, where they answer what would be asked now."""
+    """A model's stored responses by request id, where they belong to the requests made now."""
 
     model: str
     of: dict[Slot, Response]
 
     def to(self, request: Request) -> Response | None:
-        """The reply to a request, or None."""
+        """The response to a request, or None."""
         return self.of.get(Slot.of(request))
 
 
@@ -50,22 +50,22 @@ def ask_questions(
     identities: Mapping[str, Mapping[str, str]] | None = None,
     console: Console | None = None,
 ) -> RunSummary:
-    """Ask what has no reply yet; what is stored is not asked again.
+    """Send the requests that have no response yet; stored ones are not sent again.
 
-    A stored reply to another prompt, or of a model that is set otherwise, is asked for again.
+    A stored response to another prompt, or of a model with other settings, is requested again.
 
     Args:
-        store: where replies are kept; open.
-        models: who is asked; they are closed afterwards.
+        store: where responses are kept; open.
+        models: the models; they are closed afterwards.
         questions: the requests to a model; called several times.
-        policy: how many at once, how long and how often.
-        dataset: where the images lie that requests show, if they do.
-        identities: of all whose replies are stored there and were paid for; these models' if None.
+        policy: concurrency, timeouts, retries and limits.
+        dataset: where the images of the requests are stored, if they have any.
+        identities: of all models whose paid responses are stored there; these models' if None.
         console: where progress is shown; None shows none.
 
     Raises:
-        UsageError: a limit or the budget makes no sense.
-        DataError: a stored reply is damaged, or the disk is full.
+        UsageError: a limit or the budget is not valid.
+        DataError: a stored response is damaged, or the disk is full.
     """
     policy.limits.check()
     policy.budget.check()
@@ -114,7 +114,7 @@ def ask_questions(
 def replies_of(
     folder: RunFolder, model: str, identity: Mapping[str, str], questions: Iterable[Request]
 ) -> Replies:
-    """A model's stored replies to these requests; replies to other prompts are left out."""
+    """A model's stored responses to these requests; responses to other prompts are skipped."""
     stored = {Slot.of(each): each for each in folder.responses(model)}
     found = {}
     for request in questions:
@@ -127,7 +127,7 @@ def replies_of(
 def jobs_of(
     model: Model, requests: Iterable[Request], known: Mapping[Slot, Stored], policy: Policy
 ) -> Iterator[tuple[Job, Stored | None]]:
-    """Each request, with what is stored for it, unless that is to be asked for again."""
+    """Each request, with its stored response, unless that is to be requested again."""
     identity = model.identity
     for request in requests:
         key = request_key(request, identity)
@@ -141,7 +141,7 @@ def jobs_of(
 def _missing(
     model: Model, requests: Iterable[Request], known: Mapping[Slot, Stored], policy: Policy
 ) -> Iterator[Job]:
-    """What is still to be asked; made when it is its turn."""
+    """The jobs that are still to be sent; each is made when it is its turn."""
     for job, stored in jobs_of(model, requests, known, policy):
         if stored is None:
             yield job
@@ -153,7 +153,7 @@ def _purse(
     identities: Mapping[str, Mapping[str, str]],
     budget: Budget,
 ) -> Purse:
-    """What is left of a budget after the stored replies were paid for."""
+    """The rest of a budget after the stored responses."""
     if budget.prices is None:
         return Purse(budget)
     meters = ((model.name, Meter(model.identity, budget.prices)) for model in models)

@@ -1,9 +1,10 @@
-"""The first of two phases: what is read of the images, where a prompt needs it.
+"""The first of two phases: transcribe the images where a prompt needs their text.
 
-In `own-ocr` and `own-text` a model first transcribes an item's images and is then asked with its
-own transcription. The prompt for it is T1's: our reading, since MCS-Bench 4.4 names none. In a
-pipeline ``ocr+llm`` an engine reads and a text model answers. Readings are stored in the run
-like responses, so nothing is read twice: an image of ten items is read once a round and script.
+In `own-ocr` and `own-text` a model first transcribes an item's images and then gets its own
+transcription. The prompt for it is T1's: our reading, since MCS-Bench 4.4 states none. In a
+pipeline ``ocr+llm`` an engine transcribes and a text model answers. Transcriptions are stored in
+the run like responses, so nothing is transcribed twice: an image of ten items is transcribed once
+per round and script.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ from keju.text import in_script
 
 _READING = task("T1")
 NO_READING = "no-reading"
-"""The kind of failure of an item whose images could not be read."""
+"""The failure kind of an item whose images could not be transcribed."""
 
 
 def reading_request(
     images: tuple[ImageRef, ...], number: int, script: PromptScript = "released"
 ) -> Request:
-    """What asks for a transcription of some images, in a script and a round."""
+    """A request for a transcription of some images, in a script and a round."""
     (query,) = _READING.queries
     prompt = query.template if script == "released" else in_script(query.template, script)
     return Request(
@@ -53,10 +54,10 @@ def reading_request(
 
 
 class Reader(NamedTuple):
-    """Who reads for a model.
+    """The model or engine that transcribes for a model.
 
-    `every_round`: a reading of its own in each round. `prompted`: it is asked in words, and so in
-    each script; an OCR engine is not, and reads once.
+    `every_round`: it transcribes again in each round. `prompted`: it gets a prompt, and so
+    transcribes in each script; an OCR engine gets none, and transcribes once.
     """
 
     model: Model
@@ -64,31 +65,31 @@ class Reader(NamedTuple):
     prompted: bool = True
 
     def request(self, images: tuple[ImageRef, ...], way: Way) -> Request:
-        """What asks for a transcription of some images."""
+        """A request for a transcription of some images."""
         number = way.round if self.every_round else 1
         return reading_request(images, number, way.script if self.prompted else "released")
 
     def key(self, images: tuple[ImageRef, ...], way: Way) -> str:
-        """By which a reading is found again."""
+        """The key of a transcription."""
         return request_key(self.request(images, way), self.model.identity)
 
 
 def reader_of(model: Model, setting: Setting) -> Reader | None:
-    """Who reads the images before `model` is asked in that setting; None where nobody does."""
+    """The reader that transcribes the images before `model` answers in that setting, or None."""
     if isinstance(model, Pipeline):
         return Reader(model.reader, every_round=False, prompted=is_prompted(model.reader.name))
     return Reader(model, every_round=True) if setting in OWN_READING else None
 
 
 def takes_no_prompt(name: str) -> bool:
-    """Whether a model is an OCR engine or its results, also with shuffled images."""
+    """Whether a model is an OCR engine or its stored results, also with shuffled images."""
     return role_of(name.removeprefix("shuffled:")) == "engine"
 
 
 def declined_by(model: Model, request: Request) -> str:
-    """Why a model does not take a request, or an empty string.
+    """Why a model does not support a request, or an empty string.
 
-    An OCR engine takes no prompt, so that it is asked in the published wording alone.
+    An OCR engine takes no prompt, so that it supports the published wording only.
     """
     if request.wording != RELEASED and takes_no_prompt(model.name):
         return "an OCR engine takes no prompt: add --wording released to ask it too"
@@ -96,12 +97,12 @@ def declined_by(model: Model, request: Request) -> str:
 
 
 def is_prompted(reader: str) -> bool:
-    """Whether a reader is asked in words: a model is, an OCR engine and a replayed file are not."""
+    """Whether a reader gets a prompt: a model does, an OCR engine and a replayed file do not."""
     return role_of(reader) == "model"
 
 
 def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Iterator[Request]:
-    """What a reader is asked for these items: each image, or row of pages, once a round."""
+    """The requests to a reader for these items: one per image or row of pages and round."""
     seen: set[tuple[str, str, int]] = set()
     for item, way in turns:
         request = reader.request(item.images, way)
@@ -112,19 +113,19 @@ def reading_requests(reader: Reader, turns: Iterable[tuple[Item, Way]]) -> Itera
 
 
 class Readings:
-    """What a reader has read, by key."""
+    """The transcriptions of a reader, by key."""
 
     def __init__(self, reader: Reader, stored: Iterable[Response]) -> None:
         self.reader = reader
         self._stored = {response.key: response for response in stored}
 
     def of(self, item: Item, way: Way) -> Response | None:
-        """What was read of an item's images, or None if that was not asked yet."""
+        """The transcription of an item's images, or None if it was not made yet."""
         return self._stored.get(self.reader.key(item.images, way))
 
 
 def failure_of(reading: Response) -> Failure | None:
-    """Why an item cannot be asked, if its images could not be read."""
+    """Why an item cannot be sent, if its images could not be transcribed."""
     if reading.status not in {"failed", "filtered"}:
         return None
     why = reading.error
@@ -133,7 +134,7 @@ def failure_of(reading: Response) -> Failure | None:
 
 
 def name_of_images(images: tuple[ImageRef, ...]) -> str:
-    """What a reading of these images bears as its item."""
+    """The item id of a transcription of these images."""
     if len(images) == 1:
         return images[0].sha256
     return sha256_bytes("".join(ref.sha256 for ref in images).encode())

@@ -1,4 +1,4 @@
-"""`Images`: the images of a request, read when they are looked at."""
+"""`Images`: the images of a request, read on access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju.models import AskError
 
 
 class Images(Sequence[bytes]):
-    """The images of a request, read from the dataset when they are looked at."""
+    """The images of a request, read from the dataset on access."""
 
     def __init__(self, dataset: Dataset, refs: Sequence[ImageRef]) -> None:
         self._dataset = dataset

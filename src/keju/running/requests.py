@@ -1,4 +1,4 @@
-"""From an item to the requests it makes: what a model is shown, and never an answer."""
+"""Build the requests of an item: what the model is sent, which never contains the reference."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ from keju.running.transcriptions import reference_text
 from keju.text import Script, in_script
 
 PLAINLY = Way()
-"""The image, in the words of the benchmark."""
+"""The default prompt variant: the image, with the prompt of the benchmark."""
 
 _NO_WORDINGS: dict[Script, str] = {}
 _NOTHING: dict[str, str] = {}
-"""One of each for all items, since they are never changed."""
+"""Shared by all items, because it is never changed."""
 
 SOURCE_PROMPTS: dict[Script, str] = {
     "simplified": "以下是图中的文字：\n{source}\n\n{prompt}",
     "traditional": "以下是圖中的文字：\n{source}\n\n{prompt}",
 }
-"""How a transcription is presented before the question: the true one (`gold-ocr`, `gold-text`), the
-model's own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). MCS-Bench gives no wording, so
-this one is our reading. It follows the script of the question."""
+"""How a transcription precedes the question: the true one (`gold-ocr`, `gold-text`), the model's
+own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). MCS-Bench gives no wording, so this one is
+our reading. It follows the script of the question."""
 
 
 def to_ask(item: Item, *, transcription: bool) -> Item:
-    """What asking needs of an item; a run of many items holds no more of each.
+    """The part of an item that a run needs in memory.
 
-    Neither the answer nor what describes it, and the transcription only where it is sent; of T1
-    that is its reference, which items of the same images share. Items of the reference split stay
-    whole: they are lent to baselines. What records the reduced form of an item's pairs stays.
+    It contains neither the reference nor its metadata, and the transcription only where it is sent;
+    T1's transcription is its reference, which items of the same images share. Items of the
+    reference split stay whole, because baselines use them. The record of the reduced form of an
+    item's pairs stays.
     """
     if item.split == "reference":
         return item
@@ -61,7 +62,7 @@ def to_ask(item: Item, *, transcription: bool) -> Item:
 
 
 def candidates_of(item: Item) -> range:
-    """`Request.candidate` of each request that an item makes: one, or one for each candidate."""
+    """`Request.candidate` of each request of an item: one, or one for each candidate."""
     if not task(item.task).of_pairs:
         return range(1)
     return range(
@@ -70,7 +71,7 @@ def candidates_of(item: Item) -> range:
 
 
 def request_count(item: Item) -> int:
-    """How many requests an item makes each time it is asked."""
+    """The number of requests of an item in one prompt variant and round."""
     return len(candidates_of(item))
 
 
@@ -80,10 +81,10 @@ def requests_for(
     reading: str | None = None,
     examples: tuple[Example, ...] = (),
 ) -> Iterator[Request]:
-    """The requests that an item makes, one after the other: one, or one for each candidate.
+    """The requests of an item, one after the other: one, or one for each candidate.
 
     Raises:
-        DataError: the prompt cannot be made of the item.
+        DataError: the prompt cannot be made from the item.
     """
     first = request_for(item, way, reading, examples)
     if not first.candidate:
@@ -99,20 +100,20 @@ def request_for(
     reading: str | None = None,
     examples: tuple[Example, ...] = (),
 ) -> Request:
-    """The first request that an item makes; it holds no answer.
+    """The first request of an item; it does not contain the reference.
 
     Args:
-        item: what is asked.
-        way: the setting and the script.
-        reading: what was read of the images first, by the model or an engine; `gold-ocr` and
-            `gold-text` send the item's transcription.
-        examples: what is shown before the question (`keju.running.examples`).
+        item: the item.
+        way: the prompt variant: setting and script.
+        reading: the transcription made first, by the model or an engine; `gold-ocr` and `gold-text`
+            send the item's transcription.
+        examples: the examples before the question (`keju.running.examples`).
 
-    The images are sent unless the setting is text only, or is `image` and an engine read them
-    (``ocr+llm``, MCS-Bench F.2).
+    The images are sent unless the setting is text only, or is `image` and an engine transcribed
+    them (``ocr+llm``, MCS-Bench F.2).
 
     Raises:
-        DataError: the prompt cannot be made of the item, or it has no transcription to send.
+        DataError: the prompt cannot be made from the item, or it has no transcription to send.
     """
     query = query_of(item)
     prompt, source, images, candidate = _prompt(item, way), "", item.images, 0
@@ -147,7 +148,7 @@ def request_for(
 def with_source(prompt: str, source: str, script: PromptScript = "released") -> str:
     """A prompt with a transcription before it (see `SOURCE_PROMPTS`), in the prompt's script."""
     known = _script_of(prompt) if script == "released" else script
-    # The text is put in last, so that nothing in it is taken for a blank.
+    # The text is inserted last, so that nothing in it is replaced as a placeholder.
     whole = SOURCE_PROMPTS[known].replace("{prompt}", prompt)
     return whole.replace("{source}", source, 1)
 
@@ -177,7 +178,7 @@ def _pair(item: Item, candidate: int) -> tuple[ImageRef, ...]:
 def requests(
     dataset: Dataset, selection: Selection | None = None
 ) -> Iterator[tuple[Item, Request]]:
-    """Stream the items that are asked, each with its requests, way by way within an item.
+    """Stream the selected items, each with its requests, by prompt variant within an item.
 
     Raises:
         UsageError: see `select`.
@@ -192,7 +193,7 @@ def requests(
 
 
 def _convention(item: Item, query: Query, way: Way) -> str:
-    """A question that is asked as released, or in a wording, says itself how it wants its boxes."""
+    """The box convention of a request; a question as released, or in a wording, states its own."""
     own = worded(item, way.wording)
     if own and own.box_convention:
         return own.box_convention

@@ -1,4 +1,4 @@
-"""A run: models are asked the items of a dataset, and what they answer is stored."""
+"""A run: send the items of a dataset to models, and store their responses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ _OURS = frozenset(
 
 
 class _Call(NamedTuple):
-    """What is asked of whom, as the caller says it."""
+    """The arguments of a call of `run`."""
 
     dataset: Path
     models: Sequence[str | Model]
@@ -75,24 +75,25 @@ def run(
     console: Console | None = None,
     interruption: Interruption | None = None,
 ) -> RunSummary:
-    """Ask models, or resume a run.
+    """Run models on a dataset, or resume a run.
 
-    What is stored is never asked again, except failures where the policy says so. The first
-    Ctrl-C or SIGTERM sends nothing more and waits for what is in flight, the second does not wait.
+    Requests with a stored response are never sent again, except failures where the policy asks for
+    it. The first Ctrl-C or SIGTERM stops sending and waits for requests in flight, the second does
+    not wait.
 
     Args:
         dataset_path: the dataset.
-        models: the models as they are spelled, or opened.
-        out: the run folder; new, or one of the same dataset, settings and models.
+        models: the models, as model strings or opened.
+        out: the run directory; new, or one of the same dataset, settings and models.
         selection: which items, in which setting, how often.
-        options: for all the models; what the dataset lends is filled in.
-        policy: how many at once, how long and how often.
+        options: for all the models; data of the dataset that they may use is added.
+        policy: concurrency, timeouts, retries and limits.
         console: where progress is shown; None shows none.
-        interruption: by which others can stop it; by default signals alone do.
+        interruption: a handle that stops the run; by default only signals do.
 
     Raises:
-        UsageError: something was asked for that makes no sense, `out` is another run or is being
-            written by another process.
+        UsageError: an argument is not valid, `out` is another run, or another process is writing to
+            it.
         PrerequisiteError: a model needs something that is not installed.
         DataError: the dataset or the run is damaged, or the disk is full.
     """
@@ -114,10 +115,10 @@ async def run_in_loop(
     policy: Policy | None = None,
     console: Console | None = None,
 ) -> RunSummary:
-    """The same as `run` in the running event loop, where models are asked in it.
+    """The same as `run` in the running event loop, where the requests are sent in it.
 
-    What blocks (reading the dataset, opening models) is done in a thread. Signals stay with the
-    loop's owner: cancel the task to stop. Every response that came before is stored.
+    Blocking work (reading the dataset, opening models) is done in a thread. Signals stay with the
+    loop's owner: cancel the task to stop. Every response received before is stored.
 
     Raises:
         KejuError: as `run`.
@@ -138,7 +139,7 @@ async def run_in_loop(
 
 @contextmanager
 def _opened(call: _Call) -> Iterator[Session]:
-    """The run, open for writing, with its models; nothing is asked yet."""
+    """The run, open for writing, with its models; no request is sent yet."""
     selection, policy, console = call.selection, call.policy, call.console
     _check(call.options, policy)
     dataset = Dataset.open(call.dataset)
@@ -177,7 +178,7 @@ def _opened(call: _Call) -> Iterator[Session]:
 
 
 async def _go(session: Session, call: _Call, interruption: Interruption) -> RunSummary:
-    """Ask what is left, and sum up."""
+    """Send the remaining requests, and summarise."""
     policy = call.policy
     purse = session.purse(policy.budget)
     session.begin()
@@ -200,7 +201,7 @@ async def _go(session: Session, call: _Call, interruption: Interruption) -> RunS
 
 
 def _check_plugins(out: Path) -> None:
-    """Report the plug-in that is missing where the run, so far, used one.
+    """Check that a plug-in that the run has used so far is installed.
 
     Raises:
         PluginError: it is missing.
@@ -217,7 +218,7 @@ def _reduced(
     folder: RunFolder,
     console: Console | None,
 ) -> list[Item] | None:
-    """The chosen items in a reduced pair form, as the run has stored them or will store them."""
+    """The selected items in a reduced pair form, as the run has stored them or will store them."""
     if selection.pairs is None:
         return None
     known: dict[str, Item] = {}
@@ -239,7 +240,7 @@ async def _ask(
     console: Console | None,
     interruption: Interruption,
 ) -> list[Lane]:
-    """Have the images read where that comes first, then have the items answered."""
+    """Transcribe the images where a setting needs it, then send the items."""
     dataset, store = session.dataset, session.store
     try:
         reading = session.reading_lanes(policy)
@@ -273,10 +274,10 @@ def _check_batches(session: Session, policy: Policy) -> None:
 async def _by_batches(
     session: Session, policy: Policy, console: Console | None, interruption: Interruption
 ) -> tuple[int, list[Lane]]:
-    """Collect from the vendors' batches and submit to them, or wait for those of Inspect's.
+    """Collect from the vendors' batches and submit to them, or wait for those of Inspect.
 
     Returns:
-        How many requests are waited for, and how it went with each model.
+        The number of requests in unfinished batches, and the model queues.
     """
     # Imported only now: this brings the HTTP client.
     from keju.models.inspect_provider import InspectModel  # noqa: PLC0415
@@ -315,7 +316,7 @@ def _check_no_batches(folder: RunFolder) -> None:
 async def ask_all(
     asker: Asker, console: Console | None, interruption: Interruption | None = None
 ) -> bool:
-    """Run the asker with progress until it is done or interrupted; whether it was interrupted."""
+    """Run the request runner with progress until done or interrupted; return the latter."""
     interruption = interruption or Interruption()
     shown = asyncio.create_task(show(asker.lanes, console)) if console else None
     task = asyncio.create_task(asker.run())
@@ -348,7 +349,8 @@ def _check(options: ModelOptions, policy: Policy) -> None:
 
 
 def _folder(out: Path) -> RunFolder:
-    # What is looked at must be what is written: making X/new/.. would make X/new and write to X.
+    # The path that is checked must be the path that is written: X/new/.. would create X/new and
+    # write to X.
     if ".." in out.parts:
         out = out.resolve()
     folder = RunFolder(out)

@@ -1,4 +1,4 @@
-"""`RunSummary`: how a run went, and what to do next."""
+"""`RunSummary`: the outcome of a run, and what to do next."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from keju.running.model_summary import ModelSummary
 
 
 class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """How a run went.
+    """The outcome of a run.
 
-    `interrupted`: it was stopped by the user or the system. `used_up` says what of its budget was
-    used up, if anything. `waiting` are requests that servers are working on in batches. `cost` is
-    what all the answers in the run cost by the price file, in `currency`; None without one.
+    `interrupted`: it was stopped by the user or the system. `used_up` names the part of its budget
+    that was used up, if any. `waiting` is the number of requests that servers are processing in
+    batches. `cost` is the cost of all the answers in the run by the price file, in `currency`; None
+    without one.
     """
 
     out: str
@@ -26,22 +27,22 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def failures(self) -> int:
-        """Requests whose response is a failure."""
+        """The number of requests whose response is a failure."""
         return sum(model.statuses.get("failed", 0) for model in self.models)
 
     @property
     def left(self) -> int:
-        """Requests that have no response yet."""
+        """The number of requests that have no response yet."""
         return sum(model.left for model in self.models)
 
     @property
     def complete(self) -> bool:
-        """Whether every request has a response that is no failure."""
+        """Whether every request has a response that is not a failure."""
         return not self.failures and not self.left
 
     @property
     def advice(self) -> str:
-        """What to do about failures and about what is left, one line; empty if nothing."""
+        """What to do about failures and missing responses, one line; empty if nothing."""
         hints = [
             f"{model.model}: {Hint(model.hint, model.then).whole}"
             for model in self.models
@@ -66,5 +67,5 @@ class RunSummary(Record, frozen=True, kw_only=True, omit_defaults=False):
 
     @property
     def _may_change(self) -> bool:
-        """Whether some failure may be an answer when it is asked again."""
+        """Whether some failure may become an answer when it is sent again."""
         return any(may_change(kind) for model in self.models for kind in model.failures)

@@ -1,4 +1,4 @@
-"""Text that nobody vouches for, set between marks that it cannot know, inside a prompt."""
+"""Delimiters for untrusted text in a prompt, which the text itself cannot contain."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _OTHER_BRACKETS = str.maketrans("⟦⟧", "〔〕")
 
 
 def seal_of(*shown: str) -> str:
-    """A number of 16 digits that stands nowhere in what is shown; a mark that holds it is sure.
+    """A number of 16 digits that occurs nowhere in the texts, so that a delimiter with it is safe.
 
-    It is drawn from everything that is shown: a text that knew the number would have another one.
+    It is computed from all the texts: a text that contained the number would have another one.
     """
     whole = "\0".join(shown)
     data = whole.encode("utf-8", "replace")
@@ -24,5 +24,5 @@ def seal_of(*shown: str) -> str:
 
 
 def without_marks(text: str) -> str:
-    """A text whose own brackets are others than those of the marks, so that it can close none."""
+    """A text with other brackets than those of the delimiters, so that it cannot close one."""
     return text.translate(_OTHER_BRACKETS)

@@ -1,4 +1,4 @@
-"""Which items of a dataset are asked."""
+"""`Selection`: which items of a dataset are sent, and in which prompt variants."""
 
 from __future__ import annotations
 
@@ -37,19 +37,18 @@ _T = TypeVar("_T")
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 
 MOST_ROUNDS = 1000
-"""More is a slip of the hand: the papers ask 5 times."""
+"""The maximum number of rounds; a larger one is probably a typing mistake (the papers use 5)."""
 
 NO_TRANSCRIPTION = "it has no transcription, and no T1 item has its image's: nothing to send"
 """Why an item is skipped in `gold-ocr` and `gold-text`."""
 
 
 class Way(Record, frozen=True, kw_only=True):
-    """One way of asking an item: the prompt variant, the box convention, and the round.
+    """One prompt variant of an item: setting, script, wording, box convention and round.
 
     `script` is that of Chinese prompts; a page's text is sent as it was transcribed. `wording` is
-    the name of a prompt wording (`keju.definitions.wordings`).
-    `boxes` is the convention that boxes are asked in, such as ``xyxy-1000``; empty for the
-    benchmark's own.
+    the name of a prompt wording (`keju.definitions.wordings`). `boxes` is the convention of boxes
+    in the answer, such as ``xyxy-1000``; empty for the benchmark's own.
     """
 
     setting: Setting = "image"
@@ -60,21 +59,20 @@ class Way(Record, frozen=True, kw_only=True):
 
 
 class Selection(Record, frozen=True, kw_only=True):
-    """Which items of a dataset are asked, and in which ways.
+    """Which items of a dataset are selected, and in which prompt variants.
 
-    Only the test split is ever asked. With wordings of the user's own, only items that one of the
-    wordings has a prompt for are chosen. `tasks` are the ids of the tasks, or single question
-    forms of them such as ``recognition/Where``; None for all. `limit` is the number of items
-    of each task, from its first on. `sample` is the number of items in all: tasks take turns,
+    Only items of the test split are selected. With wordings of the user's own, only items that one
+    of the wordings has a prompt for are chosen. `tasks` are the ids of the tasks, or single
+    question forms of them such as ``recognition/Where``; None for all. `limit` is the number of
+    items of each task, from its first on. `sample` is the number of items in all: tasks take turns,
     within a task its groups take turns, in an order drawn with `seed`. A smaller sample with the
-    same seed is a part of a larger one. `limit` goes before `sample`. Each item is asked in each of
-    the `settings`, each of the `scripts` and each of the `wordings`, so many `rounds` each; `boxes`
-    is as in `Way`.
-    `shard`, such as ``2/4``, leaves all but that part of the chosen items to other runs.
-    `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items` are
-    the ids of the only items that may be asked (see `listed_items`), None for all; `tasks`,
-    `limit` and `sample` choose among them. `pairs` is the name of a reduced form in which tasks of
-    pairs are asked (`PairForm`), None for the paper's.
+    same seed is a part of a larger one. `limit` is applied before `sample`. Each item is sent in
+    each of the `settings`, each of the `scripts` and each of the `wordings`, in `rounds` rounds
+    each; `boxes` is as in `Way`. `shard`, such as ``2/4``, selects only that part of the chosen
+    items. `boxes_of` maps the names of models to conventions that replace `boxes` for them. `items`
+    are the ids of the only items that may be selected (see `listed_items`), None for all; `tasks`,
+    `limit` and `sample` choose among them. `pairs` is the name of a reduced form of pair tasks
+    (`PairForm`), None for the paper's.
     """
 
     tasks: tuple[str, ...] | None = None
@@ -93,7 +91,7 @@ class Selection(Record, frozen=True, kw_only=True):
 
     @property
     def said(self) -> dict[str, str]:
-        """What a run's manifest says of it: every option that has a value."""
+        """The selection as a run's manifest records it: every option that has a value."""
         said = {
             name: ",".join(value) if isinstance(value, tuple) else str(value)
             for name, value in asdict(self).items()
@@ -105,11 +103,11 @@ class Selection(Record, frozen=True, kw_only=True):
 
     @property
     def ways(self) -> list[Way]:
-        """Every way in which each item is asked, by setting, script, wording and round."""
+        """All prompt variants of each item, by setting, script, wording and round."""
         return self.ways_of("")
 
     def ways_of(self, model: str) -> list[Way]:
-        """Every way in which one model is asked each item, in its own convention of boxes."""
+        """All prompt variants of each item for one model, in its own box convention."""
         boxes = self.boxes_of.get(model, self.boxes)
         return [
             Way(setting=setting, script=script, wording=wording, boxes=boxes, round=number)
@@ -121,14 +119,14 @@ class Selection(Record, frozen=True, kw_only=True):
 
 
 def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[Item]:
-    """Those items of a dataset that are asked, in their order.
+    """The selected items of a dataset, in their order.
 
     In a setting that sends the true transcription, an item of T2 to T6 without one of its own gets
     T1's reference of the same images, also where T1 is not selected (`with_transcriptions`).
 
     Raises:
-        UsageError: a number makes no sense, a task is unknown or has no items here, an id of the
-            list is unknown, or there is no such setting or script.
+        UsageError: a number is not valid, a task is unknown or has no items here, an id of the list
+            is unknown, or there is no such setting or script.
     """
     _check(selection)
     chosen = [item for item in items if item.split == "test"]
@@ -150,13 +148,13 @@ def select(items: Sequence[Item], selection: Selection, dataset: Path) -> list[I
 
 
 def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
-    """Those of the chosen items that a shard asks; all of them where there are no shards.
+    """The chosen items of a shard; all of them where there are no shards.
 
-    Items that show the same images stay together, and the images take turns, so that each is sent
-    and read by one machine and the shards are of nearly one size.
+    Items with the same images stay together, and the images take turns, so that each is sent and
+    transcribed by one machine and the shards have nearly the same size.
 
     Raises:
-        UsageError: it is not spelled as one.
+        UsageError: `shard` has not the form of one.
     """
     if not shard:
         return list(items)
@@ -171,7 +169,7 @@ def in_shard(items: Sequence[Item], shard: str | None) -> list[Item]:
 
 
 def refusal(item: Item, way: Way) -> str:
-    """Why an item is not asked of any model in a way, or an empty string."""
+    """The skip reason of an item in a prompt variant for every model; or an empty string."""
     if shots_of(way.wording).examples and task(item.task).of_pairs:
         return "tasks of pairs are asked without examples"
     return not_worded(item, way.wording) or _in_setting(item, way.setting)
@@ -186,7 +184,7 @@ def _in_setting(item: Item, setting: Setting) -> str:
 
 
 def _with_text(item: Item, setting: Setting) -> str:
-    """The same of settings that send a text, for an item that compares no pairs."""
+    """The same for settings that send a text, for an item that compares no pairs."""
     if query_of(item).form == "transcription":
         if setting in TRUE_READING:
             return f"with {setting} the prompt would contain the answer"
@@ -218,7 +216,7 @@ def _check(selection: Selection) -> None:
 
 
 def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
-    """The values of an option that may be given several times.
+    """The values of an option that can be given several times.
 
     Raises:
         UsageError: there is no such value, or one is given twice.
@@ -233,7 +231,7 @@ def _known(given: Sequence[str], known: Sequence[_T], option: str) -> list[_T]:
 
 
 def _known_wordings(given: Sequence[str]) -> Sequence[str]:
-    """The wordings that are asked.
+    """The selected wordings.
 
     Raises:
         UsageError: there is no such wording, or one is given twice.
@@ -244,10 +242,10 @@ def _known_wordings(given: Sequence[str]) -> Sequence[str]:
 
 
 def _worded(items: list[Item], selection: Selection) -> list[Item]:
-    """Those items that are asked in one of the wordings.
+    """The items that one of the wordings has a prompt for.
 
     Raises:
-        UsageError: no item is asked in one of the user's own wordings.
+        UsageError: none of the user's own wordings has a prompt for any item.
     """
     for name, own in own_wordings(selection.wordings).items():
         if all(not_worded(item, name) for item in items):
@@ -304,7 +302,7 @@ def _shuffled(things: list[list[int]], seed: str) -> list[list[int]]:
 
 
 def _in_turn(groups: list[list[int]], seed: str | None) -> list[int]:
-    """One of each group, then the next of each, and so on."""
+    """One index of each group, then the next of each, and so on."""
     if seed is not None:
         draw = random.Random(sha256_bytes(seed.encode()))  # noqa: S311
         groups = [draw.sample(group, len(group)) for group in groups]

@@ -1,4 +1,4 @@
-"""What a run holds and what is left to ask: between the plan, the store and the manifest."""
+"""`Session`: compares the planned requests with the stored responses and the run manifest."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ class _Place(NamedTuple):
 
 
 class Session:
-    """What one call of `run` knows.
+    """The state of one call of `run`.
 
     Args:
-        dataset: what is asked.
-        models: who is asked.
+        dataset: the dataset.
+        models: the models.
         items: the items that were chosen.
-        selection: how they were chosen, and in which setting and how often they are asked.
-        store: where the run lies; it must be open.
+        selection: how they were chosen, in which setting and how often they are sent.
+        store: the store of the run; it must be open.
         whole: the items as the run is to store them, where they differ from the dataset's.
-        examples: what may be shown before the questions.
+        examples: what may precede the questions.
 
     Raises:
-        UsageError: an item has fewer examples than asked for.
+        UsageError: an item has fewer examples than requested.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Session:
         self.standing: dict[str, list[Stored]] = {}
 
     def begin(self) -> None:
-        """Write the manifest and the items, or check them against those of the run so far."""
+        """Write the manifest and the items, or check them against the stored ones."""
         folder, manifest = self.store.folder, self._manifest()
         chosen = [item.id for item in self.items]
         if not folder.exists():
@@ -117,7 +117,8 @@ class Session:
                 "Choose the same items, or other run folders for all shards"
             )
         if len(before) < len(chosen) or not (earlier.items_sha256 and folder.has_its_items()):
-            # Without a hash in run.json an interruption between the two files is no damage.
+            # Without a hash in run.json, an interruption between the two files is not reported as
+            # damage.
             folder.write_manifest(replace(earlier, items_sha256=""))
             self._store_items(chosen)
         drop_failures(self.store, corrected)
@@ -143,15 +144,15 @@ class Session:
             folder.write_items(list(self._whole))
 
     def _store_examples(self) -> None:
-        """Store the items that are shown as examples, so that the run needs nothing else."""
+        """Store the items that are examples, so that the run needs nothing else."""
         if used := self._examples.used(self.items, self.selection.ways):
             self.store.folder.write_examples(used)
 
     def lane(self, model: Model, policy: Policy) -> Lane:
-        """What is to be asked of a model: all that is planned but not stored.
+        """The queue of a model: all requests that are planned but not stored.
 
         Raises:
-            UsageError: a stored response answers another prompt than the one planned.
+            UsageError: a stored response was produced by a different prompt than the planned one.
         """
         known = self.store.known(model.name)
         declined = self.declined.setdefault(model.name, Counter())
@@ -196,7 +197,7 @@ class Session:
         )
 
     def purse(self, budget: Budget) -> Purse:
-        """What is left of a budget after all that the run holds was paid for.
+        """The rest of a budget after the cost of all that the run contains.
 
         Raises:
             UsageError: money is limited, and the price of a model is not known.
@@ -216,7 +217,7 @@ class Session:
         return Purse(budget, spent_so_far(folder, known, budget.prices))
 
     def reading_lanes(self, policy: Policy) -> list[Lane]:
-        """What is to be read of the images before models are asked, one lane a reader."""
+        """The transcriptions to make before models answer, one queue per reader."""
         readers: dict[tuple[str, bool], Reader] = {}
         turns: dict[tuple[str, bool], list[tuple[Item, Way]]] = {}
         for model in self.models:
@@ -269,7 +270,7 @@ class Session:
         return Readings(reader, self.store.folder.readings(reader.model.name))
 
     def note_declined(self) -> None:
-        """Write what the models declined into the manifest."""
+        """Write into the manifest which requests the models do not support."""
         folder = self.store.folder
         manifest = folder.manifest()
         counts = {name: dict(counter) for name, counter in self.declined.items() if counter}
@@ -277,7 +278,7 @@ class Session:
         folder.write_manifest(replace(manifest, not_asked={**others, **counts}))
 
     def note_timings(self, lanes: Sequence[Lane]) -> None:
-        """Store how long the engines of this machine took."""
+        """Store the times of the engines of this machine."""
         alone = not any(lane.meter.paid for lane in lanes)
         found = [
             lane.stopwatch.timing(lane.model.name, lane.model.identity, alone=alone)
@@ -287,14 +288,14 @@ class Session:
         add_timings(self.store.folder, [each for each in found if each])
 
     def summary(self, lane: Lane) -> ModelSummary:
-        """How a model fared, what was stored before included."""
+        """The counts of a model, including what was stored before."""
         name = lane.model.name
         return summary_of(lane, self.standing[name], self.planned[name], self.declined[name])
 
     def _jobs(
         self, model: Model, todo: Sequence[_Place], readings: Mapping[Setting, Readings | None]
     ) -> Iterator[Job]:
-        """Requests are made when it is their turn, those of one turn after each other."""
+        """Make each request when it is its turn, those of one item and variant after each other."""
         for _, places in groupby(todo, key=lambda place: (id(place.item), id(place.way))):
             wanted = list(places)
             item, way, missing = *wanted[0][:2], {place.candidate for place in wanted}
@@ -348,7 +349,7 @@ def _with_items(manifest: RunManifest, folder: RunFolder) -> RunManifest:
 
 
 def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
-    """What an earlier manifest records of single models that are not asked now."""
+    """The settings of models in an earlier manifest that are not run now."""
     return {
         name: value
         for name, value in earlier.settings.items()
@@ -357,12 +358,12 @@ def _of_others(earlier: RunManifest, now: RunManifest) -> dict[str, str]:
 
 
 def _text(reading: Response | None) -> str | None:
-    """The transcription that goes into a prompt: what was read, without the reader's reasoning."""
+    """The transcription that goes into a prompt, without the reader's reasoning."""
     return None if reading is None else answer_part(reading.text)
 
 
 def relative_path(dataset: Path, out: Path) -> str:
-    """The way from a run folder to its dataset; empty where there is none."""
+    """The path from a run directory to its dataset; empty where there is none."""
     try:
         return os.path.relpath(dataset.resolve(), out.resolve())
     except ValueError:

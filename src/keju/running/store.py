@@ -1,14 +1,14 @@
-"""Responses on disk: appended as they come, never lost, never twice.
+"""Responses on disk: appended as they arrive, never lost, never stored twice.
 
-A response is one line of ``responses/<model>/<task>.jsonl``, handed to the kernel with one
-``write`` the moment it comes. From then on it survives the end of this process, whatever ends it:
-kill −9, an exception, a full terminal. It survives the machine losing power once the kernel has
-written it out, which takes about half a minute; a file is forced to disk (fsync) only when the
-store is closed, because doing so for every answer costs more than the answer on a slow disk. What
-a power cut leaves of a line is mended when the store is opened again.
+A response is one line of ``responses/<model>/<task>.jsonl``, passed to the kernel with one
+``write`` as soon as it arrives. From then on it survives the end of this process, whatever ends it:
+kill -9, an exception, a full terminal. It survives a power loss once the kernel has written it out,
+which takes about half a minute; a file is forced to disk (fsync) only when the store is closed,
+because doing so for every answer costs more than the answer on a slow disk. An incomplete line left
+by a power loss is repaired when the store is opened again.
 
-Only an answer that was asked for anew after a failure stands in a file twice, and only until the
-store is next opened or closed; readers take the later one (`RunFolder.responses`).
+Only an answer that was requested again after a failure is in a file twice, and only until the store
+is next opened or closed; readers take the later one (`RunFolder.responses`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MODE = 0o644
 
 
 class Slot(NamedTuple):
-    """The place of a request in a run: each holds one response."""
+    """Request id within a run: each has one response."""
 
     item: str
     query: str
@@ -43,7 +43,7 @@ class Slot(NamedTuple):
 
     @classmethod
     def of(cls, record: Request | Response) -> Slot:
-        """The place of a request, or of the response to it."""
+        """The id of a request, or of the request that a response belongs to."""
         return cls(
             record.item, record.query, record.setting, record.script, record.round,
             record.candidate, record.wording,
@@ -51,7 +51,7 @@ class Slot(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What is known of a response without reading its text."""
+    """The metadata of a stored response, without its text."""
 
     key: str
     status: Status
@@ -76,7 +76,7 @@ class _Head(Record, frozen=True, kw_only=True):
 class ResponseStore:
     """The responses of one run, open for appending by one writer.
 
-    Used as a context manager. Opening it mends what an earlier writer left behind.
+    Used as a context manager. Opening it repairs what an earlier writer left incomplete.
 
     Raises:
         UsageError: another process is writing to this run, or it has an earlier format.
@@ -121,7 +121,7 @@ class ResponseStore:
             self._lock.release()
 
     def known(self, model: str) -> dict[Slot, Stored]:
-        """What is stored for a model, by its place in the run."""
+        """The stored responses of a model, by request id."""
         found: dict[Slot, Stored] = {}
         for path in self.folder.response_files(model):
             for head in read_jsonl(path, _Head, appended=True):
@@ -141,12 +141,12 @@ class ResponseStore:
         """Store one response.
 
         Raises:
-            DataError: the disk does not take it; nothing of it is left in the file.
+            DataError: it cannot be written to disk; nothing of it remains in the file.
         """
         self._append(self.folder.responses_path(response.model, response.task), response)
 
     def append_reading(self, response: Response) -> None:
-        """Store what was read of an item's images, before a model is asked about it.
+        """Store the transcription of an item's images, made before a model answers it.
 
         Raises:
             DataError: see `append`.
@@ -154,10 +154,10 @@ class ResponseStore:
         self._append(self.folder.readings_path(response.model), response)
 
     def replace(self, model: str, responses: Iterable[Response]) -> None:
-        """Let a model's responses be these alone: people may take an answer back.
+        """Replace all responses of a model with these: people may withdraw an answer.
 
         Raises:
-            DataError: the disk does not take them; each file is then the old one or the new one.
+            DataError: they cannot be written to disk; each file is then the old one or the new one.
         """
         files: dict[Path, list[bytes]] = {}
         for response in responses:
@@ -186,7 +186,7 @@ class ResponseStore:
             ) from None
 
     def close(self) -> None:
-        """Force what was written to disk, and leave one line for each response."""
+        """Force everything written to disk, and keep one line for each response."""
         files, self._files = self._files, {}
         for path, file in files.items():
             os.fsync(file)
@@ -206,7 +206,7 @@ def compact(path: Path) -> int:
     """Rewrite a file of responses without the lines that later ones replaced.
 
     Returns:
-        The number of lines left out; 0 leaves the file untouched.
+        The number of lines removed; 0 leaves the file untouched.
     """
     old = superseded(path)
     if old:
@@ -221,7 +221,7 @@ def _lines_without(path: Path, numbers: set[int]) -> Iterator[bytes]:
 
 
 def _mend(path: Path) -> None:
-    """Make the last line whole: an answer that only lacks its newline is kept, a part is cut."""
+    """Complete the last line: a missing newline is added, a partial response is cut."""
     with path.open("rb") as stream:
         last = b""
         for line in stream:

@@ -1,4 +1,4 @@
-"""How many requests go to one model: as many at once as it copes with, as many a minute as told."""
+"""Throttle: limit a model's concurrent requests, and its requests and tokens per minute."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _MINUTE, _BURST = 60.0, 1.0
 
 
 class Limits(Record, frozen=True, kw_only=True):
-    """What one model takes a minute at most; None sets no limit."""
+    """The limits of one model per minute; None sets no limit."""
 
     requests: float | None = None
     tokens: float | None = None
     images: float | None = None
 
     def check(self) -> None:
-        """Refuse what makes no sense.
+        """Check the limits.
 
         Raises:
             UsageError: a limit is not more than 0.
@@ -41,37 +41,37 @@ _OPTIONS = {
 
 
 class Bucket:
-    """A token bucket: what goes out is spread over the minute, and no minute holds more.
+    """A token bucket: spreads requests over the minute, and no minute exceeds the limit.
 
-    It holds a second's worth. It may be overdrawn, by one request that is larger than what is in
-    it, and is then closed until that is made good.
+    Its capacity is the amount of one second. One request larger than its content may overdraw it;
+    it is then closed until the amount is refilled.
 
     Args:
-        per_minute: how much is let out in any 60 seconds.
+        per_minute: the limit of any 60 seconds.
     """
 
     def __init__(self, per_minute: float) -> None:
-        # A second more than a minute, because a full bucket is let out before its refill begins.
+        # One second more than a minute, because a full bucket is emptied before its refill begins.
         self._seconds_each = (_MINUTE + _BURST) / per_minute
         self.opens_at = 0.0
 
     def take(self, amount: float, now: float) -> None:
-        """Let that much out, or back in where it is below 0."""
+        """Take this amount, or return it where it is below 0."""
         self.opens_at = max(self.opens_at, now - _BURST) + amount * self._seconds_each
 
 
 class Throttle:
-    """Slots for requests in flight, whose number follows what the server can bear.
+    """Slots for requests in flight, whose number follows the capacity of the server.
 
-    The rule is TCP's (additive increase, multiplicative decrease): a reply of 429 or 503 halves
+    The rule is TCP's (additive increase, multiplicative decrease): a response of 429 or 503 halves
     the number, but those that were already in flight at the last halving do not halve it again; as
     many successes as there are slots add one. After the first success the limit is the ceiling,
-    because most servers bear what their users set.
+    because most servers support what their users set.
 
     Args:
-        ceiling: the most slots there ever are.
-        limits: what may be sent a minute.
-        first: the most slots before the first success; the ceiling where none are given.
+        ceiling: the maximum number of slots.
+        limits: the limits per minute.
+        first: the maximum number of slots before the first success; by default the ceiling.
     """
 
     def __init__(
@@ -100,25 +100,25 @@ class Throttle:
 
     @property
     def slowed(self) -> bool:
-        """Whether there are fewer slots than the ceiling because the server said so."""
+        """Whether there are fewer slots than the ceiling because the server was overloaded."""
         return bool(self._halved) and self.limit < self.ceiling
 
     @property
     def seconds_closed(self) -> float:
-        """For how long the server wants no more requests; 0 where it takes them."""
+        """Seconds for which the server accepts no more requests; 0 where it accepts them."""
         return max(0.0, self._closed_until - monotonic())
 
     @property
     def stopped(self) -> bool:
-        """Whether no more slots are given out."""
+        """Whether no more slots are available, permanently."""
         return self._stopped
 
     async def enter(self, *, tokens: int = 0, images: int = 0) -> bool:
-        """Wait for a slot and take it; false if there will be none any more.
+        """Wait for a slot and take it; false if there will be none.
 
         Args:
-            tokens: about so many are sent and asked for.
-            images: so many are sent.
+            tokens: the approximate number of tokens sent and requested.
+            images: the number of images sent.
         """
         while not self._stopped:
             now = monotonic()
@@ -135,18 +135,18 @@ class Throttle:
         return False
 
     def counted(self, tokens: int) -> None:
-        """So many tokens more than expected were taken by an answer; below 0, fewer."""
+        """Record how many tokens more than expected an answer took; below 0, fewer."""
         if self._tokens is not None:
             self._tokens.take(tokens, monotonic())
             self._wake()
 
     def leave(self) -> None:
-        """Give a slot back."""
+        """Release a slot."""
         self.in_flight -= 1
         self._wake()
 
     def proven(self) -> None:
-        """The model can answer: let out as many as the ceiling, unless the server was slowed."""
+        """The model can answer: raise the limit to the ceiling, unless the server was slowed."""
         if not self._proven:
             self._proven = True
             if not self._halved:
@@ -154,21 +154,21 @@ class Throttle:
                 self._wake()
 
     def failed(self) -> None:
-        """A request failed for good: before the first success, none takes its slot."""
+        """A request failed permanently: before the first success, its slot is not used again."""
         if not self._proven:
             self._limit = max(1.0, self._limit - 1)
 
     def succeeded(self) -> None:
-        """An answer came: creep up."""
+        """An answer arrived: increase the limit slowly."""
         self.proven()
         self._limit = min(float(self.ceiling), self._limit + 1 / self._limit)
 
     def overloaded(self, asked_at: float, wait: float | None) -> None:
-        """The server said that it is too much.
+        """The server reported that it is overloaded.
 
         Args:
             asked_at: when the request was sent, by `time.monotonic`.
-            wait: seconds for which the server wants no requests, if it said so.
+            wait: seconds for which the server accepts no requests, if it stated them.
         """
         if asked_at >= self._halved:
             self._limit = max(1.0, self._limit / 2)
@@ -178,7 +178,7 @@ class Throttle:
             self._wake()
 
     async def rest(self, seconds: float) -> bool:
-        """Wait that long, or until the throttle stops; false if it has stopped."""
+        """Wait this many seconds, or until the throttle stops; false if it has stopped."""
         loop = asyncio.get_running_loop()
         until = loop.create_future()
         timer = loop.call_later(seconds, _finish, until)
@@ -192,7 +192,7 @@ class Throttle:
         return not self._stopped
 
     def stop(self) -> None:
-        """Give out no more slots; all who wait for one, or rest, return at once."""
+        """Provide no more slots; all callers that wait for one, or rest, return at once."""
         self._stopped = True
         for waiter in (*self._waiters, *self._resting):
             _finish(waiter)
@@ -214,7 +214,7 @@ class Throttle:
                 yield bucket, amount
 
     def _wake(self) -> None:
-        """Wake the first who waits, if there is room; he wakes the next when he is in."""
+        """Wake the first waiting caller if there is a slot; it wakes the next after taking it."""
         now = monotonic()
         if self._opens_at > now:
             self._wait_to_open(now)
@@ -230,7 +230,7 @@ class Throttle:
         if closed <= 0 or not self._waiters:
             return
         loop = asyncio.get_running_loop()
-        # A millisecond more, because the loop's timers may fire a moment early.
+        # One millisecond more, because the loop's timers may fire slightly early.
         at = loop.time() + closed + 0.001
         if self._timer is None or self._timer.when() > at + 0.001:
             if self._timer is not None:

@@ -1,8 +1,9 @@
-"""How long an engine on this machine takes: `Stopwatch` measures it, `Timing` is what is stored.
+"""Timing of engines on this machine: `Stopwatch` measures it, `Timing` is stored.
 
-An engine that computes on this machine is asked alone: no other engine of the run works meanwhile.
-Its first answer contains its start-up (loading of models, compilation), so time counts from there,
-and until then only one request is in flight. ``RUN/timings.json`` has an entry for each session.
+An engine that computes on this machine runs alone: no other engine of the run works at the same
+time. Its first answer includes its start-up (loading of models, compilation), so time counts from
+there, and until then only one request is in flight. ``RUN/timings.json`` has an entry for each
+session.
 """
 
 from __future__ import annotations
@@ -18,22 +19,24 @@ from keju.runs import RunFolder
 MOST_OTHERS = 0.1
 """The share of the machine's processor time that other programs may take in a timing."""
 LOAD_PER_CORE = 1.5
-"""The load average per core from which a machine is busy, where `Timing.others` is not known."""
+"""The load average per core from which a machine counts as busy, where `Timing.others` is not
+known."""
 MOST_FAILED = 0.1
-"""The share of responses that may be failures, which take another time than pages that are read."""
+"""The maximum share of failures among the responses, because they take another time than
+transcribed pages."""
 FEWEST_PAGES = 3
-"""Timed pages; a speed is not computed from fewer."""
+"""The minimum number of timed pages from which a speed is computed."""
 
 
 class Timing(Record, frozen=True, kw_only=True):
-    """What one session of a run measured of one engine; times in seconds.
+    """The timing of one engine in one session of a run; times in seconds.
 
     `pages` are the images and `answers` the responses that were timed, which excludes the first
     response. `wall` is the time that passed, `cpu` the processor time of the engine (None where
-    models behind an endpoint were asked beside it). `first` is the time to the first answer,
-    start-up included. `failed` counts responses that are failures. `others` is the share of the
+    models behind an endpoint ran at the same time). `first` is the time to the first answer,
+    including start-up. `failed` counts responses that are failures. `others` is the share of the
     machine's processor time that other programs took, `load` the load average at the end; None
-    where the system does not tell. `identity` is the model's.
+    where the system does not report it. `identity` is the model's.
     """
 
     model: str
@@ -51,7 +54,7 @@ class Timing(Record, frozen=True, kw_only=True):
 
     @property
     def busy(self) -> str:
-        """What else the machine did, if so much that the time that passed has no meaning."""
+        """The other load of the machine, if it was so high that the wall time is not meaningful."""
         if self.others is not None and self.others > MOST_OTHERS:
             return f"other programs took {100 * self.others:.0f} % of the processor time"
         if self.others is None and (self.load or 0) > LOAD_PER_CORE * self.machine.cores:
@@ -60,7 +63,7 @@ class Timing(Record, frozen=True, kw_only=True):
 
     @property
     def too_little(self) -> str:
-        """Why nothing may be computed from it, however quiet the machine was."""
+        """Why the timing cannot be used even on a quiet machine, or an empty string."""
         if self.failed > MOST_FAILED * (self.failed + self.answers):
             return f"{self.failed:,} of {self.failed + self.answers:,} pages failed"
         if self.pages < FEWEST_PAGES:
@@ -85,11 +88,11 @@ class Stopwatch:
         return self._begun is not None
 
     def start(self) -> None:
-        """The engine is about to get its first request."""
+        """Record that the engine is about to get its first request."""
         self._begun = Clocks.now()
 
     def note(self, response: Response, pages: int) -> None:
-        """Count a response to a request with so many images."""
+        """Count a response to a request with `pages` images."""
         if response.status == "failed":
             self._failed += 1
         elif self._since is None:
@@ -99,17 +102,17 @@ class Stopwatch:
             self._answers += 1
 
     def stop(self) -> None:
-        """The last answer is there."""
+        """Record that the last answer has arrived."""
         self._until, self._load = Clocks.now(), load_average()
         self._ended = datetime.now(UTC).isoformat(timespec="seconds")
 
     def timing(self, model: str, identity: dict[str, str], *, alone: bool = True) -> Timing | None:
-        """What was measured; None where nothing was answered, or it was not stopped.
+        """The measured timing; None where nothing was answered, or it was not stopped.
 
         Args:
             model: the engine's name.
             identity: the engine's identity.
-            alone: no model behind an endpoint was asked beside it.
+            alone: no model behind an endpoint ran at the same time.
         """
         if not (self._begun and self._since and self._until):
             return None
@@ -137,7 +140,7 @@ class Stopwatch:
 
 
 def add_timings(folder: RunFolder, timings: Sequence[Timing]) -> None:
-    """Add timings to those of a run, whose lock the caller holds."""
+    """Add timings to those of a run, whose lock the caller has."""
     if timings:
         write_json(folder.timings_path, [*read_timings(folder), *timings])
 

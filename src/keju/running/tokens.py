@@ -1,7 +1,8 @@
-"""How many tokens a request takes: images by the vendors' published rules, text by a stated one.
+"""Token counts of requests: images by the vendors' published rules, text by an estimate.
 
-The rules are data (image_tokens.toml); here are the few ways in which images are counted. All
-counts are estimates to plan by: the server's own count of each response is in its `usage`.
+The rules are data (image_tokens.toml); this module implements the few methods by which images are
+counted. All counts are estimates for planning: the server's own count of each response is in its
+`usage`.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from keju.models import Fit
 from keju.text import is_han
 
 TEXT_RULE = "one token a Chinese character, one for four others"
-"""Near enough for today's tokenisers: common characters take one or less, rare ones up to three."""
+"""An approximation for current tokenisers: common characters take one or less, rare ones up to
+three."""
 
 _OTHERS = 4
 _RULES = "image_tokens.toml"
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
-    """How one family of models counts an image, and who says so."""
+    """The rule by which one family of models counts an image, and its source."""
 
     models: tuple[str, ...]
     way: str
@@ -37,7 +39,7 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     given: dict[str, float] = {}
 
     def tokens(self, width: int, height: int) -> int:
-        """The tokens of an image of so many pixels."""
+        """The tokens of an image of this size in pixels."""
         return math.ceil(_WAYS[self.way](width, height, **self.given))
 
 
@@ -56,8 +58,8 @@ def text_tokens(text: str) -> int:
 def request_tokens(request: Request, model: str, fit: Fit | None = None) -> tuple[int, int | None]:
     """An estimate of the tokens that a request sends: of its text, and of its images.
 
-    Those of images are None where it has some and no rule is known for the model; `fit` says how
-    large an image is sent at most.
+    Those of images are None where it has some and no rule is known for the model; `fit` computes
+    the size at which an image is sent.
     """
     images = 0
     text = sum(map(text_tokens, texts_of(request)))
@@ -99,7 +101,7 @@ def image_rules() -> tuple[Rule, ...]:
     """All known rules, in the order in which they are tried.
 
     Raises:
-        DataError: the file of rules is not what it must be.
+        DataError: the file of rules is not valid.
     """
     text = files("keju.running").joinpath(_RULES).read_text("utf-8")
     try:
@@ -123,13 +125,13 @@ def image_rules() -> tuple[Rule, ...]:
 
 
 def _fixed(width: int, height: int, *, tokens: float) -> float:
-    """Every image the same."""
+    """The same number for every image."""
     del width, height
     return tokens
 
 
 def _tiles(width: int, height: int, *, base: float, tile: float) -> float:
-    """OpenAI: into a square of 2,048, the short side to 768 (never up), tiles of 512."""
+    """OpenAI: fit into a square of 2,048, short side down to 768, count tiles of 512."""
     scale = min(1.0, 2048 / max(width, height))
     scale = min(scale, 768 / min(width, height)) if min(width, height) * scale > 768 else scale
     across, down = (math.ceil(_near(side * scale) / 512) for side in (width, height))
@@ -137,7 +139,7 @@ def _tiles(width: int, height: int, *, base: float, tile: float) -> float:
 
 
 def _patches(width: int, height: int, *, times: float) -> float:
-    """OpenAI: patches of 32, scaled down to 1,536 of them at most, times a factor."""
+    """OpenAI: patches of 32, scaled down to 1,536 of them at most, multiplied by a factor."""
     side, most = 32, 1536
     across, down = math.ceil(width / side), math.ceil(height / side)
     if across * down > most:
@@ -149,13 +151,13 @@ def _patches(width: int, height: int, *, times: float) -> float:
 
 
 def _area(width: int, height: int, *, pixels: float, long_side: float, most: float) -> float:
-    """Anthropic: one token for so many pixels, after scaling down to the size limits."""
+    """Anthropic: one token per `pixels` pixels, after scaling down to the size limits."""
     scale = min(1.0, long_side / max(width, height))
     return min(width * height * scale * scale / pixels, most)
 
 
 def _crops(width: int, height: int, *, tokens: float, small: float) -> float:
-    """Google: one tile if small, else tiles cropped at 2/3 of the short side."""
+    """Google: one tile if small, otherwise tiles cropped at 2/3 of the short side."""
     if max(width, height) <= small:
         return tokens
     crop = max(1, math.floor(min(width, height) / 1.5))
@@ -202,7 +204,7 @@ def _ratio_tiles(
 
 
 def _near(value: float) -> float:
-    """Without the last bits that scaling leaves: 768.0000001 pixels are 768."""
+    """Remove the last bits that scaling leaves: 768.0000001 pixels are 768."""
     return round(value, 6)
 
 

@@ -1,7 +1,8 @@
-"""The true transcription of items that have none of their own: T1's reference of the same images.
+"""Transcriptions for items that have none of their own: T1's reference of the same images.
 
 MCS-Bench 4.4 (Setting 3) sends the accurate OCR result with T2 to T6. Released T2 and T4 to T6 have
-no transcription; T1 asks for one of the same images. Matching images by SHA-256 is our reading.
+no transcription; T1 has a transcription of the same images as its reference. Matching images by
+SHA-256 is our reading.
 """
 
 from __future__ import annotations
@@ -18,21 +19,21 @@ SHARING_TASKS = frozenset({"T2", "T3", "T4", "T5", "T6"})
 
 
 def reference_text(item: Item) -> str | None:
-    """The transcription that a T1 item asks for; None for a draft and for any other item."""
+    """The transcription that is the reference of a T1 item; None for a draft and any other item."""
     if item.task != SOURCE_TASK or item.draft:
         return None
     return item.answer or item.transcription
 
 
 def with_transcriptions(chosen: Sequence[Item], everything: Iterable[Item]) -> list[Item]:
-    """The chosen items, those of T2 to T6 that have no transcription with T1's.
+    """The chosen items, where those of T2 to T6 without a transcription have T1's.
 
     An item with several images gets the texts of all of them, one after the other. Where T1 has two
     different references of one image, neither is used.
 
     Args:
-        chosen: the items that are asked.
-        everything: all items of the dataset, those that are not asked included.
+        chosen: the selected items.
+        everything: all items of the dataset, including those that are not selected.
     """
     lacking = [item for item in chosen if _lacks(item)]
     if not lacking:
