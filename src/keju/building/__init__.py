@@ -1,1 +1,1 @@
-"""Making the next benchmark: from scans and texts to a released, reviewed dataset."""
+"""Build benchmarks: from scans and texts to a released, reviewed dataset."""

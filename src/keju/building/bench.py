@@ -1,4 +1,4 @@
-"""What a running step works at: the dataset it is given, the one it writes, and its tables."""
+"""Step context: the input dataset, the output writer and the tables of a running step."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ TABLES = "tables"
 
 
 class Bench:
-    """What a step has at hand while it runs.
+    """The context in which a step runs.
 
     Attributes:
         given: the input, a finished dataset.
-        engine: what rows are worked on with; its finished chunks survive a kill.
+        engine: processes rows; its finished chunks survive an interruption.
         writer: of the output dataset.
-        out: the output's folder, for what a step writes beside items and tables.
-        seed: the recipe's.
-        notes: what `note` was told.
+        out: the output's directory, for files that a step writes beside items and tables.
+        seed: the recipe's seed.
+        notes: the lines passed to `note`.
     """
 
     def __init__(
@@ -47,19 +47,19 @@ class Bench:
         self._by_id: dict[str, Item] = {}
 
     def items(self) -> list[Item]:
-        """The items that the step is given, in their order; read once."""
+        """The items of the input, in their order; read once."""
         if self._items is None:
             self._items = self.given.items()
             self._by_id = {item.id: item for item in self._items}
         return self._items
 
     def rng(self, *names: str) -> np.random.Generator:
-        """Random numbers of the recipe's seed, this step and these names."""
+        """A random generator, seeded by the recipe's seed, this step and these names."""
         key = json.dumps([self.seed, self._step, *names]).encode()
         return np.random.default_rng(int.from_bytes(hashlib.sha256(key).digest()[:16], "big"))
 
     def image_path(self, ref: ImageRef) -> Path:
-        """Where an image of the input lies as a file, for engines whose rows name files.
+        """The path of an image of the input, for engines whose rows name files.
 
         Raises:
             DataError: it is missing, or not the one that its item was made with.
@@ -72,11 +72,10 @@ class Bench:
         return file
 
     def keep(self, item: Item, *, note: str = "", tool: str = "", person: str = "") -> None:
-        """Put an item into the output.
+        """Add an item to the output.
 
-        Its images are linked from `given` unless the writer has them already. What this step did
-        is appended to its provenance where note, tool or person say it, or the item is another
-        than the one given.
+        Its images are linked from `given` unless the writer has them already. The step is appended
+        to its provenance if note, tool or person is given, or the item differs from the input item.
 
         Raises:
             DataError: the id is taken, or an image is neither in the input nor added.
@@ -92,22 +91,22 @@ class Bench:
         self.writer.add(item)
 
     def table(self, name: str, rows: Sequence[Struct], shape: type[Struct] | None = None) -> None:
-        """Write rows as OUT/tables/NAME.parquet and .csv, exact and for spreadsheets.
+        """Write rows as OUT/tables/NAME.parquet (exact) and .csv (for spreadsheets).
 
         Args:
             name: of the table, e.g. ``dropped``.
-            rows: flat records, all of one type; of none, no table is written unless `shape` says
-                what its columns are.
+            rows: flat records, all of one type; without rows, no table is written unless `shape`
+                gives the columns.
             shape: the type of the rows.
         """
         write_table(self.out / TABLES, name, rows, shape)
 
     def note(self, line: str) -> None:
-        """Say a line of the step's summary, which is printed and kept in step.json."""
+        """Add a line to the step's summary, which is printed and stored in step.json."""
         self.notes.append(line)
 
     def scratch(self, name: str) -> Path:
-        """A folder that survives a kill and is gone when the step is done."""
+        """A directory that survives an interruption and is removed when the step is done."""
         folder = self.out / SCRATCH / name
         folder.mkdir(parents=True, exist_ok=True)
         return folder

@@ -1,4 +1,4 @@
-"""Flat records as columns of declared Arrow types, exact both ways."""
+"""Conversion of flat records to Arrow tables of declared types and back, without loss."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ R = TypeVar("R", bound=Struct)
 
 
 def schema_of(shape: type[Struct]) -> pa.Schema:
-    """The columns of a record: str, int, float, bool, bytes, lists or tuples of them, or None.
+    """The schema of a record: str, int, float, bool, bytes, lists or tuples of them, or None.
 
-    Declared and never guessed, since a column that happens to be empty would get another type.
+    Types are declared and not inferred, since an empty column would get another type.
 
     Raises:
         TypeError: a field is of another type.
@@ -63,7 +63,7 @@ def rows_of(table: pa.Table, shape: type[R]) -> list[R]:
 
 
 def write_part(path: Path, table: pa.Table) -> None:
-    """Write a table as parquet under its final name only when it is whole."""
+    """Write a table as parquet; the file gets its final name only when it is complete."""
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 
     partial = path.with_name(f".{path.name}.{os.getpid()}")
@@ -72,7 +72,7 @@ def write_part(path: Path, table: pa.Table) -> None:
 
 
 def read_part(path: Path, schema: pa.Schema) -> pa.Table | None:
-    """Read what `write_part` wrote; None where it is not there, torn, or has other columns."""
+    """Read a file of `write_part`; None where it is missing, incomplete, or has other columns."""
     import pyarrow as pa  # noqa: PLC0415 - as above
     import pyarrow.parquet as pq  # noqa: PLC0415 - as above
 

@@ -1,4 +1,4 @@
-"""Labelled crops of characters, by class: what composites and galleries are made of."""
+"""Labelled crops of characters, by class, from which composites and galleries are made."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from keju.items import ImageRef, Item
 
 
 class Crop(NamedTuple):
-    """A crop of one character: its class, its picture and the item that it comes from."""
+    """A crop of one character: its class, its image and its source item."""
 
     name: str
     ref: ImageRef
@@ -23,13 +23,13 @@ Classes = dict[str, list[Crop]]
 
 
 def classes_of(items: Iterable[Item]) -> Classes:
-    """Every labelled crop by class, in order of name; the same picture once.
+    """Every labelled crop by class, in order of name; each image once.
 
-    A crop is the picture of an item of the reference split with its class for an answer, or the
-    picture asked about in a gallery whose metadata name its class.
+    A crop is the image of an item of the reference split whose answer is its class, or the query
+    image of a gallery whose metadata name its class.
 
     Raises:
-        DataError: there are fewer than two classes, or one picture has two.
+        DataError: there are fewer than two classes, or one image has two classes.
     """
     found: Classes = {}
     owners: dict[str, str] = {}
@@ -63,7 +63,7 @@ def _class(item: Item) -> str:
 
 
 def sampled(classes: Classes, count: int, rng: np.random.Generator) -> Classes:
-    """So many classes by lot, in order of name; 0 for all.
+    """A random sample of classes, in order of name; 0 for all.
 
     Raises:
         UsageError: there are fewer.

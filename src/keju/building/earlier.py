@@ -1,4 +1,4 @@
-"""`recorded_plugin`: the plug-in from which an earlier build had a step or a source."""
+"""`recorded_plugin`: the plug-in that provided a step or a source in an earlier build."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def recorded_plugin(out: Path, name: str) -> str:
     """A hint with the plug-ins that provided a step or a source; empty where none is recorded.
 
     Args:
-        out: the build's folder, which need not exist.
+        out: the build directory, which need not exist.
         name: of the step or the source.
     """
     for file in sorted(out.glob(f"*/*/{RECORD}")):
         try:
             record = read_json(file, StepRecord)
         except DataError:
-            continue  # A damaged record is reported when its step is done.
+            continue  # A damaged record is reported when its step runs.
         if record.step == name and record.plugins:
             plugins = " and ".join(map(str, record.plugins))
             how = "load it with --plugin FILE.py" if record.plugins[0].sha256 else "install it"

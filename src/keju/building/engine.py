@@ -1,7 +1,8 @@
-"""Doing the same to many rows: Daft on this machine, or Daft on Ray, with the same result.
+"""Engines that apply a function to many rows: Daft on this machine or on Ray, with the same result.
 
-Rows go in chunks. A finished chunk lies as a parquet file in the step's scratch under the hash of
-its rows, so that a build that was killed goes on where it stood, on whichever engine.
+Rows are processed in chunks. A finished chunk is a parquet file in the step's scratch directory,
+named by the hash of its rows, so that an interrupted build resumes where it stopped, on either
+engine.
 """
 
 from __future__ import annotations
@@ -40,15 +41,16 @@ _QUIET = {
     "RAY_TQDM": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-"""Neither Daft nor Ray draws on the terminal. Their telemetry: `keju.telemetry`."""
+"""Settings by which neither Daft nor Ray draws on the terminal. For their telemetry see
+`keju.telemetry`."""
 
 
 class Engine:
-    """Where the rows of a step are worked on.
+    """Processes the rows of a step.
 
     Args:
         name: ``native``: threads of this process; ``ray``: a Ray cluster.
-        scratch: the folder for finished chunks; `within` gives a step's own.
+        scratch: the directory for finished chunks; `within` sets a step's own.
         address: of the Ray cluster; by default that of RAY_ADDRESS, else one is started here.
         console: where a progress bar is drawn, if it is a terminal.
     """
@@ -69,7 +71,7 @@ class Engine:
         self._console = console
 
     def within(self, scratch: Path) -> Engine:
-        """The same engine with its finished chunks in another folder."""
+        """The same engine with another directory for finished chunks."""
         return Engine(self.name, scratch=scratch, address=self.address, console=self._console)
 
     def map(
@@ -85,12 +87,12 @@ class Engine:
 
         Args:
             name: of this work within the step; two of one step need two names.
-            rows: what goes in; flat records.
+            rows: the input; flat records.
             function: of a module, or a `functools.partial` of one, so that workers can import it.
-                A `KejuError` of its own becomes the row's `error`; anything else is a bug and ends
-                the build.
-            out: what comes out; flat records whose fields have defaults, one called `error`.
-            chunk: rows after which what is done is kept; by default 64 a core.
+                Its `KejuError` becomes the row's `error`; any other exception is a bug and ends the
+                build.
+            out: the output type; flat records whose fields have defaults, one called `error`.
+            chunk: number of rows after which results are stored; by default 64 per core.
 
         Returns:
             One record for each row, in the rows' order.
@@ -99,7 +101,7 @@ class Engine:
             return []
         inward, outward = type(rows[0]), out
         _check(outward)
-        # Decided by cores, a chunk would be another on another machine: harmless, but done anew.
+        # Chunk size depends on the CPU count, so another machine recomputes chunks. That is safe.
         size = chunk or max(256, _ROWS_A_CORE * (os.cpu_count() or 1))
         done: list[Out] = []
         schema = schema_of(outward)
@@ -117,7 +119,7 @@ class Engine:
         return done
 
     def _part(self, name: str, table: pa.Table) -> Path | None:
-        """Where the results of a chunk lie: a file that is named after what went in."""
+        """The path of a chunk's results: a file named by the hash of its input."""
         if self._scratch is None:
             return None
         import pyarrow as pa  # noqa: PLC0415 - heavy
@@ -140,7 +142,7 @@ class Engine:
         apply = daft.func(guarded, return_dtype=returned, unnest=True)
         names = table.column_names
         numbered = table.append_column(_ROW, pa.array(range(len(table)), pa.int64()))
-        # One batch is one thread's work, and Ray gives batches back as they are done.
+        # One batch is one thread's work, and Ray returns batches as they finish.
         batch = max(1, len(table) // (_BATCHES_A_CORE * (os.cpu_count() or 1)))
         frame = daft.from_arrow(numbered).into_batches(batch)
         columns = [daft.col(name) for name in names]
@@ -158,13 +160,13 @@ class Engine:
         try:
             daft.set_runner_ray() if self.name == "ray" else daft.set_runner_native()
         except daft.exceptions.DaftCoreException:
-            # Daft takes a runner once in a process, be it the same.
+            # Daft accepts a runner only once per process, even the same one.
             if daft.get_or_infer_runner_type() != self.name:
                 raise UsageError(f"another engine than {self.name} is at work here") from None
         return daft
 
     def _shown(self, name: str, rows: int, size: int) -> Iterator[int]:
-        """Where each chunk starts; on a terminal with a bar."""
+        """The start of each chunk; on a terminal with a progress bar."""
         starts = range(0, rows, size)
         if self._console is None or not self._console.is_terminal:
             yield from starts
@@ -180,9 +182,9 @@ class Engine:
 
 
 class _Guarded:
-    """The function as Daft calls it, with a row's columns; an error of ours is the row's own."""
+    """Function as Daft calls it, with a row's columns; a `KejuError` becomes the row's error."""
 
-    # Without a __dict__, which Daft would copy and send beside what `__getstate__` gives.
+    # Without a __dict__, which Daft would copy and send in addition to `__getstate__`.
     __slots__ = ("__name__", "function", "inward", "outward")
 
     def __init__(self, function: Callable[[In], Out], inward: type[In], outward: type[Out]) -> None:
@@ -192,7 +194,7 @@ class _Guarded:
         self.__name__ = "guarded"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Plug-in files go along: a worker on another machine cannot import them."""
+        """Plug-in files are sent along: a worker on another machine cannot import them."""
         parts = (self.function, self.inward, self.outward)
         if sources := plugin_sources():
             return _unpickled, (sources, _pickled(parts))
@@ -208,7 +210,7 @@ class _Guarded:
 
 
 def _pickled(parts: tuple[Any, ...]) -> bytes:
-    """Functions and types by their modules, which `load_sources` makes again."""
+    """Functions and types by their modules, which `load_sources` imports again."""
     import daft.pickle  # noqa: PLC0415 - heavy, optional
 
     return bytes(daft.pickle.dumps(parts))
@@ -220,7 +222,7 @@ def _unpickled(sources: tuple[PluginSource, ...], parts: bytes) -> _Guarded:
 
 
 def _check(outward: type[Struct]) -> None:
-    """A record of results can be made of an error alone."""
+    """Check that a result record can be made with only an error."""
     fields = msgspec.structs.fields(outward)
     if any(each.required for each in fields) or "error" not in {each.name for each in fields}:
         raise TypeError(f"{outward.__name__}: all fields need defaults, and one is called error")
@@ -235,7 +237,7 @@ def _start_ray(address: str) -> None:
         return
     where = address or os.environ.get("RAY_ADDRESS") or "local"
     _check_reachable(where)
-    # A local Ray makes what it needs; of one that runs already, processors cannot be asked. Its
+    # A local Ray starts what it needs; a running one cannot be asked for processors, and its
     # workers do not inherit this environment.
     options: dict[str, Any] = (
         {"include_dashboard": False}
@@ -250,7 +252,7 @@ def _start_ray(address: str) -> None:
 
 
 def _check_reachable(where: str) -> None:
-    """Knock at a cluster's address: Ray itself would go on trying for minutes."""
+    """Check that a cluster's address is reachable: Ray itself would retry for minutes."""
     if where in {"local", "auto"}:
         return
     host, _, port = where.removeprefix("ray://").rpartition(":")

@@ -1,4 +1,4 @@
-"""Step ``galleries``: crops of characters asked against each other, with distractors."""
+"""Step ``galleries``: make ranking questions from crops of characters, with distractors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keju.errors import DataError, number_of
 
 
 class GallerySettings(Settings, frozen=True):
-    """Which gallery, of how many classes and crops."""
+    """Which gallery, with how many classes and crops."""
 
     task: Annotated[
         Literal["classification", "retrieval"],
@@ -33,18 +33,18 @@ class GallerySettings(Settings, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A class that was left out, and why."""
+    """A class that was dropped, and why."""
 
     name: str
     why: str
 
 
 def make_galleries(bench: Bench, settings: GallerySettings) -> None:
-    """Ask crops of each class against references of all classes, and distractors of others.
+    """Make queries from crops of each class against references of all classes and distractors.
 
     Raises:
-        UsageError: more classes are wanted than there are.
-        DataError: fewer than two classes have crops enough, or there are too few distractors.
+        UsageError: more classes are requested than there are.
+        DataError: fewer than two classes have enough crops, or there are too few distractors.
     """
     every = classes_of(bench.items())
     needed = settings.references + settings.queries

@@ -1,4 +1,4 @@
-"""Sources as one dataset: ids told apart, and each item's source and licence written on it."""
+"""Join sources into one dataset, with unique ids and each item's source and licence."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from keju.items import Provenance
 
 
 class Part(NamedTuple):
-    """A source's dataset, its form, and the name that tells its items from others'."""
+    """A source's dataset, its form, and the name that distinguishes its items."""
 
     form: str
     name: str
@@ -27,14 +27,14 @@ class Part(NamedTuple):
 def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest, list[str]]:
     """Write the items of all parts, in their order, into one dataset.
 
-    An id that an earlier part has already is preceded by its own part's name, so that another
-    source at the end of a recipe changes no id before it. Groups of one name are one group.
+    An id that an earlier part already has gets its own part's name as a prefix, so that another
+    source at the end of a recipe changes no earlier id. Groups with the same name are one group.
 
     Returns:
         The manifest, and notes for the user.
 
     Raises:
-        DataError: two items have one id even so.
+        DataError: two items still have the same id.
     """
     licences = _each(part.dataset.manifest.licence for part in parts)
     sources = _each(part.dataset.manifest.source for part in parts)
@@ -65,7 +65,7 @@ def join(parts: Sequence[Part], head: Head, out: Path) -> tuple[DatasetManifest,
 
 
 def _add(part: Part, writer: DatasetWriter, seen: set[str]) -> int:
-    """Add a part's items; how many had to be renamed."""
+    """Add a part's items; return how many were renamed."""
     manifest, given = part.dataset.manifest, part.dataset
     whence = Provenance(step=part.form, source=manifest.source, licence=manifest.licence)
     renamed = 0
@@ -108,9 +108,9 @@ def _shared_groups(parts: Sequence[Part]) -> list[str]:
 
 
 def _licences(sources: Sequence[str], given: str) -> Iterator[str]:
-    """What is odd about licences, and where the recipe's is freer than a source's.
+    """Unusual licences, and sources with a stricter licence than the recipe's.
 
-    A release refuses that; whoever works for weeks before it wants to know now.
+    A release rejects these, so that the user must know before weeks of work.
     """
     yield from filter(None, map(unusual, _each([given, *sources])))
     for licence in sources if given else ():

@@ -1,4 +1,4 @@
-"""Drawing one of many, some of them left out, without walking through the many."""
+"""Sample an index while excluding some, in O(log n)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 
 def outside(at: int, gone: Sequence[int]) -> int:
-    """The number at place `at` among the whole numbers from 0 that are not `gone`.
+    """The number at position `at` among the whole numbers from 0 that are not in `gone`.
 
     Args:
-        at: the place, from 0.
-        gone: the numbers that are left out, in order.
+        at: the position, from 0.
+        gone: the excluded numbers, sorted.
     """
     return at + bisect_right(range(len(gone)), at, key=lambda place: gone[place] - place)

@@ -1,4 +1,4 @@
-"""Tables in Markdown, in which nothing that comes from data is obeyed."""
+"""Markdown tables with escaped cells."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NOTHING = "—"
 
 
 def cell(value: object) -> str:
-    """A value as a Markdown table holds it: one line, without marks that would be obeyed."""
+    """A value as a cell of a Markdown table: one line, with Markdown characters escaped."""
     text = printable(" ".join(str(value).split()))
     for mark in "\\|`*_[]<>#":
         text = text.replace(mark, f"\\{mark}")
@@ -18,7 +18,7 @@ def cell(value: object) -> str:
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A Markdown table; whole numbers with their thousands parted."""
+    """A Markdown table; whole numbers have thousands separators."""
     lines = [heads, ["---"] * len(heads)]
     lines += [[_shown(each) for each in row] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

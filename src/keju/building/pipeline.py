@@ -1,4 +1,4 @@
-"""A build: a recipe's sources read and joined, its steps run, in a folder that survives a kill.
+"""A build: read and join a recipe's sources, and run its steps, in a resumable directory.
 
 ::
 
@@ -6,7 +6,7 @@
             dataset (the last step's) · release (of a step `release`) · fetched/ (what came over
             the network)
 
-What stands already is not done again. Everything in the folder is keju's own.
+Parts that exist already are not built again. Everything in the directory belongs to keju.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ Say = Callable[[str], None]
 
 
 class Stage(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """A source or a step in build.json: where it lies, what came out, what is worth knowing."""
+    """A source or a step in build.json: its directory, its result, and its notes."""
 
     name: str
     folder: str
@@ -72,7 +72,7 @@ class Stage(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What build.json says; `hash` is that of BUILD/dataset."""
+    """The content of build.json; `hash` is that of BUILD/dataset."""
 
     format: str
     keju: str
@@ -86,9 +86,10 @@ class BuildRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Planned(NamedTuple):
-    """A part of a build, and whether it stands already.
+    """A part of a build, and whether it exists already.
 
-    `perhaps`: what comes before it will be done anew; if that comes out as it was, so it stands.
+    `perhaps`: an earlier part will be built again; if its result does not change, this part is
+    kept.
     """
 
     name: str
@@ -98,20 +99,20 @@ class Planned(NamedTuple):
 
 
 def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: None) -> BuildRecord:
-    """Run a recipe; what stands from an earlier time is taken as it is.
+    """Run a recipe; parts that exist from an earlier call are reused.
 
-    The same recipe gives the same dataset hash on every engine, with and without kills.
+    The same recipe gives the same dataset hash on every engine, with and without interruptions.
 
     Args:
-        recipe: what is to be done.
-        out: the build's folder; new, empty or a build.
-        engine: what rows are worked on with.
-        say: is told what becomes of each part, a line at a time.
+        recipe: the recipe.
+        out: the build directory; new, empty or a build.
+        engine: processes rows.
+        say: gets progress messages, a line at a time.
 
     Raises:
-        UsageError: the folder holds something else, the build of a recipe of another name, or
+        UsageError: the directory contains something else, the build of a recipe of another name, or
             another build is running in it.
-        DataError: a source or a step cannot be done.
+        DataError: a source or a step fails.
     """
     _check_apart(recipe, out)
     with _locked(out):
@@ -151,7 +152,7 @@ def build(recipe: Recipe, out: Path, *, engine: Engine, say: Say = lambda _: Non
 
 
 def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
-    """What a build would do and what stands already; nothing is written. Refuses as `build`."""
+    """What a build would do and what exists already; nothing is written. Raises as `build`."""
     _check_own(recipe, out)
     parts: list[Part] | None = []
     for source in recipe.sources:
@@ -164,7 +165,7 @@ def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
             parts = None
     last = out / "steps" / _JOIN
     stands = parts is not None and finished(last, _join_mark(parts, recipe.head)) is not None
-    # Whatever is read or done anew may come out as it was; called otherwise it cannot.
+    # The result of anything built again may be the same; with another name it cannot.
     named = _as_named(last, recipe.head)
     made = all(_manifest(out / "sources" / source.folder) for source in recipe.sources)
     perhaps = named and made and parts is None and _as_told(last, "join", 1, {})
@@ -189,7 +190,7 @@ def plan(recipe: Recipe, out: Path) -> Iterator[Planned]:
 def _as_told(
     folder: Path, name: str, version: int, settings: dict[str, Any], seed: int = 0
 ) -> bool:
-    """Whether a finished step in a folder was told the same, whatever it was given."""
+    """Whether a finished step has the same settings, whatever its input was."""
     if not (folder / "dataset.json").is_file() or not (folder / RECORD).is_file():
         return False
     try:
@@ -201,7 +202,7 @@ def _as_told(
 
 
 def _as_named(folder: Path, head: Head) -> bool:
-    """Whether the dataset in a folder is called what a head says, where it says something."""
+    """Whether the dataset in a directory has the name and other values that a head sets."""
     made = _manifest(folder)
     return made is not None and all(
         getattr(head, name) in {"", getattr(made, name)} for name in head.__struct_fields__
@@ -218,7 +219,7 @@ def _manifest(folder: Path) -> DatasetManifest | None:
 
 
 def _check_own(recipe: Recipe, out: Path) -> None:
-    """A build belongs to one recipe, by name: another would take its parts away."""
+    """Check that a build belongs to a recipe of this name; another would remove its parts."""
     made = _manifest(out / "steps" / _JOIN)
     if made is not None and made.name != recipe.head.name:
         raise UsageError(
@@ -228,7 +229,7 @@ def _check_own(recipe: Recipe, out: Path) -> None:
 
 
 def _tidy(out: Path, record: BuildRecord, say: Say) -> None:
-    """Take away what an earlier form of the recipe made and this one does not have."""
+    """Remove what an earlier form of the recipe made and this one does not have."""
     kept = {stage.folder for stage in (*record.sources, *record.steps)}
     for within in ("sources", "steps"):
         for folder in sorted((out / within).iterdir()):
@@ -240,7 +241,7 @@ def _tidy(out: Path, record: BuildRecord, say: Say) -> None:
 
 
 def _check_apart(recipe: Recipe, out: Path) -> None:
-    """No source may hold the build: run again, it would read what it wrote."""
+    """Check that no source contains the build: a second run would read what the first one wrote."""
     for planned in recipe.sources:
         for key, path in paths_in(planned.settings):
             if path.is_dir() and out.resolve().is_relative_to(path.resolve()):
@@ -255,7 +256,7 @@ def _source(planned: PlannedSource, out: Path, engine: Engine) -> Done:
     mark = _source_mark(planned)
     if done := finished(folder, mark):
         return done
-    # A source is read anew after a kill; what it fetched, and rows that were done, are kept.
+    # A source is read again after an interruption; fetched files and processed rows are kept.
     shutil.rmtree(folder, ignore_errors=True)
     scratch = out / SCRATCH / mark
     site = Site(folder, out / "fetched", engine.within(scratch))
@@ -317,7 +318,7 @@ def _joined(parts: list[Part], head: Head, out: Path) -> Done:
 
 
 def _clear(folder: Path, mark: str) -> None:
-    """Take a finished step away that is not this one; an unfinished one is gone on with."""
+    """Remove a finished step that differs from this one; an unfinished one is resumed."""
     if (folder / "dataset.json").exists() and finished(folder, mark) is None:
         shutil.rmtree(folder)
 
@@ -339,7 +340,7 @@ def _told(folder: str, name: str, within: str, done: Done, say: Say) -> Stage:
 
 
 def _point(link: Path, target: Path) -> None:
-    """BUILD/dataset shows the last step's dataset; one name for whatever the recipe ends with."""
+    """Link BUILD/dataset to the last step's dataset, so that every recipe's result has one name."""
     fresh = link.with_name(f".{link.name}")
     fresh.unlink(missing_ok=True)
     if link.is_dir() and not link.is_symlink():
@@ -356,7 +357,7 @@ def _point(link: Path, target: Path) -> None:
 
 
 def _point_to_release(recipe: Recipe, out: Path) -> None:
-    """BUILD/release shows the last release that the recipe writes; a folder there is left alone."""
+    """Link BUILD/release to the last release that the recipe writes; keep a directory there."""
     link = out / RELEASE
     made = [out / "steps" / each.folder / RELEASE for each in recipe.steps]
     made = [folder for folder in made if folder.is_dir()]
@@ -367,7 +368,7 @@ def _point_to_release(recipe: Recipe, out: Path) -> None:
 
 
 def last_words(out: Path) -> Iterator[str]:
-    """Where a finished build's dataset and release lie, and what is to be done next."""
+    """The paths of a finished build's dataset and release, and what to do next."""
     made = out / "dataset"
     dataset, release = Dataset.open(made), out / RELEASE
     manifest = dataset.manifest
@@ -391,7 +392,7 @@ def last_words(out: Path) -> Iterator[str]:
 
 @contextmanager
 def _locked(out: Path) -> Iterator[None]:
-    """Only one build writes into a folder at a time, and only into a build's."""
+    """Lock a build directory, so that only one build writes to it; check that it is a build's."""
     check_local(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: not a folder. Choose another --out")
@@ -405,5 +406,5 @@ def _locked(out: Path) -> Iterator[None]:
         yield
     finally:
         lock.release()
-        # Newer file locks remove their file; it is also what tells a build from other folders.
+        # Newer file locks remove their file; it also distinguishes a build from other directories.
         (out / _LOCK).touch()

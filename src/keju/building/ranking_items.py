@@ -1,4 +1,4 @@
-"""Items that ask about one image and its candidates: retrieval, classification, rejoining."""
+"""Ranking items about one image and its candidates: retrieval, classification, rejoining."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from keju.items import ImageRef, Item
 
 
 def item_per_query(pattern: Item, queries: Sequence[str] = ()) -> Iterator[Item]:
-    """One item for each query of the pattern's task, or for those named; the query ends its id."""
+    """One item for each query of the pattern's task, or for the given ones.
+
+    The query ends its id.
+    """
     for query in queries or tuple(query.name for query in task(pattern.task).queries):
         yield structs.replace(pattern, id=f"{pattern.id}-{query.casefold()}", query=query)
 
@@ -27,9 +30,9 @@ def ranking_items(
     """All queries of a task about one image and its candidates.
 
     Args:
-        name: what the ids begin with.
+        name: prefix of the ids.
         task_id: a task that ranks candidates.
-        images: the image asked about, and its candidates in order.
+        images: the query image, and its candidates in order.
         relevant: the right candidates, counted from 1.
         group: the unit of independence.
         metadata: of every item.

@@ -1,4 +1,4 @@
-"""A recipe: sources that are joined, and the steps that are done to them, as one TOML file."""
+"""Recipes: the sources and steps of a build in one TOML file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keju.files import read_toml
 
 
 class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A recipe as it is written."""
+    """A recipe as it is written in TOML."""
 
     name: Annotated[str, Meta(min_length=1)]
     version: str = "1"
@@ -34,7 +34,7 @@ class _Page(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class PlannedSource(NamedTuple):
-    """A source: its place in the recipe from 1, its form, and what it was told."""
+    """A source: its position in the recipe from 1, its form, and its settings."""
 
     number: int
     form: SourceForm[Any]
@@ -42,12 +42,12 @@ class PlannedSource(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Its folder in the build."""
+        """Its directory in the build."""
         return f"{self.number:02}-{self.form.name}"
 
 
 class PlannedStep(NamedTuple):
-    """A step: its place in the recipe from 1, what it does, and what it was told."""
+    """A step: its position in the recipe from 1, its kind, and its settings."""
 
     number: int
     step: Step[Any]
@@ -55,12 +55,12 @@ class PlannedStep(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Its folder in the build."""
+        """Its directory in the build."""
         return f"{self.number:02}-{self.step.name}"
 
 
 class Recipe(NamedTuple):
-    """A recipe, read and checked; `head` is what its datasets are called."""
+    """A recipe, read and checked; `head` has the names of its datasets."""
 
     file: Path
     head: Head
@@ -72,17 +72,17 @@ class Recipe(NamedTuple):
 def read_recipe(file: Path, out: Path | None = None) -> Recipe:
     """Read a recipe and check all of it before anything is done.
 
-    Paths in it are meant from the recipe's folder.
+    Relative paths in it start from the recipe's directory.
 
     Args:
         file: the recipe.
-        out: the build's folder, whose records name the plug-ins of steps and sources that do not
-            exist here; by default a folder of the recipe's name.
+        out: the build directory, whose records name the plug-ins of steps and sources that do not
+            exist here; by default a directory with the recipe's name.
 
     Raises:
         DataError: there is no such file, or it is not TOML.
-        FaultsError: unknown forms, steps or keys, values of the wrong type, missing paths: all
-            of them.
+        FaultsError: unknown forms, steps or keys, values of the wrong type, missing paths: all of
+            them.
     """
     raw = read_toml(file, dict[str, Any])
     faults: list[str] = []
@@ -119,7 +119,7 @@ def read_recipe(file: Path, out: Path | None = None) -> Recipe:
 
 @contextmanager
 def _with_plugin(made: Path, name: object) -> Iterator[None]:
-    """Add to an error about an unknown name the plug-in that an earlier build had it from."""
+    """Add to an error about an unknown name the plug-in that provided it in an earlier build."""
     try:
         yield
     except UsageError as error:

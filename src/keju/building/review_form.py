@@ -1,6 +1,6 @@
-"""The form of a review: scales on which a person marks an item, as data for every reviewing tool.
+"""Review form: scales on which a person marks an item, as data for every reviewing tool.
 
-A verdict keeps the marks by the scale's name; review pages show the questions.
+A verdict stores the marks by the scale's name; review pages show the questions.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from keju.errors import UsageError
 from keju.files import read_toml
 
 MARK = "mark-"
-"""What the names of a form's controls begin with."""
+"""Prefix of the names of a form's controls."""
 
 OTHER_FORM = "Give the form that it was marked by, as scales"
-"""How to mend marks that a form does not know."""
+"""Hint for marks that a form does not contain."""
 
 
 class EarlierWording(Struct, frozen=True, forbid_unknown_fields=True):
@@ -34,10 +34,10 @@ class EarlierWording(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Scale(Struct, frozen=True, forbid_unknown_fields=True):
-    """One dimension: its name, what it asks in English and Chinese, and what each mark means.
+    """One scale: its name, its question in English and Chinese, and the meaning of each mark.
 
     `marks` are the words for 1, 2, 3 …; `marks_zh` the same in Chinese, or nothing. `earlier` are
-    wordings that are read but not written any more.
+    wordings that are still read but not written any more.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def key(self) -> str:
-        """The name that controls of pages and tools bear: ``mark-to-the-point``."""
+        """The name of its controls in pages and tools: ``mark-to-the-point``."""
         return MARK + re.sub(r"\W+", "-", self.name)
 
     def words(self, language: str = "en") -> tuple[str, ...]:
-        """What 1, 2, 3 … mean, in Chinese if that is asked for and there."""
+        """The meanings of 1, 2, 3 …, in Chinese if requested and available."""
         return self.marks_zh if language == "zh" and self.marks_zh else self.marks
 
     def said(self, mark: int) -> str:
@@ -62,7 +62,7 @@ class Scale(Struct, frozen=True, forbid_unknown_fields=True):
         return f"{mark} {self.marks[mark - 1]}"
 
     def mark_of(self, text: str) -> int | None:
-        """The mark that somebody wrote as number, as words, or as both; None for anything else."""
+        """The mark that was written as number, as words, or as both; None for anything else."""
         plain = unicodedata.normalize("NFKC", text).strip().casefold()
         for words in (self.marks_zh, self.marks, *(each.marks_zh for each in self.earlier)):
             for mark, word in enumerate(words, start=1):
@@ -79,7 +79,7 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
     scale: tuple[Scale, ...]
 
     def fault(self, marks: Mapping[str, int]) -> str:
-        """What is wrong with marks by this form, or an empty string. None need be given."""
+        """What is wrong with marks by this form, or an empty string. No mark is required."""
         known = {scale.name: scale for scale in self.scale}
         for name, mark in marks.items():
             if name not in known:
@@ -90,12 +90,12 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def review_form(path: Path | None = None) -> ReviewForm:
-    """The user's form, or keju's own: three dimensions, as MCS-Bench reviewed (our reading).
+    """The user's form, or keju's own: three scales, as MCS-Bench reviewed (our reading).
 
     Raises:
         DataError: the file cannot be read as a form.
-        UsageError: two scales have one name, or the words of a scale do not tell two marks or more
-            apart.
+        UsageError: two scales have one name, or the words of a scale do not distinguish at least
+            two marks.
     """
     if path is None:
         return _own()

@@ -1,4 +1,4 @@
-"""Running one step into a folder: done once, gone on with after a kill, never half believed."""
+"""Run one step in a directory: once, resumable, and complete or not at all."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from keju.items import Record
 from keju.registry import Plugin
 
 RECORD = "step.json"
-"""Beside a step's dataset.json: what was done, and the fingerprint by which it is known again."""
+"""The file beside a step's dataset.json: what was done, and the fingerprint that identifies it."""
 
 
 class Head(Record, frozen=True, kw_only=True):
-    """What the datasets of a build are called; what is empty is taken over from the input."""
+    """The names of the datasets of a build; an empty value is copied from the input."""
 
     name: str = ""
     version: str = ""
@@ -36,10 +36,10 @@ class Head(Record, frozen=True, kw_only=True):
 
 
 class StepRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """What step.json says.
+    """The content of step.json.
 
-    `fingerprint` is over the step and its version, its settings with what lies at their paths, the
-    seed, the head, the hash of the dataset that was given, and `plugins`, which provided the step.
+    `fingerprint` covers the step and its version, its settings with the content of their paths, the
+    seed, the head, the hash of the input dataset, and `plugins`, which provided the step.
     """
 
     step: str
@@ -53,7 +53,7 @@ class StepRecord(Record, frozen=True, kw_only=True, omit_defaults=False):
 
 
 class Done(NamedTuple):
-    """A finished step: its record and its dataset's manifest; `anew` unless it stood already."""
+    """A finished step: its record and its dataset's manifest; `anew` unless it existed already."""
 
     record: StepRecord
     manifest: DatasetManifest
@@ -61,7 +61,7 @@ class Done(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A step with all that decides its outcome."""
+    """A step with everything that determines its result."""
 
     step: Step[Any]
     settings: Struct
@@ -71,7 +71,7 @@ class Work(NamedTuple):
 
     @property
     def fingerprint(self) -> str:
-        """By which the outcome is known again."""
+        """The hash that identifies the result."""
         return fingerprint(
             self.step.name,
             self.step.version,
@@ -90,10 +90,10 @@ class Work(NamedTuple):
 
 
 def finished(out: Path, mark: str) -> Done | None:
-    """The finished step of that fingerprint in a folder; None where it is another, or none.
+    """The finished step with that fingerprint in a directory; None where it is another, or none.
 
     Raises:
-        DataError: its record or its dataset.json is damaged, or files of it are gone.
+        DataError: its record or its dataset.json is damaged, or files are missing.
     """
     if not (out / "dataset.json").is_file() or not (out / RECORD).is_file():
         return None
@@ -113,7 +113,7 @@ def finished(out: Path, mark: str) -> Done | None:
 
 
 def _has_images(given: Dataset) -> bool:
-    """Whether as many images lie there as there should; their bytes are not read."""
+    """Whether the directory has as many images as recorded; their bytes are not read."""
     if given.packed or not given.manifest.images:
         return True
     folder = given.path / "images"
@@ -121,19 +121,20 @@ def _has_images(given: Dataset) -> bool:
 
 
 def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
-    """Run a step into a folder, unless it stands there already.
+    """Run a step in a directory, unless its result exists already.
 
-    Tables come first, then step.json, then dataset.json, so that a folder with dataset.json is
-    done. What a kill left is gone on with if it is of the same fingerprint, else done anew.
+    Tables are written first, then step.json, then dataset.json, so that a directory with
+    dataset.json is complete. The rest of an interrupted run is resumed if it has the same
+    fingerprint, else built again.
 
     Args:
-        work: what is to be done.
-        out: the dataset's folder; new, empty, or left by an earlier run of this step.
-        engine: what rows are worked on with.
+        work: the step.
+        out: the dataset's directory; new, empty, or left by an earlier run of this step.
+        engine: processes rows.
 
     Raises:
-        UsageError: the folder holds something else, a path that settings name is not there.
-        DataError: the step cannot do it.
+        UsageError: the directory contains something else, or a path of the settings does not exist.
+        DataError: the step fails.
     """
     mark = work.fingerprint
     if done := finished(out, mark):
@@ -174,7 +175,7 @@ def run_step(work: Work, out: Path, *, engine: Engine) -> Done:
 
 
 def shown(settings: Struct) -> dict[str, Any]:
-    """Settings as JSON says them; paths as they were given."""
+    """Settings as JSON values; paths as they were given."""
 
     def plain(value: object) -> object:
         if isinstance(value, Path):
@@ -189,7 +190,7 @@ def shown(settings: Struct) -> dict[str, Any]:
 
 
 def _take_scratch(out: Path, mark: str) -> None:
-    """Keep an earlier run's scratch only if it is this step's, and forget its half-made tables."""
+    """Keep an earlier run's scratch only if it is this step's, and remove its incomplete tables."""
     scratch = out / SCRATCH
     of = scratch / "fingerprint"
     if not of.is_file() or of.read_text("utf-8") != mark:

@@ -1,4 +1,4 @@
-"""Step ``select``: some of the items, by task, group or split, or the first of each task."""
+"""Step ``select``: keep some of the items, by task, group or split, or the first of each task."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keju.items import Item
 
 
 class SelectSettings(Settings, frozen=True):
-    """Which items stay; what is not said does not choose."""
+    """Which items are kept; an empty setting does not restrict them."""
 
     tasks: Annotated[tuple[str, ...], Meta(description="Only items of these tasks.")] = ()
     groups: Annotated[tuple[str, ...], Meta(description="Only these groups (books …).")] = ()
@@ -30,7 +30,7 @@ class LeftOut(Struct, frozen=True):
 
 
 def select(bench: Bench, settings: SelectSettings) -> None:
-    """Keep the items that are wanted, and list the others.
+    """Keep the selected items, and list the others.
 
     Raises:
         UsageError: a task or group that no item has.

@@ -1,4 +1,4 @@
-"""What a recipe's table or a command's options say, as settings; wrong ones in one line."""
+"""Settings from a recipe's table or a command's options, with all errors collected."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _WORDS = {
     "object": "a table",
     "Path": "a path",
 }
-"""How the parser's types are called in a recipe."""
+"""The names of the parser's types in a recipe."""
 
 
 class FaultsError(UsageError):
-    """Everything that is wrong with a recipe or a table of settings, a line each."""
+    """All errors in a recipe or a table of settings, one per line."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         super().__init__("")
@@ -45,7 +45,7 @@ class FaultsError(UsageError):
 
 @contextmanager
 def gathering(faults: list[str], place: str = "") -> Iterator[None]:
-    """Note what is wrong inside, each fault with its place, and go on after it."""
+    """Collect errors raised inside, each with its place, and continue after it."""
     try:
         yield
     except FaultsError as error:
@@ -62,19 +62,19 @@ def settings_from(
     base: Path | None = None,
     spelled: bool = False,
 ) -> S:
-    """A table of names and values as settings.
+    """Convert a table of names and values to settings.
 
-    Keys may be spelled with hyphens. Paths are taken from `base` where they are not absolute.
+    Keys may be spelled with hyphens. Relative paths start from `base`.
 
     Args:
-        table: what is given.
-        shape: what it must be.
-        place: what errors begin with, e.g. ``recipe.toml: step 2 (dedup-images)``.
-        base: the folder that paths are meant from.
-        spelled: text stands for numbers too, as options of a command give it.
+        table: the values.
+        shape: the type of the settings.
+        place: the prefix of errors, e.g. ``recipe.toml: step 2 (dedup-images)``.
+        base: the directory of relative paths.
+        spelled: numbers may be given as text, as options of a command are.
 
     Raises:
-        FaultsError: unknown keys, values of the wrong type, keys that are missing: all of them.
+        FaultsError: unknown keys, values of the wrong type, missing keys: all of them.
     """
     known = {each.name: each for each in msgspec.structs.fields(shape)}
     given = {key.replace("-", "_"): value for key, value in table.items()}
@@ -88,7 +88,7 @@ def settings_from(
             with gathering(addresses):
                 check_local(value)
             return Path(value) if base is None else base / value
-        # Said as msgspec says it, so that one place puts both into words.
+        # In msgspec's wording, so that one place rewrites both.
         raise TypeError(f"Expected `{kind.__name__}`, got `{type(value).__name__}`")
 
     found: dict[str, object] = {}
@@ -109,12 +109,12 @@ def settings_from(
         raise FaultsError(faults)
     try:
         return shape(**found)
-    except ValueError as error:  # what the settings themselves refuse
+    except ValueError as error:  # raised by the settings themselves
         raise FaultsError([f"{place}: {error}"]) from None
 
 
 def _in_words(said: str, kind: object) -> str:
-    """What is wrong with a value, without the parser's spelling of places and types."""
+    """The error of a value, without the parser's notation of places and types."""
     at = _AT.search(said)
     what = said[: at.start()] if at else said
     where = at["key"].replace("[...]", "") if at else ""
@@ -131,7 +131,7 @@ def _worded(kinds: str) -> str:
 
 
 def _allowed(kind: object) -> list[object]:
-    """The values that a type names one by one, at whatever depth."""
+    """The values that a type lists literally, at any depth."""
     if get_origin(kind) is Literal:
         return list(get_args(kind))
     return [value for part in get_args(kind) for value in _allowed(part)]
@@ -143,13 +143,13 @@ def _said_of(field: msgspec.structs.FieldInfo) -> str:
 
 
 def description(kind: object) -> str:
-    """What a setting's annotation says of it, on one line; empty where it says nothing."""
+    """The description in a setting's annotation, on one line; empty where it has none."""
     metas = [part for part in getattr(kind, "__metadata__", ()) if isinstance(part, msgspec.Meta)]
     return " ".join(meta.description for meta in metas if meta.description)
 
 
 def paths_in(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:
-    """The paths that settings name, each with its key."""
+    """The paths in settings, each with its key."""
     for each in msgspec.structs.fields(settings):
         value = getattr(settings, each.name)
         for path in value if isinstance(value, tuple | list) else (value,):
@@ -158,10 +158,10 @@ def paths_in(settings: msgspec.Struct) -> Iterator[tuple[str, Path]]:
 
 
 def check_paths(settings: msgspec.Struct, place: str) -> None:
-    """Refuse settings that name what is not there.
+    """Check that the paths in settings exist.
 
     Raises:
-        FaultsError: a path leads to nothing, or is none that a disk could have.
+        FaultsError: a path does not exist, or is not a valid path.
     """
     faults = []
     for key, path in paths_in(settings):
@@ -176,10 +176,10 @@ def check_paths(settings: msgspec.Struct, place: str) -> None:
 
 
 def fingerprint(*parts: object) -> str:
-    """SHA-256 of anything that JSON, settings and paths can say.
+    """SHA-256 of anything that consists of JSON values, settings and paths.
 
-    A path counts by what lies there: a file by its bytes, a folder by the names, sizes and times
-    of its files.
+    A path counts by its content: a file by its bytes, a directory by the names, sizes and times of
+    its files.
     """
     return hashlib.sha256(json.dumps(parts, default=_plain, sort_keys=True).encode()).hexdigest()
 

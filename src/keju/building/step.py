@@ -1,7 +1,7 @@
-"""What a step of a build is: one declaration, from which a recipe's table and a command are read.
+"""`Step` and `Settings`: the declaration of a build step, for recipes and commands.
 
-A step takes a finished dataset and writes another. It never changes what it was given, and what it
-leaves out or joins it writes down in a table beside the items, so that nothing is dropped silently.
+A step reads a finished dataset and writes another. It never changes its input, and it lists what it
+drops or joins in a table beside the items, so that nothing is dropped silently.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a step can be told; each field is a key of a recipe's table and an option of a command.
+    """The settings of a step; each field is a key of a recipe's table and an option of a command.
 
     Fields are declared ``Annotated[int, Meta(description="…", ge=1)]`` with a default wherever one
     is sensible; the description is the option's help.
@@ -32,13 +32,13 @@ class Step(Generic[S]):
     """A kind of step.
 
     Attributes:
-        name: how recipes (``do = "…"``) and commands (``keju build …``) spell it.
+        name: its name in recipes (``do = "…"``) and commands (``keju build …``).
         summary: one sentence for ``--help``.
-        settings: what it can be told.
-        run: does it: reads ``bench.given``, writes with ``bench.keep``, ``bench.writer`` and
+        settings: the type of its settings.
+        run: the function: reads ``bench.given``, writes with ``bench.keep``, ``bench.writer`` and
             ``bench.table``.
         version: raised whenever the same settings would give other items, so that builds made
-            before do not pass for finished.
+            before do not count as finished.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The steps that recipes and ``keju build`` can name."""
+"""The registry of steps for recipes and ``keju build``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package keju-synthetic provides, for the error where it is not installed."""
+"""The names that the package keju-synthetic provides, for the error where it is not installed."""
 
 from __future__ import annotations
 

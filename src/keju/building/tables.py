@@ -1,4 +1,4 @@
-"""The tables beside a build's datasets: what was dropped for what, refused, made anew."""
+"""The tables beside a build's datasets: dropped items with reasons, rejected files, changes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from keju.files import cell_text, write_atomic
 def write_table(
     folder: Path, name: str, rows: Sequence[Struct], shape: type[Struct] | None = None
 ) -> None:
-    """Write rows as FOLDER/NAME.parquet, exact, and .csv, for spreadsheets.
+    """Write rows as FOLDER/NAME.parquet (exact) and .csv (for spreadsheets).
 
-    Lists stand in the CSV as JSON; a text that a spreadsheet would take for a formula gets an
-    apostrophe before it.
+    Lists are JSON in the CSV; a text that a spreadsheet would read as a formula gets an apostrophe
+    before it.
 
     Args:
-        folder: of the tables; it is made.
+        folder: of the tables; it is created.
         name: of the table.
         rows: flat records, all of one type.
-        shape: that type; without it, of no rows no table is written.
+        shape: that type; without it, no table is written if there are no rows.
     """
     import polars as pl  # noqa: PLC0415 - heavy
 
@@ -51,5 +51,5 @@ def write_table(
     )
     texts = pl.col(pl.String)
     as_text = as_text.with_columns(texts.map_elements(cell_text, return_dtype=pl.String))
-    # The mark at its head tells spreadsheets that the file is UTF-8.
+    # The byte order mark tells spreadsheets that the file is UTF-8.
     write_atomic(folder / f"{name}.csv", as_text.write_csv(include_bom=True))

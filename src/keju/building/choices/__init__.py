@@ -1,1 +1,1 @@
-"""Multiple-choice questions made of short answers, and the ways in which options give them away."""
+"""Multiple-choice questions: make options from short answers, and check options for leaks."""

@@ -1,4 +1,4 @@
-"""A guesser that sees options and never a picture: what it earns above chance has leaked."""
+"""Blind guesser: predict answers from options alone, to measure how much the options leak."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ def blind_hits(
     places: Sequence[int],
     groups: Sequence[str],
 ) -> list[bool]:
-    """Whether each question is guessed right by a classifier that was fitted without its group.
+    """Whether each question is guessed correctly by a classifier that was fitted without its group.
 
-    A conditional logit over the options of a question: length, being longest or shortest, the
-    letter, how often the option was the answer among the times it was shown in the training folds,
+    A conditional logit over the options of a question. Features: length, being longest or shortest,
+    the letter, how often the option was the answer among its occurrences in the training folds,
     characters shared with the question and with the other options, and being alone in its script.
 
     Args:
         asked: the questions' texts.
         options: their options.
-        places: of the answers among them.
+        places: the positions of the answers among them.
         groups: questions of one group are never on both sides.
     """
     shapes = [_shape(*each) for each in zip(asked, options, strict=True)]
@@ -58,7 +58,7 @@ def blind_hits(
 
 
 class _Known(NamedTuple):
-    """How often each option was shown, by its share of a question, and was the answer."""
+    """How often each option occurred, weighted by its share of a question, and was the answer."""
 
     shown: Counter[str]
     answers: Counter[str]
@@ -81,7 +81,7 @@ def _folds(groups: Sequence[str]) -> NDArray[np.int64]:
 
 
 def _shape(asked: str, options: tuple[str, ...]) -> Floats:
-    """What an option looks like beside the others [options, features]."""
+    """Features of each option relative to the other options [options, features]."""
     lengths = np.array([len(option) for option in options], float)
     chars = [set(plain(option)) for option in options]
     question = set(plain(asked))
@@ -110,10 +110,10 @@ def _script(text: str) -> str:
 
 
 def _with_rate(shape: Floats, known: _Known, options: tuple[str, ...], place: int | None) -> Floats:
-    """The features with how often each option was the answer elsewhere.
+    """The features, with the rate at which each option was the answer elsewhere.
 
-    A question of the training folds is left out of the counts (`place` is its answer): else the
-    guesser would learn from its own answers that the rate tells all.
+    A question of the training folds is excluded from its own counts (`place` is its answer):
+    otherwise the guesser would learn from its own answers that the rate determines the answer.
     """
     own = 0 if place is None else 1
     rates = []
@@ -126,7 +126,7 @@ def _with_rate(shape: Floats, known: _Known, options: tuple[str, ...], place: in
 
 
 def _stacked(rows: Sequence[Floats]) -> Floats:
-    """Questions as one table [questions, options, features]; NaN where there are fewer options."""
+    """Questions as one array [questions, options, features]; NaN where there are fewer options."""
     widest = max(len(row) for row in rows)
     out = np.full((len(rows), widest, rows[0].shape[1]), np.nan)
     for at, row in enumerate(rows):
@@ -142,19 +142,20 @@ def _scores(table: Floats, weights: Floats) -> Floats:
 def _fitted(table: Floats, places: NDArray[np.int64]) -> Floats:
     """Weights by maximum likelihood with a ridge.
 
-    The last, that of the rate, is not below zero: in a set that is balanced exactly, what was
-    seldom the answer elsewhere is due here, and a guesser who counts cards would win by it. Nobody
-    who answers a question knows the answers to the others.
+    The last weight, that of the rate, is not below zero: in an exactly balanced set, an option that
+    was seldom the answer elsewhere is more likely to be the answer here, and a guesser that counts
+    answers would profit from it. A person who answers a question does not know the answers to the
+    others.
     """
     weights = _maximum(table, places)
     if weights[-1] < 0:
-        # The likelihood is concave, so the best of the weights allowed lies on the border.
+        # The likelihood is concave, so the best permitted weights are on the boundary.
         weights = np.append(_maximum(table[:, :, :-1], places), 0.0)
     return weights
 
 
 def _maximum(table: Floats, places: NDArray[np.int64]) -> Floats:
-    """Where the likelihood is highest, by Newton's steps, each halved until it helps."""
+    """Maximise the likelihood by Newton steps, each halved until it improves."""
     filled = np.nan_to_num(table)
     right = filled[np.arange(len(table)), places]
     weights = np.zeros(table.shape[2])

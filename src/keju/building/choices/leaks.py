@@ -1,4 +1,4 @@
-"""Whether options give the answer away: by length, letter, frequency, or to a blind guesser."""
+"""Leak checks of options: by length, letter, frequency, and by a blind guesser."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from keju.items import Item
 from keju.statistics import group_bootstrap, holm
 
 LEVEL = 0.01
-"""Family-wise error of one task's checks (Holm): a clean set fails one time in a hundred."""
+"""Family-wise error of one task's checks (Holm): a set without leaks fails one time in a hundred.
+"""
 
 FEWEST = 20
-"""Questions below which a check says nothing."""
+"""The minimum number of questions of a check."""
 
 _DRAWS = 2000
 _SHOWN = 3
@@ -31,7 +32,7 @@ _SEED = 45
 
 
 class Question(NamedTuple):
-    """A multiple-choice question, as the checks see it: never its picture."""
+    """A multiple-choice question as the checks see it, without its images."""
 
     id: str
     group: str
@@ -44,9 +45,9 @@ class LeakCheck(Struct, frozen=True):
     """One check of one task.
 
     `seen` is the share (of `position` and `frequency`: the statistic) that was found in
-    `questions`, `expected` what chance gives, `low` and `high` its 95 % interval where it is a
-    share (else NaN), `p` how often chance gives as much, `adjusted` the same for all checks of the
-    task (Holm). `verdict` is ``leak``, ``clean`` or ``too few``.
+    `questions`, `expected` the value by chance, `low` and `high` its 95 % interval where it is a
+    share (else NaN), `p` the probability of such a value by chance, `adjusted` the same for all
+    checks of the task (Holm). `verdict` is ``leak``, ``clean`` or ``too few``.
     """
 
     task: str
@@ -63,7 +64,7 @@ class LeakCheck(Struct, frozen=True):
 
 
 class OptionUse(Struct, frozen=True):
-    """How often a text is the answer and how often a wrong option, in one task."""
+    """How often a text is the answer and how often a wrong option in one task."""
 
     task: str
     option: str
@@ -82,7 +83,10 @@ class _Found(NamedTuple):
 
 
 def questions_of(items: Iterable[Item]) -> dict[str, list[Question]]:
-    """The questions with one letter as their answer, by benchmark and task; never references."""
+    """The questions with one letter as their answer, by benchmark and task.
+
+    Without the reference split.
+    """
     found: defaultdict[str, list[Question]] = defaultdict(list)
     for item in items:
         if item.split == "reference":
@@ -115,7 +119,7 @@ def check_choices(items: Iterable[Item]) -> list[LeakCheck]:
 
 
 def option_uses(items: Iterable[Item]) -> list[OptionUse]:
-    """Every option's use, the most frequent first."""
+    """The use of every option, the most frequent first."""
     rows = []
     for task, questions in questions_of(items).items():
         shown = Counter(option for question in questions for option in question.options)
@@ -159,7 +163,7 @@ def _shortest(questions: Sequence[Question]) -> _Found:
 def _extreme(
     questions: Sequence[Question], end: Callable[[Iterable[int]], int], note: str
 ) -> _Found:
-    """How often the one option of extreme length is the answer; exact binomial."""
+    """How often the one option of extreme length is the answer; exact binomial test."""
     hits, chances, groups = [], [], []
     for question in questions:
         lengths = [len(option) for option in question.options]
@@ -171,7 +175,7 @@ def _extreme(
 
 
 def _blind(questions: Sequence[Question]) -> _Found:
-    """How often a classifier that never saw a question's group guesses it from its options."""
+    """How often a classifier fitted without a question's group guesses it from its options."""
     if len(questions) < FEWEST:
         return _Found(len(questions))
     hits = blind_hits(
@@ -197,7 +201,10 @@ def _share(
 
 
 def _upper_tail(hits: int, chances: Sequence[float]) -> float:
-    """How often independent chances give as many hits or more: exact, be they unlike."""
+    """Probability of as many hits or more from independent chances.
+
+    Exact, also for unequal ones.
+    """
     from scipy.stats import binom  # noqa: PLC0415 - a second to import
 
     counts = np.ones(1)
@@ -207,7 +214,7 @@ def _upper_tail(hits: int, chances: Sequence[float]) -> float:
 
 
 def _position(questions: Sequence[Question]) -> _Found:
-    """Chi-square of the answers' letters; its distribution by drawing letters anew."""
+    """Chi-square of the answers' letters; its distribution by drawing letters at random."""
     sizes = Counter(len(question.options) for question in questions)
     most = max(sizes)
     expected = np.zeros(most)
@@ -223,7 +230,7 @@ def _position(questions: Sequence[Question]) -> _Found:
 
 
 def _frequency(questions: Sequence[Question]) -> _Found:
-    """Chi-square of how often each option is the answer, of those shown three times or more."""
+    """Chi-square of how often each option is the answer, for options shown at least three times."""
     shown = Counter(plain(option) for question in questions for option in question.options)
     number = {text: at for at, text in enumerate(sorted(shown)) if shown[text] >= _SHOWN}
     number = {text: at for at, text in enumerate(number)}

@@ -1,9 +1,9 @@
-"""Options for a question, out of the answers to others of its kind (MCS-Bench M1).
+"""Options for a question, taken from the answers to other questions of its kind (MCS-Bench M1).
 
-Guessing blind must pay no more than chance, so nothing about an option may depend on its being the
-answer: every answer of a pool is shown as a wrong option as many times more than as the right one
-as there are wrong options to a right one, neighbours in length and script stand together, and each
-letter is the answer equally often.
+Blind guessing must not score above chance, so nothing about an option may depend on its being the
+answer: every answer of a pool is a wrong option as many times more often than the right one as
+there are wrong options per right one, options have similar length and script, and each letter is
+the answer equally often.
 """
 
 from __future__ import annotations
@@ -25,20 +25,21 @@ from keju.text.han import is_han
 from keju.text.scripts import in_script
 
 _NEAR_LENGTH = 0.34
-"""Share of the longer by which two lengths may differ; one character is always near."""
+"""The largest difference of two similar lengths, as a share of the longer; one character is always
+permitted."""
 
 _STEPS = 20_000
-"""Answers, and sets of options, looked at for one question before it is given up."""
+"""The number of answers, and of sets of options, tried for one question before it is dropped."""
 
 _SCRIPTS = ("Hans", "Han", "Hant", "digits", "Latin", "marks")
 _HAN = frozenset({"Hans", "Han", "Hant"})
 
 
 class Asked(NamedTuple):
-    """A question that waits for options.
+    """A question without options.
 
-    `pool` names the kind of its answer, whose other answers may stand beside it; `also` are other
-    right answers to it, which may not.
+    `pool` names the kind of its answer; other answers of the pool may become its options. `also`
+    are other right answers to it, which may not.
     """
 
     id: str
@@ -48,30 +49,29 @@ class Asked(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """Options in order, and the place of the answer among them."""
+    """Options in order, and the position of the answer among them."""
 
     options: tuple[str, ...]
     place: int
 
 
 class Made(NamedTuple):
-    """Choices by the questions' ids, and why there are none for the others."""
+    """Choices by the questions' ids, and the reasons why the others have none."""
 
     choices: dict[str, Choice]
     reasons: dict[str, str]
 
 
 def make_choices(asked: Sequence[Asked], options: int, rng: np.random.Generator) -> Made:
-    """Options for each question, answers spread evenly over the letters.
+    """Options for each question, with the answers spread evenly over the letters.
 
-    No option contains another, nor is a variant, traditional or simplified form of another, nor
-    another right answer. Each letter is the answer of as many questions as any other, or of one
-    more.
+    No option contains another, is a variant, traditional or simplified form of another, or another
+    right answer. Each letter is the answer of as many questions as any other, or of one more.
 
     Args:
         asked: questions, each with an id of its own.
-        options: on offer for each, the answer among them; 2 or more.
-        rng: decides; the same questions and the same state give the same choices.
+        options: the number of options of each, including the answer; 2 or more.
+        rng: the same questions and the same state give the same choices.
     """
     pools: defaultdict[str, list[Asked]] = defaultdict(list)
     for each in asked:
@@ -98,19 +98,19 @@ def make_choices(asked: Sequence[Asked], options: int, rng: np.random.Generator)
 
 
 def spread(questions: int, options: int, rng: np.random.Generator) -> list[int]:
-    """A place for each question's answer: each equally often or once more, in random order."""
+    """A position for each question's answer: each equally often or once more, in random order."""
     first = rng.permutation(options)
     return [int(first[at % options]) for at in rng.permutation(questions)]
 
 
 @lru_cache(maxsize=100_000)
 def plain(text: str) -> str:
-    """A text without marks and white space, its variant and traditional characters folded."""
+    """A text without punctuation and white space, in simplified characters without variants."""
     return folded(text, simplify=True)
 
 
 def clash(one: str, other: str) -> bool:
-    """Whether two options cannot stand together: one says what the other says, or contains it."""
+    """Whether two options exclude each other: they mean the same, or one contains the other."""
     first, second = plain(one), plain(other)
     return first in second or second in first
 
@@ -127,12 +127,12 @@ def _distractors(
     for at in rng.permutation(len(pool)):
         each = pool[at]
         right = {plain(text) for text in (each.answer, *each.also)}
-        # What says nothing is part of every other answer.
+        # An empty text is part of every other answer.
         yield each, None if "" in right else shelf.take(each.answer, right, wanted)
 
 
 class _Shelf:
-    """The different answers of a pool, by script and length, and what each is owed."""
+    """The different answers of a pool, by script and length, each with its remaining quota."""
 
     def __init__(self, pool: Sequence[Asked], wanted: int, rng: np.random.Generator) -> None:
         forms: dict[str, str] = {}
@@ -148,7 +148,7 @@ class _Shelf:
         self._weights = Weights(map(_need, self._owed))
 
     def take(self, answer: str, right: Set[str], wanted: int) -> list[str] | None:
-        """As many answers that do not clash: neighbours first, then by what each is owed."""
+        """As many answers that do not clash: similar ones first, then by their remaining quota."""
         drawn: list[int] = []
         found = self._chosen(self._drawn(answer, drawn), right, wanted)
         for at in found or ():
@@ -179,7 +179,7 @@ class _Shelf:
         return search(0, [])
 
     def _drawn(self, answer: str, drawn: list[int]) -> Iterator[int]:
-        """Places drawn by weight, none twice: neighbours, then the same script, then the rest."""
+        """Positions drawn by weight: similar answers, then the same script, then others."""
         for stretches in self._stretches(answer):
             while len(drawn) < _STEPS:
                 lots = [range(*map(self._weights.before, ends)) for ends in stretches]
@@ -192,7 +192,7 @@ class _Shelf:
                 yield at
 
     def _stretches(self, answer: str) -> Iterator[list[tuple[int, int]]]:
-        """Ever wider stretches of the shelf about an answer."""
+        """Ranges of answers around one: similar length, then the same script, then all."""
         script, length = _place(answer)
         kin = [other for other in range(len(_SCRIPTS)) if _akin(script, other)]
         least = ceil(length - max(1, _NEAR_LENGTH * length))
@@ -206,7 +206,7 @@ class _Shelf:
 
 
 def _nth(ranges: Iterable[range], number: int) -> int:
-    """A number of several ranges, counted through them; there is one."""
+    """The nth number of several ranges, counted through them; it must exist."""
     for each in ranges:
         if number < len(each):
             return each[number]
@@ -219,7 +219,7 @@ def _clashes(value: str, others: Iterable[str]) -> bool:
 
 
 def _need(owed: int) -> int:
-    """The weight of a value: the square of what it is owed, in hundredths; never none."""
+    """The weight of an answer: the square of its remaining quota in hundredths; at least 1."""
     return 100 * owed * owed if owed > 0 else 1
 
 
@@ -228,14 +228,14 @@ def _place(text: str) -> tuple[int, int]:
 
 
 def _akin(one: int, other: int) -> bool:
-    """Whether two scripts may be one; what is written alike in both is of either."""
+    """Whether two scripts are compatible; a text that is the same in both belongs to either."""
     first, second = _SCRIPTS[one], _SCRIPTS[other]
     return first == second or ("Han" in (first, second) and {first, second} <= _HAN)
 
 
 @lru_cache(maxsize=100_000)
 def _script(text: str) -> str:
-    """What a text is written in; Hant or Hans where it can be but one of them, else Han."""
+    """The script of a text: Hant or Hans where only one is possible, else Han."""
     if any(map(is_han, text)):
         traditional = in_script(text, "simplified") != text
         simplified = in_script(text, "traditional") != text

@@ -1,4 +1,4 @@
-"""Step ``make-choices``: short answers become multiple-choice questions (MCS-Bench M1)."""
+"""Step ``make-choices``: turn short answers into multiple-choice questions (MCS-Bench M1)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from keju.items import Item
 
 
 class MakeChoicesSettings(Settings, frozen=True):
-    """Which items become multiple-choice questions, of which task, and out of what."""
+    """Which items become multiple-choice questions, of which task, and from what."""
 
     to: Annotated[str, Meta(description="Task that they become; it must ask for a letter.")]
     tasks: Annotated[
@@ -45,7 +45,7 @@ class MakeChoicesSettings(Settings, frozen=True):
 
 
 class NotMade(Struct, frozen=True):
-    """An item that became no multiple-choice question and was left out, and why."""
+    """An item that was dropped because no multiple-choice question could be made, and why."""
 
     item: str
     task: str
@@ -54,7 +54,7 @@ class NotMade(Struct, frozen=True):
 
 
 class _Taken(NamedTuple):
-    """An item with its answer and the pool that this belongs to."""
+    """An item with its answer and the pool of the answer."""
 
     item: Item
     answer: str
@@ -62,11 +62,11 @@ class _Taken(NamedTuple):
 
 
 def make_choices_of_items(bench: Bench, settings: MakeChoicesSettings) -> None:
-    """Give options to the items that are taken; others stay as they are.
+    """Give options to the selected items; others stay as they are.
 
     Raises:
-        UsageError: the target asks for no letter, or there is no such task or query.
-        DataError: nothing could be made, or a blank of the target's prompt has nothing to fill it.
+        UsageError: the target does not ask for a letter, or there is no such task or query.
+        DataError: no question could be made, or a placeholder of the target's prompt has no value.
     """
     target = _target(settings)
     taken: dict[str, _Taken] = {}
@@ -113,7 +113,7 @@ STEP = Step(
 
 
 def _target(settings: MakeChoicesSettings) -> Item:
-    """An item without content of the task and query that all shall have."""
+    """An item without content, of the task and query of the new questions."""
     found = task(settings.to)
     item = Item(id="", benchmark=found.benchmark, task=found.id, query=settings.query)
     try:
@@ -147,7 +147,7 @@ def _taken(item: Item, settings: MakeChoicesSettings) -> _Taken | NotMade:
 
 
 def _asked(taken: Sequence[_Taken]) -> list[Asked]:
-    """The questions with all right answers: its own others, and those to the same question."""
+    """Questions with all right answers: their own alternatives, and those to the same question."""
     right: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
     keys = []
     for item, answer, pool in taken:

@@ -1,4 +1,4 @@
-"""Places with weights, of which one is found by weight without looking at the others."""
+"""`Weights`: a Fenwick tree, to sample an index by weight in O(log n)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 class Weights:
-    """Whole numbers in a row; changing one, adding up a stretch and finding one take log steps.
+    """A sequence of integer weights; updates, prefix sums and searches take O(log n).
 
     After Fenwick, "A new data structure for cumulative frequency tables" (1994).
     """
@@ -29,7 +29,7 @@ class Weights:
             at += at & -at
 
     def before(self, at: int) -> int:
-        """The sum of the weights before a place."""
+        """The sum of the weights before an index."""
         total = 0
         while at:
             total += self._sums[at]
@@ -37,7 +37,7 @@ class Weights:
         return total
 
     def find(self, weight: int) -> int:
-        """The place at which the sum of the weights, its own with them, first exceeds a number.
+        """The index at which the cumulative sum, including its own weight, first exceeds a number.
 
         Args:
             weight: 0 or more, and less than the sum of all.

@@ -1,4 +1,4 @@
-"""Controls against recitation: pages on which something stands that their text never had."""
+"""Controls against memorization: pages altered so that they differ from their published text."""
 
 from keju.building.controls.altering import Alphabet, Alteration, altered, look_alikes
 from keju.building.controls.step import STEP

@@ -1,4 +1,4 @@
-"""Altering a page's text at some places, so that it says what its text never said."""
+"""Alterations of a page's text: replace, swap or remove characters at some places."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 from keju.text import is_han, normalise
 
 Alteration = Literal["look-alike", "other", "swapped", "blanked"]
-"""A character that differs by a stroke; one as frequent in the collection; two neighbours in each
-other's place; nothing."""
+"""A character that differs by a stroke; one as frequent in the collection; two neighbours swapped;
+a blank."""
 
 BLANK = "\u3000"
 
 _EDGE = 2
-"""Characters at a line's ends that are left alone: a place is found by what is around it."""
+"""Characters at the ends of a line that are not altered: a place is located by its context."""
 _APART = 8
-"""Distance of two altered places of a line."""
+"""The minimum distance between two altered places of a line."""
 _NEAR = 25
-"""As frequent as another is who stands no further from it in the order of frequency."""
+"""The largest difference of frequency ranks at which two characters count as equally frequent."""
 
 
 class Alphabet:
@@ -39,7 +39,10 @@ class Alphabet:
         self._rank = {sign: place for place, sign in enumerate(self._order)}
 
     def as_frequent(self, sign: str, rng: np.random.Generator) -> str:
-        """Another character about as frequent, no variant or look-alike; empty where none is."""
+        """Another character of similar frequency, not a variant or look-alike.
+
+        Empty if there is none.
+        """
         at = self._rank.get(sign)
         if at is None:
             return ""
@@ -51,7 +54,7 @@ class Alphabet:
 
 @cache
 def look_alikes() -> dict[str, str]:
-    """For each character those that differ from it by a stroke or a part."""
+    """For each character, those that differ from it by a stroke or a component."""
     text = files("keju.building.controls").joinpath("look_alikes.txt").read_text("utf-8")
     found: dict[str, str] = {}
     for group in (line for line in text.splitlines() if not line.startswith("#")):
@@ -62,7 +65,7 @@ def look_alikes() -> dict[str, str]:
 
 
 class _Spot(NamedTuple):
-    """A place in the lines, and what will stand there."""
+    """A place in the lines, and its new text."""
 
     line: int
     start: int
@@ -82,13 +85,13 @@ def altered(
 
     Args:
         lines: a page's lines.
-        kind: how.
-        rng: which characters, and into what.
-        share: how large a part of the characters is altered, at least one if any can be.
+        kind: the kind of alteration.
+        rng: selects the characters and their replacements.
+        share: the share of characters to alter; at least one if any can be altered.
         alphabet: of the collection.
 
     Returns:
-        The lines, and at how many places they are altered; 0 where none could be.
+        The lines, and the number of altered places; 0 where none could be altered.
     """
     spots = [
         spot for at in range(len(lines)) for spot in _spots(lines[at], at, kind, rng, alphabet)
@@ -125,7 +128,7 @@ def _spots(
 
 
 def _chosen(spots: Sequence[_Spot], wanted: int, rng: np.random.Generator) -> list[_Spot]:
-    """Some of the spots, by lot, none too near to another of its line."""
+    """Some of the spots at random, none too close to another of its line."""
     chosen: list[_Spot] = []
     for place in rng.permutation(len(spots)):
         spot = spots[int(place)]

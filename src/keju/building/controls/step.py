@@ -1,4 +1,4 @@
-"""Step ``controls``: beside items, pages on which something stands that their text never had."""
+"""Step ``controls``: add pages whose text was altered, so that it cannot be recited from memory."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Kind = Literal["look-alike", "other", "swapped", "blanked", "wrong-page"]
 
 _ALTERATIONS: tuple[Alteration, ...] = ("look-alike", "other", "swapped", "blanked")
 _ASKED_OF_A_WRONG_PAGE = frozenset({"transcription", "letter", "short"})
-"""Forms of answer of which it is plain whether they are the right one."""
+"""Answer forms with a clear right answer."""
 
 
 class ControlSettings(Settings, frozen=True):
-    """Which controls, and of how many items."""
+    """Which controls, and from how many items."""
 
     kinds: Annotated[
         tuple[Kind, ...],
@@ -47,7 +47,7 @@ class ControlSettings(Settings, frozen=True):
 
 
 class Control(Struct, frozen=True):
-    """A control, what it was made from, and at how many places it was altered."""
+    """A control, its source, and the number of altered places."""
 
     item: str
     control: str
@@ -56,10 +56,10 @@ class Control(Struct, frozen=True):
 
 
 def make_controls(bench: Bench, settings: ControlSettings) -> None:
-    """Keep every item, and add controls after them.
+    """Keep every item, and append controls.
 
     Raises:
-        DataError: no item can be made a control of one of the kinds.
+        DataError: no control of one of the kinds can be made from any item.
     """
     items = bench.items()
     for item in items:
@@ -112,7 +112,7 @@ def _by_lot(items: Sequence[Item], rng: np.random.Generator) -> list[Item]:
 def _altered(
     item: Item, kind: Alteration, rng: np.random.Generator, share: float, alphabet: Alphabet
 ) -> tuple[Item, int] | None:
-    """The item with its text altered, and at how many places; None where it can't be."""
+    """The item with its text altered, and the number of places; None where it cannot be altered."""
     at = _answer_lines(item) if query_of(item).form == "transcription" else None
     if at is None:
         return None
@@ -138,7 +138,10 @@ def _altered(
 
 
 def _answer_lines(item: Item) -> list[int] | None:
-    """Which of its lines an item's answer is made of, in order; None where it isn't."""
+    """The indices of the lines that form an item's answer, in order.
+
+    None where it is not made of lines.
+    """
     wanted = item.answer.split("\n")
     found: list[int] = []
     for place, line in enumerate(item.lines):
@@ -148,7 +151,7 @@ def _answer_lines(item: Item) -> list[int] | None:
 
 
 class _Others:
-    """Items with pictures, of which one of another group of the same task is drawn."""
+    """Items with images, from which one of another group of the same task is drawn."""
 
     def __init__(self, items: Sequence[Item]) -> None:
         self._tasks: defaultdict[str, list[Item]] = defaultdict(list)
@@ -160,14 +163,14 @@ class _Others:
                 shelf.append(item)
 
     def drawn(self, item: Item, rng: np.random.Generator) -> Item | None:
-        """One of them by lot; None where there is none."""
+        """An item drawn at random; None where there is none."""
         shelf, own = self._tasks[item.task], self._groups[item.task, item.group]
         left = len(shelf) - len(own)
         return shelf[outside(int(rng.integers(left)), own)] if left else None
 
 
 def _wrong_page(item: Item, others: _Others, rng: np.random.Generator) -> tuple[Item, int] | None:
-    """The item with the picture of another group's item of its task."""
+    """The item with the image of another group's item of its task."""
     form = query_of(item).form
     if form not in _ASKED_OF_A_WRONG_PAGE or not item.images:
         return None
@@ -176,7 +179,7 @@ def _wrong_page(item: Item, others: _Others, rng: np.random.Generator) -> tuple[
         return None
     shown = replace(_control(item, WRONG_PAGE), images=other.images, lines=other.lines)
     if form == "transcription":
-        # What stands there is the other page's; the question is still this one's.
+        # The text in the image is the other page's; the question stays that of this item.
         shown = replace(
             shown,
             answer=other.answer,

@@ -1,1 +1,1 @@
-"""Finding what stands twice in a dataset: texts, and the pictures that items show."""
+"""Deduplication: find duplicate texts and images in a dataset."""

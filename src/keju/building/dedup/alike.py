@@ -1,7 +1,8 @@
-"""Whether two pictures are one: laid upon each other, and compared tile by tile.
+"""Similarity of two images: register them on each other, and compare them tile by tile.
 
-Pages of one book have the same frame and columns, so that hashes, thumbnails and embeddings call
-them alike. What tells them apart is finer than a layout: in most tiles the strokes differ.
+Pages of one book have the same frame and columns, so that hashes, thumbnails and embeddings
+consider them the same. They differ on a finer scale than the layout: in most tiles the strokes
+differ.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from numpy.typing import NDArray
 from keju.building.dedup.renderings import AREA, Picture, rendering
 
 ALIKE = 0.9
-"""Likeness from which two pictures are one. Measured: pages re-encoded, halved, turned by a degree
-or cropped by 3 % have .99 and more, other pictures .95 (but those below 150 pixels, once halved, as
-little as .2); different pages of one layout have .6 at most, and two bronzes drawn from one model
-with other labels .88."""
+"""Similarity from which two images count as the same. Measured: pages re-encoded, halved, rotated
+by a degree or cropped by 3 % have .99 and more, other images .95 (but those below 150 pixels, once
+halved, as little as .2); different pages of one layout have .6 at most, and two bronzes drawn from
+one model with other labels .88."""
 
 _TILE = 32
 _LEAST_AREA = 128 * 128
 _MOST_SHAPE = 0.2  # difference of the logarithms of the aspects: sides cropped by a tenth
-_STROKES = (1.0, 4.0)  # what is finer is noise, what is coarser is layout
+_STROKES = (1.0, 4.0)  # finer detail is noise, coarser is layout
 _COVERED = 0.9
 _TEXTURED = 0.3
 _FAINT = 1.5
@@ -37,7 +38,7 @@ Affine = NDArray[np.float32]
 
 
 class PicturePair(Struct, frozen=True):
-    """Two pictures in files to be compared, and their sizes in pixels."""
+    """Two image files to compare, and their sizes in pixels."""
 
     one: str
     one_width: int
@@ -48,31 +49,32 @@ class PicturePair(Struct, frozen=True):
 
     @classmethod
     def of(cls, one: Picture, other: Picture) -> PicturePair:
-        """The pair of two pictures."""
+        """The pair of two images."""
         return cls(one.path, one.width, one.height, other.path, other.width, other.height)
 
 
 class Likeness(Struct, frozen=True):
-    """How alike two pictures are, -1..1; -1 where they cannot be laid upon each other."""
+    """The similarity of two images, -1..1; -1 where they cannot be registered."""
 
     likeness: float = -1.0
     error: str = ""
 
 
 def likeness(one: Grey, other: Grey) -> float:
-    """How alike two grey pictures are, up to scale, a small turn, cropping and brightness.
+    """The similarity of two grey images, up to scale, a small rotation, cropping and brightness.
 
-    The other is laid upon the one by an affine map: first columns and rows of ink are matched,
-    which finds what was cropped, then the map is refined by the enhanced correlation coefficient
-    (Evangelidis and Psarakis 2008). Of each tile with strokes the correlation is taken.
+    The second image is registered on the first by an affine map: first the ink profiles of columns
+    and rows are matched, which finds cropping, then the map is refined by the enhanced correlation
+    coefficient (Evangelidis and Psarakis 2008). The correlation is computed for each tile with
+    strokes.
 
     Args:
         one: grey values [height, width], 0..255.
         other: likewise, of any size.
 
     Returns:
-        The correlation that nineteen of twenty tiles reach; -1 where the shapes differ by more
-        than a fifth, nothing has strokes, or no map is found.
+        The correlation that nineteen of twenty tiles reach; -1 where the shapes differ by more than
+            a fifth, no tile has strokes, or no map is found.
     """
     import cv2  # noqa: PLC0415 - heavy
 
@@ -92,7 +94,7 @@ def likeness(one: Grey, other: Grey) -> float:
 
 
 def likeness_of(pair: PicturePair) -> Likeness:
-    """How alike two pictures in files are.
+    """The similarity of two image files.
 
     Raises:
         DataError: one cannot be read.
@@ -108,7 +110,7 @@ def _grey(picture: Picture) -> Grey:
 
 
 def _common_size(one: Grey, other: Grey) -> tuple[int, int]:
-    """Width and height for both: the smaller's area within bounds, the first's shape."""
+    """Common width and height: the smaller area within bounds, in the shape of the first image."""
     area = min(max(min(one.size, other.size), _LEAST_AREA), AREA)
     scale = math.sqrt(area / one.size)
     return max(_TILE, round(one.shape[1] * scale)), max(_TILE, round(one.shape[0] * scale))
@@ -121,14 +123,14 @@ def _how(image: Grey, size: tuple[int, int]) -> int:
 
 
 def _by_profiles(one: Grey, other: Grey) -> Affine:
-    """The map by which the columns and rows of ink lie best upon each other."""
+    """The map that best aligns the ink profiles of columns and rows."""
     across, right = _fit(one.mean(axis=0), other.mean(axis=0))
     along, down = _fit(one.mean(axis=1), other.mean(axis=1))
     return np.array([[across, 0, right], [0, along, down]], np.float32)
 
 
 def _fit(one: Grey, other: Grey) -> tuple[float, float]:
-    """Scale and shift that take places in one profile to places in the other."""
+    """Scale and shift that map positions in one profile to positions in the other."""
     size = len(one)
     reach = int(_REACH * size)
     core = one[reach : size - reach]
@@ -147,7 +149,7 @@ def _fit(one: Grey, other: Grey) -> tuple[float, float]:
 
 
 def _refined(one: Grey, other: Grey, start: Affine) -> Affine | None:
-    """The map made better from coarse to fine; None where that does not converge."""
+    """The map, refined from coarse to fine; None where that does not converge."""
     import cv2  # noqa: PLC0415 - heavy
 
     found = start.copy()
@@ -197,7 +199,7 @@ def _strokes(image: Grey) -> Grey:
 
 
 def _tiles(image: Grey) -> Grey:
-    """The image's tiles [tiles, pixels]; what is left over at two edges is left out."""
+    """The image's tiles [tiles, pixels]; the remainder at two edges is dropped."""
     down, across = image.shape[0] // _TILE, image.shape[1] // _TILE
     whole = image[: down * _TILE, : across * _TILE]
     return whole.reshape(down, _TILE, across, _TILE).swapaxes(1, 2).reshape(-1, _TILE * _TILE)

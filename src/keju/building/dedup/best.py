@@ -1,4 +1,4 @@
-"""Which of pictures that are one stands for them: the best scan, by an order that is declared."""
+"""Selection of the best scan among duplicate images, by a fixed order."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from pathlib import PurePosixPath
 from keju.items import ImageRef
 
 AS_LARGE = 0.8
-"""Share of the largest one's pixels from which a picture is as large: a crop by a few percent on
-every side doesn't make a scan worse, and lossy pixels in plenty no better than true ones."""
+"""Share of the largest image's pixels from which an image counts as equally large: cropping a few
+percent on every side does not make a scan worse, and more lossy pixels do not make it better."""
 
 _LOSSLESS = frozenset({".png", ".tif", ".tiff", ".bmp"})
 
 
 def best(group: Iterable[int], refs: Sequence[ImageRef]) -> int:
-    """The picture of a group that stands for it.
+    """The representative image of a group.
 
     Of those as large as the largest: lossless before lossy, then the most bytes, then the most
-    pixels, then the first. Enlarged copies can't be told from large scans, nor a PNG that was made
-    of a JPEG from one that never was.
+    pixels, then the first. Enlarged copies cannot be distinguished from large scans, nor a PNG made
+    from a JPEG from an original one.
 
     Args:
-        group: places in `refs` of pictures that are one; one or more.
-        refs: pictures of a dataset.
+        group: indices in `refs` of images that are the same; one or more.
+        refs: images of a dataset.
     """
     places = list(group)
     most = max(_pixels(refs[at]) for at in places)

@@ -1,4 +1,4 @@
-"""Pictures that may be one: pairs that hashes or CLIP bring up, and those that hold."""
+"""Candidate pairs of duplicate images, found by hashes or CLIP, and those that are confirmed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _BLOCK = 2048
 
 
 class Candidate(NamedTuple):
-    """Two pictures by index, the first below the second, and what brought them up.
+    """Two images by index, the smaller index first, and how the pair was found.
 
-    `distances` are those of the three hashes; `cosine` is CLIP's, NaN where it was not asked.
+    `distances` are those of the three hashes; `cosine` is CLIP's, NaN where it was not computed.
     """
 
     one: int
@@ -26,17 +26,17 @@ class Candidate(NamedTuple):
 
     @property
     def pair(self) -> tuple[int, int]:
-        """The two pictures."""
+        """The two images."""
         return self.one, self.other
 
 
 def near_vectors(
     vectors: NDArray[np.float32], least: float
 ) -> Iterator[tuple[Indices, NDArray[np.float32]]]:
-    """Pairs of vectors of length 1 whose cosine is at least `least`, a block at a time.
+    """Pairs of unit vectors whose cosine is at least `least`, one block at a time.
 
     Yields:
-        Pairs [2, n], the first below the second, and their cosines.
+        Pairs [2, n], the smaller index first, and their cosines.
     """
     for top in range(0, len(vectors), _BLOCK):
         for left in range(0, top + 1, _BLOCK):
@@ -53,16 +53,16 @@ def holding(
     compare: Callable[[list[Candidate]], list[float]],
     least: float,
 ) -> list[tuple[Candidate, float]]:
-    """The candidates by which groups hang together, each with its likeness.
+    """The confirmed candidates that connect groups, each with its similarity.
 
-    What is joined already is not compared again: each round takes for every picture a few of its
-    candidates, twice as many each time, so that a hundred copies cost a hundred comparisons.
+    Images that are already connected are not compared again: each round takes a few candidates of
+    every image, twice as many each time, so that a hundred copies need a hundred comparisons.
 
     Args:
-        candidates: pairs of pictures 0..size-1.
-        size: how many pictures there are.
-        compare: gives each pair its likeness.
-        least: likeness from which a pair holds.
+        candidates: pairs of images 0..size-1.
+        size: the number of images.
+        compare: computes the similarity of each pair.
+        least: similarity from which a pair is confirmed.
     """
     joined = Joined(size)
     held = []

@@ -1,8 +1,8 @@
-"""What an item asks and what its answer is, without what all items of its task share.
+"""Canonical form of an item for comparison: its question and answer without its task's template.
 
-Shingles of whole prompts mislead both ways: two multiple-choice questions that differ in their
-letter alone are .97 alike, and one whose options were shuffled is .8 like itself. So the task's
-template is taken off, the letter becomes the text of its option, and options are sorted.
+Shingles of whole prompts are misleading: two multiple-choice questions that differ only in their
+letter have a similarity of .97, and a question whose options were shuffled only .8 with itself. So
+the task's template is removed, the letter becomes the text of its option, and options are sorted.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from keju.text.normalise import normalise
 from keju.text.widths import narrowed
 
 SAME_ANSWER = 0.95
-"""Likeness by edits from which long answers are one; shorter ones must be equal."""
+"""Edit similarity from which long answers count as the same; shorter ones must be equal."""
 
 _LONG = 30
-"""Characters from which one slip leaves an answer what it is; below, it may be another answer."""
+"""Minimum length in characters of an answer in which one typing error does not make another answer.
+"""
 
 _BLANK = re.compile(r"\\\{([a-z_]+)\\\}")
 _LETTERS = re.compile(r"[A-Z](?:[\s、，,;；]*[A-Z])*")
@@ -33,12 +34,12 @@ _MARKS = str.maketrans("。「」『』“”‘’﹁﹂﹃﹄〈〉《》、",
 
 
 class Canonical(NamedTuple):
-    """An item's own words, folded.
+    """The words of an item, folded.
 
     Attributes:
-        asked: what its question says beyond the task's template and the options.
+        asked: the question without the task's template and the options.
         options: their texts, sorted.
-        answer: its text, never a letter; boxes and places of pictures where those are the answer.
+        answer: its text, never a letter; boxes or image positions where those are the answer.
     """
 
     asked: str
@@ -47,15 +48,15 @@ class Canonical(NamedTuple):
 
     @property
     def text(self) -> str:
-        """All of it as one text, for shingles."""
+        """All parts as one text, for shingles."""
         return "\n".join((self.asked, *self.options, self.answer))
 
 
 def canonical(item: Item, *, simplify: bool = False) -> Canonical:
     """The canonical form of an item.
 
-    NFC, full-width forms narrowed, white space and punctuation left out (but not a mark between
-    digits or a sign before one). Where the marks are the answer they stay, each in one form.
+    NFC, full-width forms narrowed, without white space and punctuation (except marks between digits
+    and signs before them). Where the marks are the answer they stay, each in one form.
 
     Args:
         item: any.
@@ -81,7 +82,7 @@ def canonical(item: Item, *, simplify: bool = False) -> Canonical:
 
 
 def folded(text: str, *, simplify: bool = False, marks: bool = False) -> str:
-    """A text without what makes no difference to what it says.
+    """A text without differences that do not change its meaning.
 
     Args:
         text: any.
@@ -96,7 +97,7 @@ def folded(text: str, *, simplify: bool = False, marks: bool = False) -> str:
 
 
 def same_answer(left: str, right: str) -> bool:
-    """Whether two canonical answers are one answer; only long ones may differ by a slip."""
+    """Whether two canonical answers are the same; only long ones may differ by a typing error."""
     if left == right:
         return True
     if min(len(left), len(right)) < _LONG:
@@ -106,7 +107,7 @@ def same_answer(left: str, right: str) -> bool:
 
 
 def _chosen(answer: str, options: tuple[str, ...]) -> list[str]:
-    """The texts of the options that letters name, sorted; the answer itself if it is no letter."""
+    """Texts of the options that letters name, sorted; the answer itself if it is not a letter."""
     answer = narrowed(answer)
     if not _LETTERS.fullmatch(answer):
         return [answer]
@@ -117,12 +118,12 @@ def _chosen(answer: str, options: tuple[str, ...]) -> list[str]:
 
 
 def _is_labelled(item: Item) -> bool:
-    """Whether an item only shows what something is, as those that classes are learnt from do."""
+    """Whether an item only labels an image, as the examples from which classes are learned do."""
     return item.split == "reference" and not item.query
 
 
 def _own_words(item: Item, options: tuple[str, ...]) -> list[str]:
-    """What the question says itself: what fills the template's blanks, but for the options."""
+    """The question's own words: the values of the template's placeholders, without the options."""
     if not item.verbatim or _is_labelled(item):
         blanks = [text for _, text in sorted(item.fields.items())]
         return [item.question, *blanks]
@@ -131,7 +132,7 @@ def _own_words(item: Item, options: tuple[str, ...]) -> list[str]:
         return [text for name, text in match.groupdict().items() if name != "options"]
     own = item.question.replace(query.requirement, "") if query.requirement else item.question
     if options and not item.options:
-        # The options begin at the first one's label, a letter and a mark before it.
+        # The options begin at the first label, a letter followed by a mark.
         before, found, _ = own.partition(options[0])
         own = re.sub(r"[(（\[【]?[AＡ][、.．:：)）\]】]?\s*\Z", "", before) if found else own
     return [own]
@@ -139,7 +140,7 @@ def _own_words(item: Item, options: tuple[str, ...]) -> list[str]:
 
 @cache
 def _pattern(template: str) -> re.Pattern[str]:
-    """A template as a pattern whose groups are its blanks; white space does not count."""
+    """A template as a pattern whose groups are its placeholders; white space is ignored."""
     seen: set[str] = set()
 
     def group(blank: re.Match[str]) -> str:
@@ -153,7 +154,7 @@ def _pattern(template: str) -> re.Pattern[str]:
 
 @cache
 def _punctuation() -> re.Pattern[str]:
-    """White space and punctuation, but no mark between digits and no sign before one."""
+    """White space and punctuation, except marks between digits and signs before them."""
     chars = [chr(code) for code in range(0x10000) if unicodedata.category(chr(code))[0] in "PZC"
              and not 0xD800 <= code < 0xF900]  # fmt: skip
     mark = f"[{re.escape(''.join(chars))}]"

@@ -1,4 +1,4 @@
-"""Which things belong together, as pairs say it one by one."""
+"""Connected components of pairs (union-find)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ Indices = NDArray[np.int64]
 
 
 class Joined:
-    """Things 0..n-1 and the groups that joins have made of them; each group bears its least.
+    """Elements 0..n-1 and the groups that joins have made of them.
 
-    Memory is one number a thing, so that a million is nothing.
+    A group is labelled by its minimum.
+
+    Memory is one number per element.
     """
 
     def __init__(self, size: int) -> None:
         self._parent: Indices = np.arange(size, dtype=np.int64)
 
     def join(self, left: int, right: int) -> bool:
-        """Put two things into one group; False if they were."""
+        """Join the groups of two elements; False if they were already in one group."""
         first, second = self._root(left), self._root(right)
         if first == second:
             return False
@@ -32,19 +34,19 @@ class Joined:
         return np.not_equal(self._roots(left), self._roots(right))
 
     def labels(self) -> Indices:
-        """The least member of each thing's group."""
+        """The minimum member of each element's group."""
         self._parent = self._roots(self._parent)
         return self._parent.copy()
 
     def groups(self) -> list[list[int]]:
-        """The groups of two or more, each in order, by their least."""
+        """The groups of two or more elements, each sorted, in order of their minimum."""
         labels = self.labels()
         order = np.argsort(labels, kind="stable")
         cuts = np.flatnonzero(np.diff(labels[order])) + 1
         return [each.tolist() for each in np.split(order, cuts) if len(each) > 1]
 
     def join_all(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Join pair after pair."""
+        """Join all pairs."""
         for left, right in pairs:
             self.join(left, right)
 

@@ -1,4 +1,4 @@
-"""Groups of items that say the same: which one stays, and the table of the others."""
+"""Groups of duplicate items: which one is kept, and the table of the dropped ones."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Kind = Literal["exact", "canonical", "near"]
 
 
 class Duplicate(Struct, frozen=True):
-    """An item that was left out, and the one that stands for it.
+    """A dropped item, and the item that was kept instead.
 
-    `kind` is a `Kind`: ``exact`` (question, options, answer and picture are alike as they stand),
-    ``canonical`` (alike in canonical form) or ``near``. `similarity` is the exact Jaccard with the
-    kept item; where a chain joined them it may lie below the threshold, and `through` is the item
-    that it was joined by, with `link` their Jaccard.
+    `kind` is a `Kind`: ``exact`` (question, options, answer and image are identical), ``canonical``
+    (identical in canonical form) or ``near``. `similarity` is the exact Jaccard with the kept item;
+    where a chain joined them it may be below the threshold, and `through` is the item that it was
+    joined by, with `link` their Jaccard.
     """
 
     kept: str
@@ -32,10 +32,10 @@ class Duplicate(Struct, frozen=True):
 
 
 def keeper(places: Iterable[int], items: Sequence[Item]) -> int:
-    """The one of a group that stays.
+    """The item of a group that is kept.
 
-    Reviewed before draft; whose own picture stands, before one whose picture is another's copy; the
-    longest answer; the first.
+    Reviewed before draft; an item with a representative image before one with a copy; the longest
+    answer; the first.
     """
 
     def rank(at: int) -> tuple[bool, bool, int, int]:
@@ -46,18 +46,18 @@ def keeper(places: Iterable[int], items: Sequence[Item]) -> int:
 
 
 class Links:
-    """The pairs by which a group hangs together, for saying through whom a member is in it."""
+    """The pairs that connect a group, to find through whom a member belongs to it."""
 
     def __init__(self) -> None:
         self._beside: dict[int, dict[int, float]] = {}
 
     def add(self, left: int, right: int, similarity: float) -> None:
-        """Note a pair that was compared and belongs together."""
+        """Add a pair that was compared and found to be the same."""
         self._beside.setdefault(left, {})[right] = similarity
         self._beside.setdefault(right, {})[left] = similarity
 
     def towards(self, start: int) -> Mapping[int, tuple[int, float]]:
-        """What hangs together with `start`: for each its next on the way there, and how alike."""
+        """Items connected with `start`: the next item towards it, and the similarity to that."""
         found: dict[int, tuple[int, float]] = {}
         edge = [start]
         while edge:

@@ -1,4 +1,4 @@
-"""Near-duplicate texts: candidates share a band, finds have been compared shingle by shingle."""
+"""Near-duplicate texts: candidates share a MinHash band, and are confirmed by exact Jaccard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ THRESHOLD = 0.95
 
 ANCHORS = 64
 """Members of a bucket that are compared with all later ones. A bucket of up to 65 is thereby
-compared whole; a single anchor would lose the pairs of which it is no part."""
+compared completely; a single anchor would lose the pairs that do not include it."""
 
 Agree = Callable[[int, int], bool]
 
@@ -31,12 +31,12 @@ class NearPair(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What was found.
+    """The result of a search.
 
     Attributes:
         pairs: a spanning forest of the groups; each pair was compared and reached the threshold.
         compared: pairs that shared a band and were compared.
-        capped: buckets with more members than anchors could compare whole.
+        capped: buckets with more members than anchors could compare completely.
     """
 
     pairs: list[NearPair]
@@ -52,14 +52,14 @@ def near_pairs(
     threshold: float = THRESHOLD,
     agree: Agree | None = None,
 ) -> Found:
-    """Pairs that join texts into their groups of near duplicates.
+    """Pairs that join texts into groups of near duplicates.
 
     Args:
         texts: in canonical form.
-        keys: their `band_keys`, if they are at hand.
-        scopes: a number a text, 0 or more and below 2^31; only texts of one scope are compared.
-        threshold: least Jaccard of a pair.
-        agree: what else must hold of a pair, by index.
+        keys: their `band_keys`, if already computed.
+        scopes: a number per text, 0 or more and below 2^31; only texts of one scope are compared.
+        threshold: minimum Jaccard of a pair.
+        agree: an additional condition on a pair, by index.
     """
     keys = band_keys(texts) if keys is None else keys
     wide = np.zeros(len(texts), np.uint64) if scopes is None else scopes.astype(np.uint64)
@@ -70,7 +70,7 @@ def near_pairs(
 
 
 class _Search:
-    """The state of one search: what is joined already need not be compared again."""
+    """The state of one search: texts that are already joined are not compared again."""
 
     def __init__(
         self, texts: Sequence[str], keys: Keys, threshold: float, agree: Agree | None
@@ -85,7 +85,7 @@ class _Search:
         self._shingles = lru_cache(maxsize=256)(lambda at: shingles(texts[at]))
 
     def band(self, band: int, buckets: NDArray[np.uint64]) -> None:
-        """Compare what shares a bucket of one band."""
+        """Compare the texts that share a bucket of one band."""
         members, starts, sizes = _shared(buckets)
         large = sizes > ANCHORS + 1
         self.capped += int(large.sum())
@@ -119,7 +119,7 @@ def _shared(buckets: NDArray[np.uint64]) -> tuple[Indices, Indices, Indices]:
 
 
 def _rounds(members: Indices, starts: Indices, sizes: Indices) -> Iterator[Indices]:
-    """Pairs [2, n] of each bucket's first member with the later, then of its second, and so on."""
+    """Pairs [2, n] of each bucket's first member with the later ones, then of its second, etc."""
     for anchor in range(ANCHORS):
         open_ = sizes > anchor + 1
         starts, sizes = starts[open_], sizes[open_]

@@ -1,4 +1,4 @@
-"""Step ``dedup-images``: pictures that are one but for size, coding, a turn or a narrow crop."""
+"""Step ``dedup-images``: find images that differ only in size, encoding, a turn or a small crop."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _CHUNK = 256
 
 
 class DedupImagesSettings(Settings, frozen=True):
-    """Which pictures are compared, when two are one, and what becomes of their items."""
+    """Which images are compared, when two are the same, and what happens to their items."""
 
     within: Annotated[
         Literal["task", "dataset"], Meta(description="Compare pictures of one task, or all.")
@@ -63,12 +63,12 @@ class DedupImagesSettings(Settings, frozen=True):
 
 
 class GroupedPicture(Struct, frozen=True):
-    """A picture of a group, and how it came into it.
+    """An image of a group, and how it was added to it.
 
-    `kept` is the picture that stands for the group (see `best`); `kind` is
-    ``kept`` for itself, ``hash`` or ``clip`` for others by what brought them up. The distances are
-    those of pHash of 64 and 256 bits and dHash of 64, `cosine` CLIP's (NaN where not asked), and
-    `likeness` what the comparison found, all with `through`. `items` show it.
+    `kept` is the representative of the group (see `best`); `kind` is ``kept`` for itself, ``hash``
+    or ``clip`` for others by how the pair was found. The distances are those of pHash of 64 and 256
+    bits and dHash of 64, `cosine` CLIP's (NaN where not computed), and `likeness` the result of the
+    comparison, all with `through`. `items` show it.
     """
 
     kept: str
@@ -84,7 +84,7 @@ class GroupedPicture(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """An item left out for another of its task about the same picture, or about a copy of it."""
+    """An item that was dropped for another of its task about the same image or a copy of it."""
 
     kept: str
     dropped: str
@@ -93,11 +93,11 @@ class LeftOut(Struct, frozen=True):
 
 
 def dedup_images(bench: Bench, settings: DedupImagesSettings) -> None:
-    """Say of each item which pictures it shows, copies taken for one.
+    """Record for each item which images it shows, with copies counted as the same image.
 
     Raises:
-        DataError: a picture or CLIP's weights cannot be read.
-        PrerequisiteError: CLIP was asked for and its packages are not installed.
+        DataError: an image or CLIP's weights cannot be read.
+        PrerequisiteError: CLIP was requested and its packages are not installed.
     """
     items = bench.items()
     refs = list({ref.sha256: ref for item in items for ref in item.images}.values())
@@ -133,7 +133,7 @@ def _candidates(
     refs: Sequence[ImageRef],
     pictures: list[Picture],
 ) -> list[Candidate]:
-    """Pairs that one of the hashes or CLIP brings up, each once."""
+    """Pairs that one of the hashes or CLIP finds, each once."""
     hashes = bench.engine.map("hashes", pictures, hashes_of, Hashes)
     _check(each.error for each in hashes)
     vectors = _vectors(bench, settings.clip, refs, pictures) if settings.clip else None
@@ -156,7 +156,7 @@ def _candidates(
 def _scopes(
     items: Sequence[Item], refs: Sequence[ImageRef], within: Literal["task", "dataset"]
 ) -> list[list[int]]:
-    """The pictures that are compared with each other, by index."""
+    """The images that are compared with each other, by index."""
     if within == "dataset":
         return [list(range(len(refs)))]
     place = {ref.sha256: at for at, ref in enumerate(refs)}
@@ -172,7 +172,7 @@ def _held(
     candidates: list[Candidate],
     pictures: list[Picture],
 ) -> list[tuple[Candidate, float]]:
-    """The candidates that hold when the pictures are laid upon each other."""
+    """The candidates that are confirmed when the images are registered on each other."""
 
     def compare(some: list[Candidate]) -> list[float]:
         pairs = [PicturePair.of(pictures[each.one], pictures[each.other]) for each in some]
@@ -191,7 +191,7 @@ def _held(
 def _vectors(
     bench: Bench, folder: Path, refs: Sequence[ImageRef], pictures: Sequence[Picture]
 ) -> NDArray[np.float32]:
-    """CLIP's vector of each picture; finished runs of them survive a kill."""
+    """CLIP's vector of each image; finished batches survive an interruption."""
     from keju.encoders.pictures import PictureEncoder  # noqa: PLC0415 - torch
 
     encoder = PictureEncoder(folder)
@@ -213,7 +213,7 @@ def _vectors(
 
 
 def _standing(refs: Sequence[ImageRef], pairs: Iterable[tuple[int, int]]) -> dict[str, str]:
-    """For each picture's hash that of the picture that stands for it, itself or another."""
+    """Map from each image's hash to that of its representative, itself or another."""
     joined = Joined(len(refs))
     joined.join_all(pairs)
     stands = {ref.sha256: ref.sha256 for ref in refs}
@@ -224,7 +224,7 @@ def _standing(refs: Sequence[ImageRef], pairs: Iterable[tuple[int, int]]) -> dic
 
 
 def _marked(item: Item, stands: Mapping[str, str]) -> Item:
-    """The item with its cluster, where another picture stands for one of its own."""
+    """The item with its cluster, where another image represents one of its own."""
     if all(stands[ref.sha256] == ref.sha256 for ref in item.images):
         return item
     cluster = " ".join(short(stands[ref.sha256]) for ref in item.images)
@@ -251,7 +251,7 @@ def _left_out(items: Sequence[Item], drop: Drop) -> list[LeftOut]:
 
 
 def _said(item: Item) -> tuple[object, ...]:
-    """What two items about copies must have in common to be one; of transcriptions nothing."""
+    """Values that two items about copies must share to be the same; empty for transcriptions."""
     return () if query_of(item).form == "transcription" else canonical(item)
 
 
@@ -261,7 +261,7 @@ def _rows(
     stands: Mapping[str, str],
     held: Sequence[tuple[Candidate, float]],
 ) -> list[GroupedPicture]:
-    """The groups of two or more pictures, each picture a row."""
+    """The groups of two or more images, one row per image."""
     place = {ref.sha256: at for at, ref in enumerate(refs)}
     shown: defaultdict[str, list[str]] = defaultdict(list)
     for item in items:

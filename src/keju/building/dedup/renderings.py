@@ -1,4 +1,4 @@
-"""Pictures small and grey, and their perceptual hashes."""
+"""Small grey renderings of images, and their perceptual hashes."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 AREA = 384 * 288
-"""Pixels of a rendering: a page keeps strokes by which its characters can be told apart."""
+"""Pixels of a rendering: enough to keep the strokes that distinguish the characters of a page."""
 
 LIMITS = (16, 80, 12)
 """Distances up to which a pair is a candidate: of 64-bit pHash, 256-bit pHash and 64-bit dHash.
 
-Measured on 273 pictures (40 of them pages of one layout): a rotation by 1 degree stays below
-14 / 52 / 14, cropping 3 % of every side below 20 / 84 / 21, while of distinct pairs one in a
-thousand lies at 16 / 82 / 12. No hash alone holds both, so one is enough, and candidates are
-compared closely."""
+Measured on 273 images (40 of them pages of one layout): a rotation by 1 degree stays below 14 / 52
+/ 14, cropping 3 % of every side below 20 / 84 / 21, while of distinct pairs one in a thousand is at
+16 / 82 / 12. No single hash covers both, so one is enough, and candidates are compared in detail.
+"""
 
 _WORDS = (1, 4, 1)
 _BLOCK = 2048
@@ -35,7 +35,7 @@ _QUALITY = 90
 
 
 class Picture(Struct, frozen=True):
-    """A picture in a file, and its size in pixels."""
+    """An image file, and its size in pixels."""
 
     path: str
     width: int
@@ -43,14 +43,14 @@ class Picture(Struct, frozen=True):
 
 
 class Hashes(Struct, frozen=True):
-    """A picture's perceptual hashes: 8 bytes pHash, 32 bytes pHash, 8 bytes dHash."""
+    """An image's perceptual hashes: 8 bytes pHash, 32 bytes pHash, 8 bytes dHash."""
 
     bits: bytes = b""
     error: str = ""
 
 
 def rendering(picture: Picture) -> Image:
-    """A picture in grey, upright, of about `AREA` pixels; a smaller one as it is.
+    """An image in grey, upright, of about `AREA` pixels; a smaller one keeps its size.
 
     Raises:
         DataError: it cannot be read.
@@ -69,7 +69,7 @@ def rendering(picture: Picture) -> Image:
 
 
 def hashes_of(picture: Picture) -> Hashes:
-    """The hashes of a picture.
+    """The hashes of an image.
 
     Raises:
         DataError: it cannot be read.
@@ -84,12 +84,12 @@ def hashes_of(picture: Picture) -> Hashes:
 def near_hashes(
     bits: list[bytes], limits: tuple[int, int, int] = LIMITS
 ) -> Iterator[tuple[Indices, NDArray[np.int64]]]:
-    """Pairs of which one hash at least is near.
+    """Pairs of which at least one hash is near.
 
-    All pairs are looked at, a block at a time: exact, and quadratic (10^4 pictures: 5 10^7 pairs).
+    All pairs are compared, a block at a time: exact, and quadratic (10^4 images: 5 10^7 pairs).
 
     Yields:
-        Pairs [2, n], the first below the second, and their distances [3, n].
+        Pairs [2, n], the smaller index first, and their distances [3, n].
     """
     if not bits:
         return

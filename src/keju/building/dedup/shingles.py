@@ -1,7 +1,8 @@
 """Texts as sets of three-character shingles: exact Jaccard, and MinHash band keys by numpy.
 
-A pair whose sets have Jaccard J agrees in one of 16 bands of 8 rows with probability
-1 - (1 - J^8)^16: 1 - 3e-8 at .95, .94 at .8, .24 at .6. What agrees is a candidate, never a find.
+A pair whose sets have Jaccard J agrees in one of 16 bands of 8 rows with probability 1 - (1 -
+J^8)^16: 1 - 3e-8 at .95, .94 at .8, .24 at .6. Pairs that agree are candidates and must be
+compared.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SHINGLE = 3
-"""Characters of a shingle; a shorter text is one shingle, filled up with NUL."""
+"""Characters of a shingle; a shorter text is one shingle, padded with NUL."""
 BANDS = 16
 ROWS = 8
 
@@ -40,14 +41,14 @@ def jaccard(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def band_keys(texts: Sequence[str]) -> Keys:
-    """MinHash of 128 permutations, folded into one key a band.
+    """MinHash of 128 permutations, folded into one key per band.
 
     Args:
-        texts: any; characters are code points, so that Chinese needs no words.
+        texts: any; characters are code points, so that Chinese needs no word segmentation.
 
     Returns:
         Keys [bands, texts]. Two equal sets of shingles have equal keys; the same texts have the
-        same keys on every machine.
+            same keys on every machine.
     """
     out = np.empty((BANDS, len(texts)), np.uint32)
     for start in range(0, len(texts), _CHUNK):
@@ -57,7 +58,7 @@ def band_keys(texts: Sequence[str]) -> Keys:
 
 
 def _least(texts: Sequence[str]) -> Keys:
-    """The least hash of each text's shingles under each permutation [bands * rows, texts]."""
+    """The minimum hash of each text's shingles under each permutation [bands * rows, texts]."""
     hashes, starts = _hashes(texts)
     least = np.empty((BANDS * ROWS, len(texts)), np.uint32)
     permuted = np.empty_like(hashes)
@@ -69,7 +70,7 @@ def _least(texts: Sequence[str]) -> Keys:
 
 
 def _hashes(texts: Sequence[str]) -> tuple[Keys, NDArray[np.int64]]:
-    """A hash of every shingle, text after text, and where each text's begin."""
+    """A hash of every shingle, text after text, and the start of each text."""
     padded = [text.ljust(SHINGLE, "\0") for text in texts]
     # Three code points of 21 bits make one number of 63 without loss.
     codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), np.uint32)
@@ -92,7 +93,7 @@ def _folded(least: Keys) -> Keys:
 
 
 def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """MurmurHash3's last step: every bit of a number decides every bit of its hash."""
+    """MurmurHash3's last step: every bit of a number affects every bit of its hash."""
     mixed = numbers ^ (numbers >> _HALF)
     for factor in _MIX:
         mixed *= factor

@@ -1,4 +1,4 @@
-"""Which picture an item is about, and whether its question can be told without it."""
+"""The image that an item is about, and whether its question is specific without that image."""
 
 from __future__ import annotations
 
@@ -10,36 +10,36 @@ from keju.building.dedup.canonical import Canonical
 from keju.items import Item
 
 CLUSTER = "image_cluster"
-"""Key of an item's metadata: for each of its images 16 hexadecimal digits of the SHA-256 of the
-picture that stands for it, where step ``dedup-images`` found that some stand for others."""
+"""Key of an item's metadata: for each of its images 16 hexadecimal digits of the SHA-256 of its
+representative, where step ``dedup-images`` found copies."""
 
 SameImage = Literal["templated", "always", "never"]
 
 REPEATED = 3
-"""Pictures of one task about which a question is asked, from which it is a template."""
+"""Number of images of one task with the same question, from which the question is a template."""
 
 _DIGITS = 16
 
 
 def short(sha256: str) -> str:
-    """The digits of a hash by which a picture is named in metadata and tables."""
+    """The digits of a hash by which an image is named in metadata and tables."""
     return sha256[:_DIGITS]
 
 
 def picture_of(item: Item) -> str:
-    """The picture that an item is about: equal for items whose images fall together; or empty."""
+    """The image that an item is about: equal for items with the same or copied images; or empty."""
     return item.metadata.get(CLUSTER) or " ".join(short(ref.sha256) for ref in item.images)
 
 
 def needs_picture(
     items: Sequence[Item], forms: Sequence[Canonical], rule: SameImage, own_words: int
 ) -> list[bool]:
-    """Whether each item is a duplicate only of items about the same picture.
+    """Whether each item is a duplicate only of items about the same image.
 
-    ``always`` and ``never`` say it for all that show one. By ``templated`` they are those whose
-    question has fewer than `own_words` characters of its own, since what author, script or text
-    *this* picture has is another question for each picture, and those whose question is asked of
-    three or more pictures in the task.
+    ``always`` and ``never`` apply to all items with an image. By ``templated`` it holds for items
+    whose question has fewer than `own_words` characters of its own, since the author, script or
+    text of *this* image is another question for each image, and for those whose question occurs
+    with three or more images in the task.
     """
     if rule != "templated":
         return [bool(item.images) and rule == "always" for item in items]

@@ -1,4 +1,4 @@
-"""Step ``dedup-texts``: items that ask and answer the same, up to a slip, are kept once."""
+"""Step ``dedup-texts``: keep one of several items with the same question and answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BLOCK = 1000
 
 
 class DedupTextsSettings(Settings, frozen=True):
-    """When two items of a task are one."""
+    """When two items of a task are the same."""
 
     threshold: Annotated[
         float, Meta(description="Least Jaccard of three-character shingles.", gt=0, le=1)
@@ -43,7 +43,7 @@ class DedupTextsSettings(Settings, frozen=True):
 
 
 class Conflict(Struct, frozen=True):
-    """Two items of a task that ask the same about the same picture and answer differently."""
+    """Two items of a task with the same question about the same image and different answers."""
 
     item: str
     other: str
@@ -66,7 +66,7 @@ class BandKeys(Struct, frozen=True):
 
 
 class Grouped(NamedTuple):
-    """What `group_texts` found: groups of items by index, and how they hang together."""
+    """The result of `group_texts`: groups of items by index, and how they are connected."""
 
     groups: list[list[int]]
     links: Links
@@ -113,15 +113,16 @@ STEP = Step(
 def group_texts(
     items: Sequence[Item], settings: DedupTextsSettings, engine: Engine | None = None
 ) -> Grouped:
-    """Groups of items that say the same.
+    """Groups of items with the same content.
 
-    Only items of one task and query are compared. Two are one if their canonical texts reach the
-    threshold, their answers are one (`same_answer`), and their pictures where these are needed.
+    Only items of one task and query are compared. Two are the same if their canonical texts reach
+    the threshold, their answers are the same (`same_answer`), and also their images where these are
+    needed.
 
     Args:
         items: any.
-        settings: when two are one.
-        engine: what hashes the texts; none does it here, with the same result.
+        settings: when two are the same.
+        engine: hashes the texts; without one they are hashed in this process, with the same result.
     """
     forms = [canonical(item, simplify=settings.simplify) for item in items]
     needs = needs_picture(items, forms, settings.same_image, settings.own_words)
@@ -159,7 +160,7 @@ def block_keys(block: Texts) -> BandKeys:
 
 
 class _Agree:
-    """Whether two texts, by index among the compared, have one answer."""
+    """Whether two texts, by index among the compared, have the same answer."""
 
     def __init__(self, forms: list[Canonical], places: NDArray[np.int64]) -> None:
         self._forms = forms
@@ -185,8 +186,8 @@ def _passes(
 ) -> Iterator[tuple[Indices, Indices]]:
     """Which texts are compared with which: their indices, and a number for each one's scope.
 
-    First those that stand without a picture, within their task; then all that show one, within
-    their task and picture. A pair of which one needs its picture is so compared in the second.
+    First those that do not need an image, within their task; then all that show one, within their
+    task and image. A pair of which one needs its image is thus compared in the second pass.
     """
     alone = np.flatnonzero([not needs[at] for at in places])
     shown = np.flatnonzero([bool(items[at].images) for at in places])
@@ -237,7 +238,7 @@ def _as_it_stands(item: Item) -> tuple[object, ...]:
 
 
 def _conflicts(items: Sequence[Item], found: Grouped) -> list[Conflict]:
-    """Items that ask the same, by picture or by their own words, and are in different groups."""
+    """Items with the same question, by image or by their own words, in different groups."""
     group_of = {at: number for number, group in enumerate(found.groups) for at in group}
     asked: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for at, (item, form) in enumerate(zip(items, found.forms, strict=True)):

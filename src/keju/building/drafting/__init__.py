@@ -1,1 +1,1 @@
-"""Drafts: what engines read and models propose, to be accepted, mended or refused by a person."""
+"""Drafts: transcriptions by engines and proposals by models, for review by a person."""

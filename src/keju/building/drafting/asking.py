@@ -1,4 +1,4 @@
-"""Asking for drafts as `keju run` asks: stored as they come, throttled, budgeted, gone on with."""
+"""Requests for drafts, sent as `keju run` does: stored, throttled, within a budget, resumable."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ What = Literal["failed", "unparsed", "refused"]
 
 
 class DraftSettings(Settings, frozen=True):
-    """Who proposes what."""
+    """Which model proposes which drafts."""
 
     model: Annotated[str, Meta(description="Who drafts: ppocr, openai:MODEL, replay:FILE …")]
     kinds: Annotated[
@@ -113,7 +113,7 @@ class DraftSettings(Settings, frozen=True):
 
 
 class Unused(Struct, frozen=True):
-    """A reply from which nothing was taken, and why: failed, unparsed, or refused by a check."""
+    """A response that was not used, and why: failed, unparsed, or rejected by a check."""
 
     page: str
     kind: str
@@ -125,12 +125,12 @@ class Unused(Struct, frozen=True):
 
 @dataclass
 class Drafting:
-    """Asks the model of a step, and lists what could not be used.
+    """Sends the requests of a step, and lists responses that could not be used.
 
     Args:
-        dataset: where the images lie that requests show.
-        settings: who is asked, and how.
-        folder: where replies are kept.
+        dataset: where the images of the requests are stored.
+        settings: the model and its options.
+        folder: where responses are kept.
     """
 
     dataset: Dataset
@@ -140,10 +140,10 @@ class Drafting:
     sent: int = 0
 
     def ask(self, requests: Sequence[Request]) -> list[Response | None]:
-        """The replies to requests, asked for where they are not stored yet.
+        """The responses to requests; those that are not stored yet are sent.
 
         Raises:
-            DataError: not everything was answered, so that the step is to be run again.
+            DataError: not every request was answered, so that the step must be run again.
         """
         settings = self.settings
         if not requests:
@@ -196,12 +196,12 @@ class Drafting:
     def list_unused(
         self, page: Page, kind: str, stage: str, what: What, why: str, reply: str = ""
     ) -> None:
-        """List a reply that was not used."""
+        """List a response that was not used."""
         shown = printable(reply[:300])
         self.unused.append(Unused(page.source.id, kind, stage, what, printable(why)[:300], shown))
 
     def usable(self, page: Page, kind: str, stage: str, reply: Response | None) -> str | None:
-        """Return the answer part of a complete reply; list any other reply and return None.
+        """Return the answer part of a complete response; list any other response and return None.
 
         White space around the answer is stored, but is not part of a draft.
         """

@@ -1,4 +1,4 @@
-"""From what was read or proposed to a draft item."""
+"""Make a draft item from a transcription or a proposal."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def read_item(page: Page, text: str, lines: Sequence[Line], *, task: str) -> Ite
     """The draft of a page's text.
 
     Args:
-        page: what was read.
-        text: what it says.
-        lines: where, if the engine knows.
-        task: which asks for it.
+        page: the page.
+        text: its transcription.
+        lines: its lines with boxes, if the engine reports them.
+        task: the task of the transcription.
     """
     item = _new(page, f"{page.source.id}-ocr", task)
     return replace(item, answer=text, transcription=text, lines=tuple(lines))
@@ -46,16 +46,16 @@ def item_of(
     rng: np.random.Generator,
     fills: bool = True,
 ) -> Item:
-    """The draft that a reply becomes, by the kind's `fill`.
+    """The draft made from a response, by the kind's `fill`.
 
     Args:
-        page: what was asked about.
-        kind: what was asked.
-        stages: what each stage replied, by its name.
+        page: the page of the request.
+        kind: the kind of draft.
+        stages: the response of each stage, by its name.
         number: of the proposal about this page, from 1.
         task: of the item.
         rng: draws the order of options.
-        fills: whether the page's own item may become the draft, where it waits for one.
+        fills: whether the page's own item may become the draft, where it has no answer yet.
     """
     item = _new(page, draft_id(page, kind.name, number), task, fills=fills)
     item = replace(item, transcription=page.text or None)
@@ -76,7 +76,7 @@ def item_of(
 
 
 def _new(page: Page, name: str, task: str, *, fills: bool = True) -> Item:
-    """The draft of a task, yet without an answer: the page's own item where that waits for it."""
+    """The draft of a task, still without an answer: the page's own item where that has none."""
     source = page.source
     if fills and page.waits_for(task):
         return replace(source, draft=True)
@@ -93,7 +93,7 @@ def _new(page: Page, name: str, task: str, *, fills: bool = True) -> Item:
 
 
 def _with_options(item: Item, options: Sequence[str], rng: np.random.Generator) -> Item:
-    """The options in an order that is drawn; the first one given is the right one."""
+    """The options in random order; the first one given is the right one."""
     order = rng.permutation(len(options)).tolist()
     letter = ascii_uppercase[order.index(0)]
     return replace(item, options=tuple(options[place].strip() for place in order), answer=letter)

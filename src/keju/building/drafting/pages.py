@@ -1,4 +1,4 @@
-"""What is drafted from: pages, each once, with what is known of them, and what they are asked."""
+"""Pages from which drafts are made, each once, with their metadata and their requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from keju.items import ImageRef, Item, Request
 from keju.running.sealing import seal_of, without_marks
 
 DRAFT = "draft"
-"""The step, as provenance names it."""
+"""The name of the step in provenance."""
 
 _BLANK = re.compile(r"\{([a-z_]+)\}")
 
@@ -23,9 +23,9 @@ _BLANK = re.compile(r"\{([a-z_]+)\}")
 class Page(NamedTuple):
     """An image, or a text without one: the first item about it, and the metadata of its items.
 
-    `known` is what metadata says of the image, by the names in `KNOWN`. `waiting` are its items
-    that have no answer yet, `tasks` those of all its items, and `drafted` the kinds of draft that
-    exist for it already.
+    `known` is what metadata contains about the image, by the names in `KNOWN`. `waiting` are its
+    items that have no answer yet, `tasks` those of all its items, and `drafted` the kinds of draft
+    that exist for it already.
     """
 
     source: Item
@@ -45,16 +45,16 @@ class Page(NamedTuple):
         return self._replace(source=item, known={**self.known, **_known(item)})
 
     def lacks(self, kind: Kind) -> str:
-        """What a kind needs and the page has not; empty if nothing."""
+        """The material that a kind needs and the page does not have; empty if nothing."""
         has = {"image": bool(self.images), "text": bool(self.text.strip())}
         return next((need for need in kind.needs if not has.get(need, need in self.known)), "")
 
 
 def pages_of(items: Iterable[Item]) -> list[Page]:
-    """The pages that items of the test split show, in order.
+    """The pages of items of the test split, in order.
 
     Items that show the same images are about one page; a text without an image is a page of its
-    own. Galleries are no pages.
+    own. Galleries are not pages.
     """
     pages: dict[object, Page] = {}
     for item in items:
@@ -78,11 +78,11 @@ def targets_of(
     """The page as the source of each item that a kind is to fill, or of a new one.
 
     Args:
-        page: what is asked about.
+        page: the page.
         kind: the kind of draft.
         tasks: the tasks that it makes here.
-        completed: the tasks of all kinds that fill what waits and add nothing beside it; no task
-            where the recipe names the task.
+        completed: the tasks of all kinds that only fill items without an answer; empty where the
+            recipe names the task.
     """
     wanted = frozenset(tasks)
     waiting = [page.of_item(item) for item in page.waiting if item.task in wanted]
@@ -103,7 +103,7 @@ def _known(item: Item) -> dict[str, str]:
 
 
 def _drafted(item: Item) -> set[str]:
-    """The kinds of draft that an item is, by its provenance."""
+    """The kinds of draft of an item, by its provenance."""
     notes = (each.note for each in item.provenance if each.step == DRAFT)
     return {note.split()[0] for note in notes if note.strip()}
 
@@ -112,7 +112,7 @@ def question_of(page: Page, task: str) -> str:
     """The published prompt that the draft answers.
 
     Raises:
-        DataError: a blank of the task's prompt has nothing to fill it.
+        DataError: a placeholder of the task's prompt has no value.
     """
     source = page.source
     if source.task != task:
@@ -130,16 +130,16 @@ def asked_of(
     most: int,
     earlier: Mapping[str, Values],
 ) -> Request:
-    """The request that a stage makes of a page.
+    """The request of a stage about a page.
 
     Args:
-        page: what is shown.
+        page: the page.
         kind: the kind of draft.
-        stage: the stage of it.
+        stage: its stage.
         templates: the frame of the prompt.
-        task: the task of the item that shall be made.
-        most: items asked for.
-        earlier: what earlier stages replied, by their names.
+        task: the task of the item to be made.
+        most: the number of items requested.
+        earlier: the responses of earlier stages, by their names.
     """
     texts = [
         templates.labels.get(name, "") + shown
@@ -195,7 +195,7 @@ def _said(value: Value) -> str:
 
 
 def _form(stage: Stage) -> str:
-    """The fields of the reply as a JSON object would show them."""
+    """The fields of the response, as a JSON object would show them."""
     parts = (
         f'"{name}": "…"' if kind == "text" else f'"{name}": ["…"]'
         for name, kind in stage.reply.items()
@@ -204,5 +204,5 @@ def _form(stage: Stage) -> str:
 
 
 def _filled(template: str, blanks: Mapping[str, str]) -> str:
-    """A template with its blanks filled; nothing inside what is filled in counts as a blank."""
+    """A template with its placeholders filled; nothing inside a value counts as a placeholder."""
     return _BLANK.sub(lambda blank: blanks.get(blank[1], blank[0]), template)

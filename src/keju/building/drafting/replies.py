@@ -1,7 +1,7 @@
-"""Taking drafts out of replies: in the declared form or not at all; nothing is guessed.
+"""Parsing of drafts in responses: in the declared form or not at all; nothing is guessed.
 
-A reply is hostile text. It must be one JSON object (a code fence around the whole of it and a
-model's thinking before it are taken off), with the fields that were asked for and no others.
+A response is untrusted text. It must be one JSON object (a code fence around all of it and a
+model's thinking before it are removed), with exactly the requested fields.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from keju.scoring.answers import body_of, unfenced
 from keju.text import counted
 
 MOST_CHARACTERS = 20_000
-"""Of one value: a whole page has a few thousand."""
+"""Maximum length of one value in characters: a whole page has a few thousand."""
 
 Value = str | list[str]
 Values = Mapping[str, Value]
 
 
 class Taken(NamedTuple):
-    """What was taken of a reply, or why nothing was."""
+    """The items of a response, or the reason why there are none."""
 
     items: tuple[Values, ...]
     why: str = ""
 
 
 def taken(text: str, stage: Stage, *, least: int, most: int) -> Taken:
-    """The items of a reply.
+    """The items of a response.
 
     Args:
-        text: what the model said.
-        stage: which says the fields.
-        least: items that must be there.
-        most: items that were asked for; more are a fault, for they may be anything.
+        text: the model's response.
+        stage: declares the fields.
+        least: the minimum number of items.
+        most: the number of items requested; more are an error.
     """
     try:
         whole = msgspec.json.decode(unfenced(body_of(text)).strip())
@@ -80,7 +80,7 @@ def _value_fault(name: str, kind: str, value: object) -> str:
 
 
 def unfit(value: object) -> str:
-    """Why a text cannot be a draft: empty, too long, or with characters that steer a terminal."""
+    """Why a text cannot be a draft: empty, too long, or with terminal control characters."""
     if not isinstance(value, str):
         return "holds something that is no text"
     if not value.strip():
@@ -93,9 +93,9 @@ def unfit(value: object) -> str:
 
 
 def refused(kind: Kind, item: Values, text: str) -> str:
-    """Which of the kind's checks an item fails, or an empty string.
+    """The check of the kind that an item fails, or an empty string.
 
-    Without a text, what an item quotes cannot be looked up, and that check is skipped.
+    Without a text, the quotations of an item cannot be looked up, and that check is skipped.
     """
     page = counted(text, "exact")
     for check in kind.checks:

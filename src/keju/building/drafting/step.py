@@ -1,4 +1,4 @@
-"""Step ``draft``: items proposed by an OCR engine or a language model, for a person to review."""
+"""Step ``draft``: propose items by an OCR engine or a language model, for review by a person."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from keju.models import role_of
 from keju.runs import RunFolder
 
 OCR = "ocr"
-"""The kind that needs no template: what the task itself asks."""
+"""The kind that needs no template: a transcription, as the task itself requests it."""
 
 ASKED = "asked"
-"""Where replies are kept: in a build BUILD/asked, of a command OUT.asked beside its dataset."""
+"""Where responses are kept: in a build BUILD/asked, of a command OUT.asked beside its dataset."""
 
 _STEPS = "steps"
-"""The folder of a build's steps."""
+"""The directory of a build's steps."""
 
 _READING = {"MCS-Bench": "T1", "AncientDoc": "page_level_ocr"}
 
 
 def draft(bench: Bench, settings: DraftSettings) -> None:
-    """Pass every item on and add what is proposed, each a draft.
+    """Keep every item and add the proposals, each a draft.
 
-    A page whose text is known is not read again, and what was drafted before is not proposed again.
+    A page whose text is known is not transcribed again, and earlier drafts are not proposed again.
 
     Raises:
         UsageError: no such kind or task, or a model that cannot draft it.
-        DataError: requests failed or are left; the same command goes on with them.
+        DataError: requests failed or are left; the same command resumes.
         PrerequisiteError: the model needs something that is not installed.
     """
     templates = read_templates(settings.templates)
@@ -77,10 +77,10 @@ STEP = Step("draft", "Propose items: OCR engines read, language models ask.", Dr
 
 
 def _kept(out: Path, settings: DraftSettings) -> Path:
-    """Where replies lie: outside the step, for they were paid for and outlive its settings.
+    """Where responses are kept: outside the step, because they cost money and outlive its settings.
 
-    A request bears a key of all that decides its answer, so that an old reply to another prompt is
-    never taken for one to this.
+    A request has a cache key of everything that determines its answer, so that a response to
+    another prompt is never used for this one.
     """
     if settings.answers:
         return Path(settings.answers)
@@ -116,7 +116,7 @@ def _tasks(kind: Kind, settings: DraftSettings) -> list[str]:
 
 
 def _task(kind: Kind, settings: DraftSettings, page: Page) -> str:
-    """The task of the drafts about a page: that of the item that waits, else that of new ones."""
+    """The task of a page's drafts: that of its item without an answer, else that of new ones."""
     tasks = _tasks(kind, settings)
     return next((name for name in tasks if page.waits_for(name)), tasks[0])
 
@@ -128,7 +128,7 @@ def _targets(
     settings: DraftSettings,
     lacks: list[str],
 ) -> list[Page]:
-    """The pages that a kind is drafted for; `lacks` gets a line for the user about the others."""
+    """The pages of a kind's drafts; `lacks` gets a line for the user about the others."""
     completing = [each for each in templates.kinds if each.completes and not settings.task]
     completed = [name for each in completing for name in each.makes]
     found: list[Page] = []
@@ -165,7 +165,7 @@ def _hint(lack: str, kind: Kind, settings: DraftSettings) -> str:
 
 
 def _lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
-    """What a page lacks for a kind: material, or what fills a blank of the item's prompt."""
+    """What a page lacks for a kind: material, or the value of a placeholder of its prompt."""
     if lack := page.lacks(kind):
         return lack
     if any(stage.asks_question for stage in kind.stage):
@@ -179,7 +179,7 @@ def _lack(page: Page, kind: Kind, settings: DraftSettings) -> str:
 def _shortage(
     kind: Kind, made: Mapping[str, int], pages: Sequence[Page], settings: DraftSettings
 ) -> Iterator[str]:
-    """Lines about pages with fewer drafts than were asked for, and about unchecked quotations."""
+    """Lines about pages with fewer drafts than requested, and about unchecked quotations."""
     short = [page for page in pages if made.get(page.source.id, 0) < settings.per_page]
     if kind.exact and short:
         yield (
@@ -227,7 +227,7 @@ def _read(work: Drafting, pages: Sequence[Page]) -> Iterator[Item]:
 
 
 def _to_be_read(page: Page, settings: DraftSettings) -> Page:
-    """The page as the source of the item that waits for its text, if there is one."""
+    """The page as the source of its item without a transcription, if there is one."""
     waiting = (
         item for item in page.waiting if _reads(item.task) and settings.task in {"", item.task}
     )
@@ -239,7 +239,7 @@ def _reads(task: str) -> bool:
 
 
 def _reading_task(page: Page, settings: DraftSettings) -> str:
-    """The task of which a reading is: that for which the page's own item waits, else as is said."""
+    """The task of a transcription: that of the page's own item without an answer, else as set."""
     own = page.source.task
     reads = _reads(own) and page.waits_for(own)
     name = settings.task or (own if reads else _READING[settings.benchmark])
@@ -251,7 +251,7 @@ def _reading_task(page: Page, settings: DraftSettings) -> str:
 def _proposed(
     work: Drafting, kind: Kind, pages: Sequence[Page], templates: Templates
 ) -> Iterator[tuple[Page, int, Mapping[str, Values]]]:
-    """What a model proposes: the page, the number of the proposal, and what each stage said."""
+    """A model's proposals: the page, the number of the proposal, and the values of each stage."""
     settings = work.settings
     most = settings.per_page if kind.many else 1
     said: dict[str, dict[str, Values]] = {page.source.id: {} for page in pages}

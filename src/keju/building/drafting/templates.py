@@ -1,4 +1,4 @@
-"""How drafts are asked for, as data: kinds, their stages, and what becomes of a reply."""
+"""Draft templates: the kinds of draft, their stages, and how a response becomes an item."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from keju.files import read_toml, sha256_bytes
 from keju.items import Item
 
 Show = Literal["text", "image", "image-and-text"]
-"""What a kind is drafted from: what its stages show, the page's image, or both."""
+"""What a kind is drafted from: the material in its stages, the page's image, or both."""
 
 NOTES, DESCRIPTION, KEYWORDS = "notes", "description", "keywords"
 KNOWN = (NOTES, DESCRIPTION, KEYWORDS)
-"""Facts about an image in the metadata of its items: what was collected about it, what a person
-described, and the keywords of that description."""
+"""Facts about an image in the metadata of its items: collected notes, a person's description, and
+the keywords of that description."""
 
 EVIDENCE = "evidence"
-"""The name in a draft's metadata of the passage on which its answer rests."""
+"""The key in a draft's metadata of the passage on which its answer is based."""
 
 _NEEDS = frozenset({"image", "text", *KNOWN})
 _QUESTION = "{question}"
@@ -33,14 +33,14 @@ _SAME = "same-characters"
 
 
 class Example(Struct, frozen=True, forbid_unknown_fields=True):
-    """One shot: material, and the reply that would be right."""
+    """A few-shot example: material, and the right response."""
 
     given: str
     reply: str
 
 
 class Stage(Struct, frozen=True, forbid_unknown_fields=True):
-    """One request: its sentence of instruction, what it shows, and the fields of its reply."""
+    """One request: its instruction, the material that it shows, and the fields of its response."""
 
     name: str
     instruction: str
@@ -50,12 +50,12 @@ class Stage(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def asks_question(self) -> bool:
-        """Whether its instruction has the item's published prompt in it."""
+        """Whether its instruction contains the item's published prompt."""
         return _QUESTION in self.instruction
 
 
 class Kind(Struct, frozen=True, forbid_unknown_fields=True):
-    """A kind of draft; templates.toml says what each part means."""
+    """A kind of draft; templates.toml explains each part."""
 
     name: str
     needs: tuple[str, ...]
@@ -71,12 +71,12 @@ class Kind(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def makes(self) -> tuple[str, ...]:
-        """Every task that its drafts can be of."""
+        """Every task that its drafts can have."""
         return (*self.tasks.values(), *self.other_tasks)
 
 
 class Templates(Struct, frozen=True, forbid_unknown_fields=True):
-    """Every kind, and the frame in which all of them are asked."""
+    """Every kind, and the frame of all their prompts."""
 
     version: str
     prompt: str
@@ -94,13 +94,13 @@ class Templates(Struct, frozen=True, forbid_unknown_fields=True):
         return next((each for each in self.kinds if each.name == name), None)
 
     def count_of(self, kind: Kind) -> str:
-        """The sentence that states how many items are asked for."""
+        """The sentence that states how many items are requested."""
         if not kind.many:
             return self.count_one
         return self.count_exact if kind.exact else self.count_many
 
     def signature(self, kind: Kind) -> str:
-        """What provenance says of a kind: its name, the version, the hash of all that is asked."""
+        """A kind in provenance: its name, the version, the hash of all its prompts."""
         frame = msgspec.structs.replace(self, kinds=())
         asked = msgspec.json.encode([frame, kind], order="sorted")
         return f"{kind.name} {self.version} {sha256_bytes(asked)[:12]}"
@@ -111,7 +111,7 @@ def read_templates(path: Path | None = None) -> Templates:
 
     Raises:
         DataError: the file cannot be read as templates.
-        UsageError: a kind does not hold together.
+        UsageError: a kind is not consistent.
     """
     if path is None:
         return _own()
@@ -123,14 +123,14 @@ def read_templates(path: Path | None = None) -> Templates:
 
 
 def shown_from(kind: Kind, show: Show) -> Kind:
-    """The kind as it is drafted from an image, or from both: with other needs and stages.
+    """The kind as it is drafted from an image, or from both: with other requirements and stages.
 
     Args:
         kind: as it is declared, drafted from text.
-        show: what it shall be drafted from.
+        show: the material from which it is drafted.
 
     Raises:
-        UsageError: the kind declares what it shows, or it lives by notes that no image replaces.
+        UsageError: the kind declares its material, or depends on notes that no image replaces.
     """
     if show == "text" and not any("image" in stage.shows for stage in kind.stage):
         return kind
@@ -152,19 +152,19 @@ def shown_from(kind: Kind, show: Show) -> Kind:
         for stage in kind.stage
     ]
     if any(check.startswith(_SAME) for check in kind.checks):
-        kept = set()  # A text is checked against the transcription, so there must be one.
+        kept = set()  # A text is checked against the transcription, so a transcription must exist.
     needs = dict.fromkeys(("image", *(need for need in kind.needs if need not in kept)))
     return msgspec.structs.replace(kind, needs=tuple(needs), stage=tuple(stages))
 
 
 def known_of(item: Item) -> dict[str, str]:
-    """What a draft was made from or rests on, beside its text: for the person who reviews it."""
+    """What a draft was made from or is based on, besides its text: for the reviewer."""
     names = (*KNOWN, EVIDENCE)
     return {name: text for name in names if (text := item.metadata.get(name, "").strip())}
 
 
 def fault_of(kind: Kind) -> str:
-    """What does not hold together in a kind, or an empty string."""
+    """The inconsistency of a kind, or an empty string."""
     known = {f"{stage.name}.{name}" for stage in kind.stage for name in stage.reply}
     last = {*known, *(kind.stage[-1].reply if kind.stage else ())}
     used = {name.strip() for fields in kind.fill.values() for name in fields.split(",")}

@@ -1,1 +1,4 @@
-"""Measuring items, dropping what is not good enough, evening out what is left: nothing silently."""
+"""Steps that measure items, drop those beyond limits, and balance the rest.
+
+Every drop is listed.
+"""

@@ -1,4 +1,4 @@
-"""Step ``balance``: no stratum larger than it should be, drawn by seed and evenly over groups."""
+"""Step ``balance``: limit the size of each stratum, drawn with a seed and evenly over groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_SAID = "(not said)"
 
 
 class BalanceSettings(Settings, frozen=True):
-    """What is evened out, and how far."""
+    """Which strata are balanced, and how far."""
 
     by: Annotated[
         tuple[str, ...],
@@ -56,7 +56,7 @@ class StratumRow(Struct, frozen=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """An item that was left out, and the stratum that was too large."""
+    """An item that was dropped, and its stratum."""
 
     item: str
     task: str
@@ -65,7 +65,7 @@ class LeftOut(Struct, frozen=True):
 
 
 def balance(bench: Bench, settings: BalanceSettings) -> None:
-    """Leave items out of strata that are too large.
+    """Drop items of strata that are too large.
 
     Raises:
         UsageError: nothing limits a stratum, or no item has a field that was named.
@@ -118,15 +118,15 @@ def allowance(sizes: Sequence[int], most: int, ratio: float) -> int:
 def drawn(
     items: Sequence[Item], allowed: int, rng: np.random.Generator, *, whole: bool = False
 ) -> set[str]:
-    """The ids of at most so many items, drawn evenly over groups.
+    """The ids of at most `allowed` items, drawn evenly over groups.
 
-    Groups come in random order and give one item each in turn, so that no book crowds the others
-    out. Taken whole, each group that still fits is taken, and the first in any case.
+    Groups come in random order and give one item each in turn, so that no book dominates. With
+    `whole`, each group that still fits is taken, and the first in any case.
 
     Args:
         items: of one stratum.
         allowed: how many of them may be kept.
-        rng: the lot.
+        rng: random generator.
         whole: take groups whole.
     """
     if len(items) <= allowed:

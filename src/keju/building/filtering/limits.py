@@ -1,4 +1,4 @@
-"""What is measured, which end of it is bad, and the limits that an item must keep to."""
+"""Measures with their bad end, and the limits of a filter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Worst = Literal["low", "high"]
 
 
 class Measure(NamedTuple):
-    """A measure: whether of pictures or texts, its bad end, and what it says."""
+    """A measure: whether of images or texts, its bad end, and its meaning."""
 
     of: Literal["picture", "text"]
     worst: Worst
@@ -45,10 +45,10 @@ MEASURES: Mapping[str, Measure] = {
     "loops": Measure("text", "high", "share that repeats what was said before"),
     "match": Measure("text", "low", "cosine of picture and answer, by CLIP"),
 }
-"""Every measure by its name; `UNKNOWN` values are left out of distributions and limits."""
+"""Every measure by its name; `UNKNOWN` values are excluded from distributions and limits."""
 
 UNKNOWN = -1
-"""What a text measure is where it cannot be told."""
+"""The value of a text measure that cannot be determined."""
 
 _Bound = Annotated[float, Meta(ge=0)]
 Least = Annotated[_Bound | None, Meta(description="At least; unset, it does not count.")]
@@ -56,7 +56,7 @@ Most = Annotated[_Bound | None, Meta(description="At most; unset, it does not co
 
 
 class MeasureSettings(Settings, frozen=True):
-    """What measuring needs to know."""
+    """Settings of measuring."""
 
     words: Annotated[
         Path | None,
@@ -123,14 +123,14 @@ class Limit(NamedTuple):
     bound: float
 
     def broken_by(self, value: float) -> bool:
-        """Whether a value is beyond it."""
+        """Whether a value is beyond the limit."""
         if MEASURES[self.measure].of == "text" and value == UNKNOWN:
             return False
         return value < self.bound if self.end == "min" else value > self.bound
 
     @property
     def said(self) -> str:
-        """As a table says it."""
+        """The limit as a table shows it."""
         return f"{'at least' if self.end == 'min' else 'at most'} {self.bound:g}"
 
 
@@ -151,7 +151,7 @@ def faults_of(
     pictures: Mapping[str, PictureMeasures],
     text: TextMeasures,
 ) -> Iterator[Fault]:
-    """Every limit that an item breaks; of an item with several images, each counts."""
+    """Every limit that an item exceeds; of an item with several images, each counts."""
     for ref in item.images:
         seen = pictures[ref.path]
         if seen.error:

@@ -1,4 +1,4 @@
-"""How well pictures and answers match: CLIP's cosine, where its weights are given."""
+"""Similarity of images and answers: CLIP's cosine, where its weights are given."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _CHUNK = 64
 
 
 def matches_of(bench: Bench, items: Sequence[Item], clip: Path) -> dict[str, float]:
-    """The cosine of an item's first picture and its answer, by the item's id.
+    """The cosine of an item's first image and its answer, by the item's id.
 
-    Only of items that ask for a text about a picture: a letter or a transcription says nothing of
-    what a picture looks like. Finished runs of them survive a kill.
+    Only of items with a text about an image: a letter or a transcription does not describe what an
+    image looks like. Finished batches survive an interruption.
 
     Raises:
-        DataError: the weights or a picture cannot be read.
+        DataError: the weights or an image cannot be read.
         PrerequisiteError: their packages are not installed.
     """
     from keju.encoders.matches import MatchEncoder  # noqa: PLC0415 - torch

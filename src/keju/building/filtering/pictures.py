@@ -1,8 +1,8 @@
-"""What can be measured of a picture without knowing what it shows: blur, blankness, damage, light.
+"""Image measures that do not depend on the content: blur, blankness, damage, brightness.
 
-All but the size is measured on grey values after scaling the longer side down to 1,600 pixels, so
-that a page measures alike at 300 and at 600 dpi. Pictures that are mostly dark (rubbings) are
-turned over first: what is written counts as dark on light.
+Everything but the size is measured on grey values after scaling the longer side down to 1,600
+pixels, so that a page measures the same at 300 and at 600 dpi. Images that are mostly dark
+(rubbings) are inverted first, so that writing is dark on light.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from keju.images import open_image
 from keju.ink import STEP, Grey, dark_on_light, grey_of, marks_of, paper_of
 
 _REACH = 9
-"""Pixels over which a picture is blurred to see what that takes from it."""
+"""Pixels over which an image is blurred to measure the difference."""
 
 _STROKE = 0.022
 """Thickness, as a share of the longer side, that strokes of a page's characters do not reach."""
@@ -28,21 +28,21 @@ _DARK = 0.2
 
 
 class Seen(Struct, frozen=True):
-    """An image to be measured: by which name its items know it, and where its bytes lie."""
+    """An image to measure: its name in items, and the path of its bytes."""
 
     path: str
     file: str
 
 
 class PictureMeasures(Struct, frozen=True):
-    """What was measured of an image; shares are 0 to 1.
+    """The measures of an image; shares are 0 to 1.
 
     `pixels` is width times height, `short_side` the shorter of them, `aspect` the longer over the
     shorter. `blur` is 0 for edges as sharp as pixels can show and 1 for none (Crété et al. 2007,
-    "The blur effect"). `marked` is the share of the picture that differs from the paper around it,
-    by ink or otherwise: nearly 0 on a blank page. `contrast` is the distance between the 1st and
-    99th percentile of grey, `brightness` the median, `burnt` and `black` the shares at the ends.
-    `holes` is the share in patches of ink's darkness, or lost whites, too thick for strokes: worm
+    "The blur effect"). `marked` is the share of the image that differs from the paper around it, by
+    ink or otherwise: nearly 0 on a blank page. `contrast` is the distance between the 1st and 99th
+    percentile of grey, `brightness` the median, `burnt` and `black` the shares at the ends. `holes`
+    is the share in patches as dark as ink, or in lost whites, that are too thick for strokes: worm
     holes, stains, tape. `dark_edges` is the share of the outermost 2 % that is dark: gutters,
     shadows, the scanner's bed.
     """
@@ -66,7 +66,7 @@ def measure_picture(seen: Seen) -> PictureMeasures:
     """Measure an image file.
 
     Raises:
-        DataError: it is no sound image.
+        DataError: it is not a valid image.
     """
     image = open_image(Path(seen.file).read_bytes(), name=seen.path)
     width, height = image.size
@@ -81,7 +81,7 @@ def measure_picture(seen: Seen) -> PictureMeasures:
 
 
 def measured(image: Image.Image) -> dict[str, float]:
-    """The measures of a picture's grey values, by their names in `PictureMeasures`."""
+    """The measures of an image's grey values, by their names in `PictureMeasures`."""
     grey = grey_of(image)
     low, middle, high = np.percentile(grey[::STEP, ::STEP], (1, 50, 99))
     page, turned = dark_on_light(grey)
@@ -102,8 +102,8 @@ def measured(image: Image.Image) -> dict[str, float]:
 def blur(grey: Grey) -> float:
     """0 where edges are as sharp as pixels can be, 1 where there are none (Crété et al. 2007).
 
-    What a blur takes from the differences between neighbours is little where they were small
-    already. Contrast does not matter; a picture that was enlarged counts as blurred, which it is.
+    Blurring an image reduces differences between neighbours little where they were small already.
+    Contrast has no influence; an enlarged image counts as blurred.
     """
     from scipy.ndimage import uniform_filter1d  # noqa: PLC0415 - slow to import
 
@@ -118,7 +118,7 @@ def blur(grey: Grey) -> float:
 
 
 def _thick(mask: NDArray[np.bool_]) -> float:
-    """The share of a picture in patches of a mask that are thicker than strokes."""
+    """The share of an image in patches of a mask that are thicker than strokes."""
     from scipy.ndimage import maximum_filter1d, minimum_filter1d  # noqa: PLC0415 - slow to import
 
     kept = mask[::STEP, ::STEP].astype(np.uint8)

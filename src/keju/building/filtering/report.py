@@ -1,4 +1,4 @@
-"""The quality report: how every measure is distributed, what was dropped why, the worst of each."""
+"""Quality report: the distribution of every measure, dropped items, the worst items."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from keju.items import Item
 FILE = "quality.md"
 
 WORST = 10
-"""Items that the report names for each measure."""
+"""The number of items that the report names for each measure."""
 
 _PLACES = (0, 5, 25, 50, 75, 95, 100)
 
 
 class Spread(Struct, frozen=True):
-    """How a measure is distributed: its least, its percentiles, its most."""
+    """The distribution of a measure: its minimum, its percentiles, its maximum."""
 
     measure: str
     of: str
@@ -41,7 +41,7 @@ class Spread(Struct, frozen=True):
 
 
 class Quality(NamedTuple):
-    """What the report is about."""
+    """The data of the report."""
 
     items: Sequence[Item]
     pictures: Sequence[PictureMeasures]
@@ -51,7 +51,7 @@ class Quality(NamedTuple):
 
 
 def spreads(quality: Quality) -> list[Spread]:
-    """A row for each measure that anything has."""
+    """A row for each measure with values."""
     found = []
     for name, measure in MEASURES.items():
         values = [value for value, _ in _values(quality, name)]
@@ -97,7 +97,7 @@ def _cuts(row: Spread) -> tuple[float, ...]:
 
 
 def _values(quality: Quality, measure: str) -> Iterator[tuple[float, str]]:
-    """The values of a measure, each with the item or image that has it."""
+    """The values of a measure, each with its item or image."""
     if MEASURES[measure].of == "picture":
         for seen in quality.pictures:
             if not seen.error:
@@ -129,7 +129,7 @@ def _dropped(quality: Quality) -> list[str]:
 
 
 def _listed(quality: Quality) -> list[str]:
-    """How many items hold listed words, by kind."""
+    """The number of items with listed words, by kind."""
     kinds: Counter[str] = Counter()
     for text in quality.texts:
         kinds.update(part.partition(": ")[0] for part in text.listed.split("; ") if part)

@@ -1,4 +1,4 @@
-"""Steps ``measure`` and ``filter``: pictures and texts measured, and dropped beyond limits."""
+"""Steps ``measure`` and ``filter``: measure images and texts, and drop items beyond limits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from keju.files import write_atomic
 
 
 class Listed(Struct, frozen=True):
-    """An item in which listed words stand."""
+    """An item that contains listed words."""
 
     item: str
     task: str
@@ -41,7 +41,7 @@ class _Measured(NamedTuple):
 
 
 def measure(bench: Bench, settings: MeasureSettings) -> None:
-    """Pass every item on, with tables of measures and a report beside them.
+    """Keep every item, with tables of measures and a report beside them.
 
     Raises:
         UsageError: the list of words cannot be read.
@@ -53,11 +53,11 @@ def measure(bench: Bench, settings: MeasureSettings) -> None:
 
 
 def filter_(bench: Bench, settings: FilterSettings) -> None:
-    """Drop what breaks a limit, each with the measure, the value and the limit.
+    """Drop items that exceed a limit, each listed with the measure, the value and the limit.
 
     Raises:
         UsageError: the list of words cannot be read, or no item is of a task that was named.
-        DataError: nothing would be left.
+        DataError: no item would be left.
     """
     items = bench.items()
     known = {item.task for item in items}

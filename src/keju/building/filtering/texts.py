@@ -1,4 +1,4 @@
-"""What can be measured of an item's texts: length, language, gaps, loops, words to look at."""
+"""Text measures of an item: length, language, gaps, repetitions, listed words."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from keju.items import Item
 from keju.text import counted, is_han, said_once
 
 _MODERN = frozenset("的了着們这這那嗎吗呢吧啊麼么很還还")
-"""Particles and pronouns that modern prose is full of and classical prose hardly has."""
+"""Particles and pronouns that are frequent in modern prose and rare in classical prose."""
 
 _CLASSICAL = frozenset("之乎者也矣焉哉兮曰豈耳邪歟")
 _PARTICLES = 5
-"""Fewer of both kinds say nothing about a text."""
+"""The minimum number of both kinds from which a share is computed."""
 
 _GAPS = re.compile("[□■▢▣〓�\ue000-\uf8ff]")
 
 
 class Said(Struct, frozen=True):
-    """What an item says, to be measured; `known` tells an empty transcription from none."""
+    """The texts of an item to measure; `known` distinguishes an empty transcription from none."""
 
     item: str
     task: str
@@ -39,15 +39,15 @@ class Said(Struct, frozen=True):
 
 
 class TextMeasures(Struct, frozen=True):
-    """What was measured of an item's texts.
+    """The measures of an item's texts.
 
     `question`, `answer` and `transcription` are lengths in characters without white space; a
-    transcription that is not known has -1. The rest is of the text that matters (transcription,
-    else answer): `han` is the share of Han among its letters, `modern` the share of modern
-    particles among modern and classical ones (-1 where there are too few to tell), `gaps`
-    the share of signs for what could not be read, `loops` the share that says again what it said
-    before. `match` is the cosine of picture and answer by CLIP, -1 where it was
-    not asked. `listed` names the kinds of listed words that stand in it, with the words.
+    transcription that is not known has -1. The rest is of the main text (transcription, else
+    answer): `han` is the share of Han among its letters, `modern` the share of modern particles
+    among modern and classical ones (-1 where there are too few), `gaps` the share of signs for
+    illegible characters, `loops` the share that repeats earlier text. `match` is the cosine of
+    image and answer by CLIP, -1 where it was not computed. `listed` names the kinds of listed words
+    that occur in it, with the words.
     """
 
     item: str = ""
@@ -74,11 +74,11 @@ class _List(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 Words = Mapping[str, str]
-"""Words as texts are compared, each with its kind."""
+"""Words in the form in which texts are compared, each with its kind."""
 
 
 def read_words(path: Path | None = None) -> Words:
-    """A list of words to look at: the user's, or keju's own.
+    """A list of words to search for: the user's, or keju's own.
 
     Raises:
         DataError: the file cannot be read as ``[[kind]]`` with name and words.
@@ -101,7 +101,7 @@ def _words(found: _List) -> Words:
 
 
 def said_by(item: Item) -> Said:
-    """The texts of an item as a row that engines take."""
+    """The texts of an item as a row for engines."""
     return Said(
         item=item.id,
         task=item.task,
@@ -118,7 +118,7 @@ def measure_texts(said: Said, words: Words) -> TextMeasures:
 
     Args:
         said: the texts.
-        words: what `read_words` gives.
+        words: the result of `read_words`.
     """
     text = said.transcription or said.answer
     letters = [character for character in text if character.isalpha()]

@@ -1,6 +1,6 @@
-"""A release's README: a header by which hubs and the `datasets` library know it, and how to use it.
+"""Dataset card (README) of a release: metadata for hubs and the `datasets` library, and its use.
 
-Format: the dataset cards of the Hugging Face hub. The header is YAML, of which JSON is a part, so
+Format: the dataset cards of the Hugging Face hub. The header is YAML, of which JSON is a subset, so
 every text in it is written as JSON.
 """
 
@@ -26,7 +26,7 @@ _LICENCES = frozenset(
         "gfdl", "mit", "odbl", "odc-by", "pddl", "unlicense",
     }
 )  # fmt: skip
-"""Licences that the hub has words for; any other is named in words of its own."""
+"""Licences that the hub has names for; any other is written as ``other`` with its own name."""
 
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
 
@@ -34,7 +34,7 @@ _KINDS = {"letter": "multiple-choice", "transcription": "image-to-text"}
 
 
 def split_name(items: Sequence[Item]) -> str:
-    """What the one split of the tables is called: ``test``, unless it holds labelled examples."""
+    """The name of the one split of the tables: ``test``, unless it contains labelled examples."""
     held = {item.split for item in items}
     return "_and_".join(name for name in ("test", "reference") if name in held)
 
@@ -43,9 +43,9 @@ def card(manifest: DatasetManifest, items: Sequence[Item], *, notes: Sequence[st
     """The README of a release.
 
     Args:
-        manifest: what the dataset says of itself.
+        manifest: of the dataset.
         items: its items.
-        notes: lines that a reader must see first, such as that there are drafts in it.
+        notes: lines at the top, such as that the release contains drafts.
     """
     split = split_name(items)
     head = [

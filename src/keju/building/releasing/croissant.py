@@ -1,7 +1,7 @@
-"""Croissant metadata of a release: what lies in its files, for programs that read data sets.
+"""Croissant metadata of a release: a machine-readable description of its files.
 
-Format: MLCommons Croissant 1.0. The `mlcroissant` library reads records by it; it isn't needed to
-write it.
+Format: MLCommons Croissant 1.0. The `mlcroissant` library reads records with it; it is not needed
+for writing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ITEMS = "items.parquet"
 
 
 class _Column(NamedTuple):
-    """A field of the items' record set; `inner` is what is taken of a nested column."""
+    """A field of the items' record set; `inner` is the part taken from a nested column."""
 
     name: str
     what: str
@@ -65,12 +65,12 @@ def croissant_of(
     """The metadata of a release.
 
     Args:
-        manifest: what the dataset says of itself.
-        folder: the release, in which the tables lie already.
-        tables: its parquet files; their hashes and sizes are written down.
-        url: where the set will be found; its source where that is unknown.
+        manifest: of the dataset.
+        folder: the release, which already contains the tables.
+        tables: its parquet files; their hashes and sizes are recorded.
+        url: where the dataset will be published; its source where that is unknown.
         date: of publication, ISO 8601.
-        citation: how it wants to be cited.
+        citation: how to cite it.
     """
     about: dict[str, object] = {
         "@context": json.loads(files(__package__).joinpath("croissant_context.json").read_text()),

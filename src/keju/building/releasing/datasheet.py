@@ -1,4 +1,4 @@
-"""A release's datasheet: facts that the dataset holds, and what only its maker can answer."""
+"""A release's datasheet: facts from the dataset, and answers of its maker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_answers(path: Path) -> dict[str, str]:
 
     Raises:
         DataError: it cannot be read.
-        UsageError: it answers a question that is not asked.
+        UsageError: it answers a question that does not exist.
     """
     given = read_toml(path, dict[str, Any])
     asked = {name for part in _parts() for name in part.ask}
@@ -49,7 +49,7 @@ def datasheet(known: Known, answers: Mapping[str, str]) -> str:
     """The datasheet as Markdown.
 
     Args:
-        known: what the facts are made of.
+        known: the source of the facts.
         answers: the maker's, by question; the others are marked as open.
     """
     facts = facts_of(known)
@@ -66,7 +66,7 @@ def datasheet(known: Known, answers: Mapping[str, str]) -> str:
 
 
 def open_questions(answers: Mapping[str, str]) -> str:
-    """A line that says which questions the maker left open; empty if none is."""
+    """A line that lists the questions without an answer; empty if there is none."""
     left = [name for part in _parts() for name in part.ask if name not in answers]
     said = number_of(len(left), "question is", "questions are")
     return f"{said} open: {', '.join(left)}." if left else ""

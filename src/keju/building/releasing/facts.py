@@ -1,4 +1,4 @@
-"""What a dataset can say of itself in a datasheet, as Markdown: counted, never guessed."""
+"""Facts about a dataset for its datasheet, as Markdown: counted, never guessed."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from keju.errors import number_of
 from keju.items import Item
 
 _MOST = 30
-"""Rows of a table of sources or tools; the rest is counted in one."""
+"""Rows of a table of sources or tools; the rest is counted in one row."""
 
 
 class Check(NamedTuple):
-    """Something that a release was held to, and what came of it."""
+    """A check of a release, and its result."""
 
     what: str
     found: str
@@ -30,7 +30,7 @@ class Check(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What facts are made of."""
+    """The data from which facts are made."""
 
     manifest: DatasetManifest
     items: Sequence[Item]
@@ -120,7 +120,7 @@ def _strata(frame: pl.DataFrame) -> str:
 
 
 def _sources(items: Sequence[Item]) -> str:
-    """How many items name each source in their provenance."""
+    """The number of items with each source in their provenance."""
     counts: Counter[str] = Counter()
     for item in items:
         counts.update({step.source for step in item.provenance} - {""} or {"that of the whole set"})

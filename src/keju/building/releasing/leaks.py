@@ -1,11 +1,10 @@
-"""What of a dataset stands in others too, or in both of its own splits: pictures and texts.
+"""Leak checks: images and texts of a dataset that also occur in others, or in both of its splits.
 
-Texts are compared as OCR scoring counts them (no punctuation, one script), by runs of 13
-characters: what share of a text's runs stands in the other set. One altered character costs 13
-runs, so a copy with an error every 40 characters still shares two thirds. Wording that comes again
-and again is no material and doesn't count: runs that stand in the questions of two of our groups,
-or anywhere in more than ten. Runs are hashed to 64 bits; ours are kept, the other set's only pass
-by.
+Texts are compared as in OCR scoring (no punctuation, one script), by runs of 13 characters: the
+share of a text's runs that occur in the other set. One altered character costs 13 runs, so a copy
+with an error every 40 characters still shares two thirds. Repeated wording is ignored: runs that
+occur in the questions of two of our groups, or anywhere in more than ten. Runs are hashed to 64
+bits; only our own are kept in memory.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ from keju.items import ImageRef, Item
 from keju.text import counted
 
 RUN = 13
-"""Characters of a run. Shorter ones are shared by chance and by formula (13 is also the length by
-which language models' training texts are usually held against test sets, in words)."""
+"""Characters of a run. Shorter ones are shared by chance and by formulas (13 is also the length, in
+words, by which training texts of language models are usually compared with test sets)."""
 
 SHARE = 0.5
-"""Share of a text's runs that must stand elsewhere for it to be called leaked (our choice)."""
+"""The minimum share of a text's runs in the other set for a leak (our choice)."""
 
 FORMULA = 10
-"""A run that stands in more than so many of our groups is wording, not material."""
+"""A run in more than this number of our groups is repeated wording and is ignored."""
 
 _MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFF51AFD7ED558CCD))
 
@@ -42,12 +41,12 @@ Hashes = NDArray[np.uint64]
 
 
 class Leak(Struct, frozen=True):
-    """Something of ours that stands elsewhere.
+    """An image or text of ours that occurs elsewhere.
 
-    `kind` is ``image`` (the same bytes), ``picture`` (nearly the same picture) or ``text``; `part`
-    says what of the item it is: image, question, answer or transcription. `share` is that of the
-    text's runs in the other set, of pictures how alike they are; `other` is the item there that
-    holds most of the runs, or shows the picture.
+    `kind` is ``image`` (the same bytes), ``picture`` (nearly the same image) or ``text``; `part` is
+    the part of the item: image, question, answer or transcription. `share` is the share of the
+    text's runs in the other set, or the similarity of images; `other` is the item there with most
+    of the runs, or with the image.
     """
 
     kind: str
@@ -64,7 +63,7 @@ class Leak(Struct, frozen=True):
 
 
 class Compared(NamedTuple):
-    """What was found, and how much was looked at: texts too short to judge are only counted."""
+    """The leaks, and the numbers of compared texts; texts too short to judge are only counted."""
 
     leaks: list[Leak]
     images: int
@@ -79,7 +78,7 @@ class _Text(NamedTuple):
 
 
 def leaks_into(items: Sequence[Item], others: Mapping[str, Sequence[Item]]) -> Compared:
-    """What of our items stands in other sets.
+    """The leaks of our items into other sets.
 
     Args:
         items: ours.
@@ -96,7 +95,7 @@ def leaks_into(items: Sequence[Item], others: Mapping[str, Sequence[Item]]) -> C
 
 
 def between_splits(items: Sequence[Item]) -> Compared:
-    """What of the test split stands in the reference split too, whatever the reference is for."""
+    """Items of the test split that also occur in the reference split, of any kind."""
     test = [item for item in items if item.split == "test"]
     return leaks_into(test, {"reference": [item for item in items if item.split == "reference"]})
 
@@ -104,13 +103,13 @@ def between_splits(items: Sequence[Item]) -> Compared:
 def leaks_of(
     dataset: Path, against: Sequence[Path], *, pictures: bool = True, engine: Engine | None = None
 ) -> Compared:
-    """What of a dataset's test split stands in its reference split, or in other datasets.
+    """The leaks of a dataset's test split into its reference split, or into other datasets.
 
     Args:
         dataset: ours.
         against: the others.
-        pictures: look for nearly the same pictures too, which takes about a tenth of a second each.
-        engine: looks for them.
+        pictures: also search for nearly the same images, at about a tenth of a second each.
+        engine: runs that search.
 
     Raises:
         UsageError: there is no dataset at one of the paths.
@@ -136,7 +135,7 @@ _Items = tuple[Dataset, Sequence[Item]]
 
 
 def _nearly(ours: _Items, theirs: _Items, name: str, engine: Engine) -> Iterator[Leak]:
-    """Pictures that are one but for their bytes, a row for each item of ours that shows one."""
+    """Images that differ only in their bytes, one row for each item of ours that shows one."""
     if not theirs[1]:
         return
     shown: dict[str, list[Item]] = defaultdict(list)
@@ -154,7 +153,7 @@ def _pictures(dataset: Dataset, items: Sequence[Item]) -> dict[str, tuple[Datase
 
 
 def _images(ours: Sequence[Item], theirs: Sequence[Item], name: str) -> Iterator[Leak]:
-    """The same bytes in both; the first item of theirs that shows them is named."""
+    """The same bytes in both; the first item of theirs with them is named."""
     shown: dict[str, Item] = {}
     for item in theirs:
         for ref in item.images:
@@ -166,7 +165,7 @@ def _images(ours: Sequence[Item], theirs: Sequence[Item], name: str) -> Iterator
 
 
 def _texts(items: Iterable[Item]) -> Iterator[_Text]:
-    """What an item says that could be learnt by heart."""
+    """The texts of an item that a model could memorize."""
     for item in items:
         said = {
             "question": item.question,
@@ -182,7 +181,7 @@ def _texts(items: Iterable[Item]) -> Iterator[_Text]:
 
 
 class _Index:
-    """The runs of our texts, each with the texts it stands in."""
+    """The runs of our texts, each with the texts that contain it."""
 
     def __init__(self, texts: Sequence[_Text]) -> None:
         self._texts = texts
@@ -195,7 +194,7 @@ class _Index:
 
     @property
     def judged(self) -> int:
-        """Texts that have runs of their own."""
+        """The number of texts that have runs of their own."""
         return int((self._sizes > 0).sum())
 
     def _without_formulae(
@@ -217,7 +216,10 @@ class _Index:
         return runs[~common[run]], owners[~common[run]]
 
     def leaks(self, theirs: Sequence[Item], name: str) -> Iterator[Leak]:
-        """Our texts of which another set holds at least `SHARE`; its nearest text is named."""
+        """Our texts with at least `SHARE` of their runs in another set.
+
+        Its nearest text is named.
+        """
         nearest: dict[int, tuple[int, Item]] = {}
         whole = np.zeros(len(self._runs), bool)
         for other in _texts(theirs):
@@ -231,7 +233,7 @@ class _Index:
             yield _leak("text", ours.item, ours.part, name, nearest[owner][1], share, ours.text)
 
     def _hits(self, text: str) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """Which of our texts share runs with one of theirs, how many, and where they lie."""
+        """Which of our texts share runs with one of theirs, how many, and at which positions."""
         if len(text) < RUN or not len(self._runs):
             return
         runs = np.unique(_runs(text))

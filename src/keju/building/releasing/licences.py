@@ -1,4 +1,4 @@
-"""Licences: which are known, what they demand, and whether one may be passed on under another."""
+"""Licences: the known ones, their conditions, and whether one may be relicensed under another."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from keju.building.markdown import table
 from keju.items import Item
 
 _VERSION = re.compile(r"[-/]v?(?P<version>\d+(?:\.\d+)*)(?:[-/][a-z]{2,4})?$")
-"""A version at a name's or an address's end, and the country that a licence was fitted to."""
+"""A version at the end of a name or an address, and the country of a ported licence."""
 
 _LINKS = (" OR ", " AND ")
-"""Between several licences, the loosest first."""
+"""Separators of several licences, the weakest binding first."""
 
 _LINK = re.compile("|".join(_LINKS))
 
@@ -29,7 +29,7 @@ _SHARE_ALIKE = "share-alike"
 
 
 class _Licence(Struct, frozen=True, forbid_unknown_fields=True):
-    """A licence of licences.toml; no version stands for licences that have none."""
+    """A licence of licences.toml; an empty version list means that it has none."""
 
     name: str
     demands: tuple[str, ...]
@@ -45,19 +45,19 @@ class _Licence(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class _Named(NamedTuple):
-    """What a licence's wording means: one that is known, and its version if it says one."""
+    """The meaning of a licence's wording: a known licence, and its version if stated."""
 
     licence: _Licence
     version: tuple[int, ...]
 
 
 class Misfit(NamedTuple):
-    """Items whose licence the release's does not cover, or of which that cannot be told."""
+    """Items whose licence is not compatible with the release's, or may not be."""
 
     licence: str
     items: int
     first: str
-    """The id of the first of them."""
+    """The id of the first item."""
     why: str
 
     def __str__(self) -> str:
@@ -65,14 +65,14 @@ class Misfit(NamedTuple):
 
 
 def licences_of(items: Iterable[Item], whole: str) -> Iterator[tuple[Item, tuple[str, ...]]]:
-    """Each item with the licences that its provenance names, else that of the whole set."""
+    """Each item with the licences in its provenance, else that of the whole dataset."""
     for item in items:
         said = dict.fromkeys(step.licence for step in item.provenance if step.licence.strip())
         yield item, tuple(said) or (whole,)
 
 
 def misfits(items: Iterable[Item], release: str) -> list[Misfit]:
-    """The licences of items that a release's licence does not cover, the most frequent first."""
+    """The licences of items that the release's licence does not cover, the most frequent first."""
     held: dict[str, list[str]] = {}
     for item, licences in licences_of(items, release):
         for each in licences:
@@ -86,10 +86,10 @@ def misfits(items: Iterable[Item], release: str) -> list[Misfit]:
 
 
 def uncovered(source: str, release: str) -> str:
-    """Why material under one licence may not be passed on under another; empty if it may.
+    """Why material under one licence may not be released under another; empty if it may.
 
     ``A AND B`` is covered if both are, and covers what either does; ``A OR B`` is covered if one
-    is, and covers what both do. Words that are not known are covered by themselves alone.
+    is, and covers what both do. Unknown wordings are covered only by themselves.
     """
     if _plain(source) == _plain(release):
         return ""
@@ -105,7 +105,7 @@ def uncovered(source: str, release: str) -> str:
 
 
 def _unmet(source: str, release: str) -> str:
-    """What one licence demands that another does not, in words."""
+    """The conditions of one licence that another does not have, in words."""
     given, wanted = _named(source), _named(release)
     if given is None:
         return "what it demands is not known"
@@ -121,13 +121,13 @@ def _unmet(source: str, release: str) -> str:
 
 
 def _before(wanted: _Named, given: _Named) -> bool:
-    """Whether the release's is an earlier version; only licences that share alike mind."""
+    """Whether the release's is an earlier version; this matters only for share-alike licences."""
     shared = _SHARE_ALIKE in given.licence.demands
     return shared and bool(wanted.version) and wanted.version < given.version
 
 
 def unusual(licence: str) -> str:
-    """What is odd about a licence's wording, and what may be meant; empty if nothing is."""
+    """What is unusual about a licence's wording, and what it may mean; empty if nothing."""
     known = {name.casefold(): name for each in _licences() for name in each.identifiers}
     for part in filter(None, map(str.strip, _LINK.split(licence))):
         text = part.casefold()
@@ -146,7 +146,7 @@ def unusual(licence: str) -> str:
 
 
 def licence_table(items: Sequence[Item], whole: str) -> str:
-    """A table of licences with their items and what they demand, the most frequent first."""
+    """A table of licences with their items and conditions, the most frequent first."""
     counts = Counter(each for _, some in licences_of(items, whole) for each in some)
     return table(
         ["licence", "items", "demands"],
@@ -158,7 +158,7 @@ def licence_table(items: Sequence[Item], whole: str) -> str:
 
 
 def demanded(licence: str) -> str:
-    """What a licence demands, in words; of several, of each."""
+    """The conditions of a licence, in words; of several, of each."""
     parts = _LINK.split(licence)
     if len(parts) > 1:
         return "; ".join(demanded(part) for part in parts)
@@ -186,7 +186,7 @@ def _named(licence: str) -> _Named | None:
 
 
 def _plain(licence: str) -> str:
-    """A wording without what differs from writer to writer: case, spaces, ``http://www.``."""
+    """A wording without differences between writers: case, spaces, ``http://www.``."""
     text = re.sub(r"[\s_]+", "-", licence.strip().casefold()).rstrip("/")
     text = re.sub(r"^https?://(www\.)?", "", text)
     text = re.sub(r"(?<=\d)/(deed|legalcode)[a-z._-]*$", "", text)

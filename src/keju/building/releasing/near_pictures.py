@@ -1,7 +1,7 @@
-"""Pictures of ours that stand in another dataset re-encoded, scaled, turned a little or cropped.
+"""Images of ours that occur in another dataset re-encoded, scaled, rotated slightly or cropped.
 
-Found as the step ``dedup-images`` finds them: perceptual hashes bring pairs up, and a pair counts
-when the pictures, laid upon each other, agree stroke by stroke.
+They are found as in the step ``dedup-images``: perceptual hashes find candidate pairs, and a pair
+counts when the images, registered on each other, agree stroke by stroke.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from keju.items import ImageRef
 
 
 class NearPicture(NamedTuple):
-    """A picture of ours and one of theirs, by SHA-256, and how alike they are, 0 to 1."""
+    """An image of ours and one of theirs, by SHA-256, and their similarity, 0 to 1."""
 
     ours: str
     theirs: str
@@ -32,15 +32,15 @@ def near_pictures(
     theirs: Mapping[str, tuple[Dataset, ImageRef]],
     engine: Engine,
 ) -> Iterator[NearPicture]:
-    """Pairs of pictures that are one, where their bytes are not the same.
+    """Pairs of images that are the same, but with different bytes.
 
     Args:
-        ours: pictures by their SHA-256, each with the dataset in which it lies.
+        ours: images by their SHA-256, each with its dataset.
         theirs: the same of the others.
         engine: hashes and compares.
 
     Raises:
-        DataError: a picture cannot be read.
+        DataError: an image cannot be read.
     """
     names = [*ours, *(name for name in theirs if name not in ours)]
     with TemporaryDirectory(prefix="keju-leaks-") as folder:
@@ -69,7 +69,7 @@ def near_pictures(
 
 
 def _file(dataset: Dataset, ref: ImageRef, folder: Path) -> Path:
-    """Where an image lies as a file; one of a release is written out for the while."""
+    """The path of an image; an image in a release's tables is written to a temporary file."""
     if ref.path not in dataset.packed:
         return dataset.image_path(ref)
     path = folder / Path(ref.path).name

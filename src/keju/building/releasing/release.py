@@ -1,4 +1,4 @@
-"""Releasing: a dataset as parquet with metadata, hashes and a datasheet, after its checks.
+"""Releases: a dataset as parquet with metadata, hashes and a datasheet, after checks.
 
 ::
 
@@ -7,7 +7,7 @@
               README.md · DATASHEET.md · croissant.json               for hubs, people, programs
               SHA256SUMS                                              of every other file
 
-keju runs, validates and imports the folder as it stands. The same dataset gives the same bytes.
+keju runs, validates and imports the directory as it is. The same dataset gives the same bytes.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ PROMPTS = "prompts.parquet"
 _NOT_GIVEN = frozenset({"", "-", "?", "n/a", "na", "nil", "none", "null", "tba", "tbd", "todo",
                          "unknown", "unspecified", "not given", "licence", "license",
                          "source"})  # fmt: skip
-"""Words that are written where a licence or a source is not known."""
+"""Placeholders that people write where a licence or a source is not known."""
 
 
 class ReleaseSettings(Settings, frozen=True):
-    """What a release says beside what the dataset knows."""
+    """The metadata of a release that the dataset does not contain."""
 
     licence: Annotated[str, Meta(description="The licence, if the dataset's is unknown.")] = ""
     source: Annotated[str, Meta(description="Where the data comes from, if that is unknown.")] = ""
@@ -78,7 +78,7 @@ class ReleaseSettings(Settings, frozen=True):
 
 
 class Released(NamedTuple):
-    """A release: its folder, its files in order, what it was held to, and its open questions."""
+    """A release: its directory, its files in order, its checks, and its open questions."""
 
     folder: Path
     files: tuple[str, ...]
@@ -90,14 +90,14 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     """Check a dataset and write its release.
 
     Args:
-        dataset: what is released.
-        out: the folder; new or empty. It appears when it is whole.
-        settings: what it says, and whether drafts may be in it.
+        dataset: the dataset.
+        out: the directory; new or empty. It appears when it is complete.
+        settings: its metadata, and whether it may contain drafts.
 
     Raises:
-        UsageError: the folder holds something, or the maker's answers do not fit.
-        DataError: the dataset has errors, no licence or source, a licence that its items' do not
-            allow, or drafts that nobody allowed.
+        UsageError: the directory is not empty, or the maker's answers are not valid.
+        DataError: the dataset has errors, no licence or source, a licence that is not compatible
+            with its items', or drafts that were not allowed.
     """
     settings = settings or ReleaseSettings()
     check_local(out)
@@ -107,7 +107,7 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
     dataset = _described(dataset, settings)
     items = dataset.items()
     checks = tuple(_checks(dataset, items, settings))
-    out = out.resolve()  # which has a name, even where it is the folder that one is in
+    out = out.resolve()  # which has a name, even if it is the current directory
     partial = out.with_name(f".{out.name}.unfinished")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -130,10 +130,10 @@ def write_release(dataset: Dataset, out: Path, settings: ReleaseSettings | None 
 
 
 def release(bench: Bench, settings: ReleaseSettings) -> None:
-    """Pass every item on, and write the release beside them, in OUT/release.
+    """Keep every item, and write the release to OUT/release.
 
     Raises:
-        UsageError: the maker's answers do not fit.
+        UsageError: the maker's answers are not valid.
         DataError: see `write_release`.
     """
     for item in bench.items():
@@ -169,9 +169,9 @@ def _described(dataset: Dataset, settings: ReleaseSettings) -> Dataset:
 
 
 def _write_prompts(items: Sequence[Item], path: Path) -> None:
-    """Write the prompts, which other programs than keju could not make of items and templates.
+    """Write the prompts, which programs other than keju could not make from items and templates.
 
-    Labelled pictures of a task of pairs have none.
+    Labelled images of a pair task have none.
     """
     asked = [item for item in items if not (item.split == "reference" and task(item.task).of_pairs)]
     rows = {"id": [item.id for item in asked], "prompt": [prompt_of(item) for item in asked]}
@@ -211,11 +211,11 @@ def _describe(
 
 
 def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Iterator[Check]:
-    """What a release is held to. What would make it useless or unlawful is refused.
+    """The checks of a release. Errors that make it useless or unlawful are raised.
 
     Raises:
-        DataError: an error that `keju data validate` finds, no licence or source, a licence that
-            the items' do not allow, or drafts.
+        DataError: an error that `keju data validate` finds, no licence or source, a licence that is
+            not compatible with the items', or drafts.
     """
     for word in ("licence", "source"):
         value = getattr(dataset.manifest, word)
@@ -259,10 +259,10 @@ def _checks(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) 
 
 
 def _covered(dataset: Dataset, items: Sequence[Item], settings: ReleaseSettings) -> Check:
-    """Whether the release's licence demands what the licences of its items do.
+    """Whether the release's licence has the conditions of the licences of its items.
 
     Raises:
-        DataError: it does not, or that cannot be told, and the maker does not answer for it.
+        DataError: it has not, or this is unknown, and the maker has not confirmed it.
     """
     licence = dataset.manifest.licence
     found = misfits(items, licence)
@@ -292,10 +292,10 @@ def _referenced(items: Sequence[Item]) -> Check:
 
 
 def _apart(items: Sequence[Item]) -> Check:
-    """Whether no group and no image stands in both splits.
+    """Whether no group and no image is in both splits.
 
-    Of tasks of pairs the group is a class, whose labelled pictures belong to the questions about
-    it: there only the images count.
+    In pair tasks the group is a class, whose labelled images belong to the questions about it:
+    there only the images count.
     """
     sides: dict[tuple[str, str], set[str]] = defaultdict(set)
     for item in items:
@@ -310,7 +310,7 @@ def _apart(items: Sequence[Item]) -> Check:
 
 
 def _once(items: Sequence[Item]) -> Check:
-    """Whether no two items ask the same of the same images."""
+    """Whether no two items have the same question about the same images."""
     asked = Counter(
         msgspec.json.encode(
             [item.task, item.query, [ref.sha256 for ref in item.images], item.question,

@@ -1,4 +1,4 @@
-"""Step ``split``: test and reference, by group, each task's share as near as groups allow."""
+"""Step ``split``: divide items by group, each task as close to its share as possible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from keju.items import Item
 Split = Literal["test", "reference"]
 
 _PASSES = 20
-"""Passes of improvement at most; each looks at every unit once, and most splits settle in three."""
+"""The maximum number of passes; each visits every unit once, and most splits settle in three."""
 
 
 class SplitSettings(Settings, frozen=True):
@@ -33,14 +33,14 @@ class SplitSettings(Settings, frozen=True):
 
 
 class Unit(NamedTuple):
-    """Items that must stay together: of one group, or tied by an image that groups share."""
+    """Items that must stay together: of one group, or connected by an image that groups share."""
 
     items: tuple[str, ...]
     tasks: Mapping[str, int]
 
 
 class SplitRow(Struct, frozen=True):
-    """What became of a task: what each split holds of it, and what share was wanted."""
+    """The result for a task: its items in each split, and the requested share."""
 
     task: str
     items: int
@@ -53,7 +53,7 @@ class SplitRow(Struct, frozen=True):
 
 
 class PlaceRow(Struct, frozen=True):
-    """Where an item went, with its group."""
+    """The split of an item, with its group."""
 
     item: str
     task: str
@@ -85,18 +85,18 @@ def units_of(items: Iterable[Item]) -> list[Unit]:
 
 
 def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set[int]:
-    """Which units go to the reference split, so that each task comes near its share of it.
+    """Which units go to the reference split, so that each task comes close to its share of it.
 
-    Units are taken large before small, equals by lot; each goes where the sum over tasks of
-    (items − wanted)² / wanted is smaller. Then single units move as long as the sum falls.
+    Units are taken large before small, equal ones at random; each goes where the sum over tasks of
+    (items − wanted)² / wanted is smaller. Then single units move as long as the sum decreases.
 
     Args:
-        units: what is divided.
+        units: the units.
         share: of each task's items, between 0 and 1.
-        rng: the lot.
+        rng: random generator.
 
     Returns:
-        Places in `units`.
+        Indices in `units`.
     """
     names = sorted({name for unit in units for name in unit.tasks})
     counts = np.array([[unit.tasks.get(name, 0) for name in names] for unit in units], float)
@@ -105,7 +105,7 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
     chosen: set[int] = set()
 
     def falls(place: int) -> bool:
-        """Whether the sum falls when this unit goes to the other side; then it does."""
+        """Move this unit to the other side if the sum decreases; whether it did."""
         nonlocal away
         moved = away + counts[place] * (-1 if place in chosen else 1)
         if float(((away**2 - moved**2) / wanted).sum()) <= 1e-9:
@@ -123,11 +123,11 @@ def divide(units: Sequence[Unit], share: float, rng: np.random.Generator) -> set
 
 
 def split(bench: Bench, settings: SplitSettings) -> None:
-    """Give every item its split.
+    """Assign a split to every item.
 
-    Items of tasks of pairs keep theirs, since their reference split has labelled images and no
-    questions; whatever hangs together with one of them stays with it. Units without any reference
-    keep theirs too.
+    Items of pair tasks keep theirs, since their reference split has labelled images and no
+    questions; everything connected with one of them stays with it. Units without any reference
+    answer keep theirs too.
 
     Raises:
         UsageError: nothing can be divided.
@@ -194,7 +194,7 @@ def _of_pairs(item: Item) -> bool:
 def _rows(
     items: Sequence[Item], units: Sequence[Unit], divided: Container[str], wanted: float
 ) -> Iterator[SplitRow]:
-    """A row a task, in order of appearance."""
+    """One row per task, in order of appearance."""
     tied = Counter(name for unit in units for name in unit.tasks)
     by_task: dict[str, list[Item]] = defaultdict(list)
     for item in items:

@@ -1,4 +1,4 @@
-"""Review: drafts go out to people, in forms that their tools read, and come back as decisions."""
+"""Review of drafts: export them in the formats of annotation tools, and read decisions back."""
 
 from keju.building.reviewing.one_text import mended_item, on_one_text
 from keju.building.reviewing.verdicts import (

@@ -1,4 +1,4 @@
-"""Boxes of characters in the forms of annotation tools: COCO, Pascal VOC, YOLO, labelme."""
+"""Character boxes in the formats of annotation tools: COCO, Pascal VOC, YOLO, labelme."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ LABEL = "character"
 COCO_FILE, CLASSES = "boxes.json", "classes.txt"
 
 _WITHIN = 1.0
-"""Pixels by which an edge may be off that nobody moved: VOC and some tools keep whole pixels."""
+"""Pixels by which an unmoved edge may differ: VOC and some tools store whole pixels."""
 
 
 class _Sheet(NamedTuple):
-    """A picture that went out: its name there, and its boxes."""
+    """An exported image: its file name, and its boxes."""
 
     name: str
     ref: ImageRef
@@ -35,18 +35,18 @@ class _Sheet(NamedTuple):
 
 
 def write_boxes(form: str, dataset: Dataset, items: Sequence[Item], out: Path) -> None:
-    """Write the pictures of items that have boxes, and their boxes in one of the forms.
+    """Write the images of items that have boxes, and their boxes in one of the formats.
 
     Raises:
-        DataError: no item has boxes, two items have different ones on one picture, or a picture is
-            turned by EXIF alone.
+        DataError: no item has boxes, two items have different ones on one image, or an image is
+            rotated by EXIF only.
     """
     boxed: dict[str, Item] = {}
     for item in items:
         if item.boxes and item.images:
             first = boxed.setdefault(item.images[0].sha256, item)
             if first.boxes != item.boxes:
-                # What came back for the picture would be taken for a mend of both.
+                # The returned boxes of the image would count as a correction of both.
                 raise DataError(
                     f"other boxes on the picture of {first.id}",
                     file=dataset.path,
@@ -133,16 +133,16 @@ _WRITERS: Mapping[str, Callable[[Sequence[_Sheet], Path], None]] = {
 }
 
 Found = dict[str, list[Drawn]]
-"""Boxes by the beginning of their picture's hash."""
+"""Boxes by the beginning of their image's hash."""
 
 
 def read_boxes(form: str, src: Path, items: Sequence[Item], person: str) -> list[Verdict]:
-    """What came back, as verdicts on every item that shows the picture and has boxes.
+    """The returned boxes as verdicts on every item with boxes that shows the image.
 
-    Boxes that stand where they stood are accepted, others are a mend.
+    Boxes that were not moved are accepted, others are a correction.
 
     Raises:
-        DataError: a picture that did not go out, was of another size, or a box that can't be.
+        DataError: an image that was not exported or has another size, or an invalid box.
     """
     by_hash: dict[str, list[Item]] = {}
     for item in items:
@@ -296,7 +296,7 @@ FORMS = tuple(_WRITERS)
 
 
 def form_of(src: Path) -> str:
-    """Which form of boxes lies in a folder or file; empty where it is none of them."""
+    """The box format of a directory or file; empty where it is none of them."""
     if src.is_file():
         return "coco"
     if (src / COCO_FILE).is_file():

@@ -1,4 +1,4 @@
-"""From what several people said about an item to one decision, or to a dispute."""
+"""Merge several people's verdicts about an item into one decision, or into a dispute."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from keju.metrics.boxes import match_boxes
 from keju.statistics import Measure, krippendorff_alpha
 
 State = Literal["accepted", "mended", "rejected", "disputed", "open", "marked low"]
-"""Decided in one of three ways; people differ; too few have spoken; taken, but marked too low."""
+"""Decided in one of three ways; people disagree; too few verdicts; accepted, but with too low
+marks."""
 
 _STATES: Mapping[Decision, State] = {"accept": "accepted", "mend": "mended", "reject": "rejected"}
 
 
 class Outcome(NamedTuple):
-    """What became of an item: itself as it is now, who decided, and why."""
+    """The result for an item: its current form, who decided, and why."""
 
     item: Item
     state: State
@@ -35,7 +36,7 @@ class Outcome(NamedTuple):
 
 
 class Disagreement(Struct, frozen=True):
-    """Two people's words about an item where they differ, for a third to decide.
+    """The verdicts of two people about an item where they differ, for a third to decide.
 
     `field` is ``decision``, a field of the item, or a scale as ``mark: correct``.
     """
@@ -49,13 +50,13 @@ class Disagreement(Struct, frozen=True):
 
 
 class AgreementRow(Struct, frozen=True):
-    """How far people agree.
+    """Agreement between people.
 
     `what` is ``decision`` (alike: the share of items with one decision; alpha: Krippendorff's,
     nominal), ``answer`` and ``transcription`` (alike: characters in common, one less the edit
     distance by the longer text), ``boxes`` (alike: mean IoU of the best matching) or a scale as
     ``mark: correct`` (alike: the share of items that all mark the same; alpha: ordinal). Texts and
-    boxes are those that each leaves the item with; of two people each.
+    boxes are those of the item after each verdict; compared by pairs of people.
     """
 
     what: str
@@ -66,17 +67,18 @@ class AgreementRow(Struct, frozen=True):
 
 
 def decide(item: Item, said: Mapping[str, Verdict], *, need: int, judge: str = "") -> Outcome:
-    """One decision out of all.
+    """Merge verdicts into one decision.
 
-    What most people say holds, if it is more than half of them and at least `need`; mends are alike
-    if they say the same. A judge's word holds by itself. Who mends stands by what they wrote, so a
-    mended item is no draft any more; a rejected or disputed one is.
+    The most frequent verdict decides if it has more than half of the votes and at least `need`;
+    corrections are the same if their content is. A judge's verdict decides alone. Whoever corrects
+    an item vouches for it, so a corrected item is not a draft any more; a rejected or disputed one
+    is.
 
     Args:
-        item: what was reviewed.
-        said: each person's last word, at least one.
-        need: how many must say the same.
-        judge: whose word decides; empty for nobody's.
+        item: the reviewed item.
+        said: each person's last verdict, at least one.
+        need: the minimum number of equal verdicts.
+        judge: the person whose verdict decides; empty for nobody.
     """
     if judge in said:
         return _settled(item, said[judge], (judge,))
@@ -90,7 +92,7 @@ def decide(item: Item, said: Mapping[str, Verdict], *, need: int, judge: str = "
 
 
 def essence(verdict: Verdict) -> tuple[str, bytes]:
-    """By what two verdicts say the same: the decision, and what they mend."""
+    """The content by which two verdicts are the same: the decision, and the corrections."""
     return verdict.decision, msgspec.json.encode(verdict.mended, order="deterministic")
 
 
@@ -107,7 +109,7 @@ def _settled(item: Item, verdict: Verdict, persons: tuple[str, ...]) -> Outcome:
 
 
 def mean_marks(said: Mapping[str, Verdict], judge: str = "") -> dict[str, float]:
-    """What people marked an item on each scale, as a mean; where the judge marked, the judge's."""
+    """The mean mark of an item on each scale; where the judge gave a mark, the judge's."""
     marks: dict[str, list[int]] = {}
     for verdict in said.values():
         for scale, mark in verdict.marks.items():
@@ -117,7 +119,7 @@ def mean_marks(said: Mapping[str, Verdict], judge: str = "") -> dict[str, float]
 
 
 def held_to(outcome: Outcome, marks: Mapping[str, float], least: float) -> Outcome:
-    """The outcome, but ``marked low`` and a draft where a taken item has a mark below `least`."""
+    """The outcome, but ``marked low`` and a draft if an accepted item has a mark below `least`."""
     low = [f"{scale} {mark:.3g}" for scale, mark in marks.items() if mark < least]
     if not low or outcome.item.draft:
         return outcome
@@ -126,7 +128,7 @@ def held_to(outcome: Outcome, marks: Mapping[str, float], least: float) -> Outco
 
 
 def disagreements(item: Item, said: Mapping[str, Verdict]) -> Iterator[Disagreement]:
-    """Where each two people differ about an item: in marks, the decision, else what they leave."""
+    """The disagreements of any two people about an item: marks, the decision, or the result."""
     for (one, a), (other, b) in combinations(said.items(), 2):
         for scale, mark in a.marks.items():
             if b.marks.get(scale, mark) != mark:
@@ -157,7 +159,7 @@ def _shown(value: object) -> str:
 def agreement(
     items: Mapping[str, Item], said: Mapping[str, Mapping[str, Verdict]]
 ) -> Iterator[AgreementRow]:
-    """How far people agree about the items that two or more have reviewed."""
+    """Agreement between people about the items that two or more have reviewed."""
     both = {name: of for name, of in said.items() if len(of) > 1}
     if not both:
         return
@@ -185,7 +187,7 @@ def _alpha(ratings: Sequence[Sequence[Hashable | None]], measure: Measure) -> fl
 
 
 def _marks_alike(both: Mapping[str, Mapping[str, Verdict]]) -> Iterator[AgreementRow]:
-    """A row for each scale on which two people or more marked an item."""
+    """A row for each scale on which at least two people marked an item."""
     scales = dict.fromkeys(s for of in both.values() for each in of.values() for s in each.marks)
     for scale in scales:
         given = [

@@ -1,4 +1,4 @@
-"""The forms in which a review goes out and comes back, by name."""
+"""The formats in which a review is exported and read back, by name."""
 
 from __future__ import annotations
 
@@ -43,17 +43,16 @@ def export_review(
     """Write items for review.
 
     Args:
-        form: ``sheet`` for a CSV or JSON-lines file, else a folder for one of the tools.
-        dataset: where the pictures lie.
-        items: what is to be reviewed.
-        out: the file or folder to write, which must not be there yet.
-        scales: what people mark items on, by default keju's own; tools for boxes have no place for
-            marks.
+        form: ``sheet`` for a CSV or JSON-lines file, else a directory for one of the tools.
+        dataset: where the images are stored.
+        items: the items to review.
+        out: the file or directory to write, which must not exist.
+        scales: the scales of marks, by default keju's own; tools for boxes do not support marks.
 
     Raises:
-        UsageError: it is there, a sheet is called neither .csv nor .jsonl, or scales are given to a
-            tool for boxes.
-        DataError: nothing to review, or a picture that cannot go out.
+        UsageError: it exists, a sheet does not end in .csv or .jsonl, or scales are given to a tool
+            for boxes.
+        DataError: there is nothing to review, or an image cannot be exported.
     """
     if out.exists() and not (out.is_dir() and not any(out.iterdir())):
         raise UsageError(f"{out}: is there already. Choose another --out")
@@ -73,12 +72,12 @@ def export_review(
 
 
 def how_to_see(form: Form, dataset: Dataset, out: Path) -> list[str]:
-    """Lines for whoever exported: where the pictures of a review lie, and how its tool finds them.
+    """Lines for the user after an export: where the images are, and how the tool finds them.
 
     Args:
-        form: the form that was written.
-        dataset: where it came from.
-        out: the file or folder that was written.
+        form: the format that was written.
+        dataset: its source.
+        out: the file or directory that was written.
     """
     if form == "sheet":
         where = dataset.path.resolve()
@@ -101,16 +100,16 @@ def how_to_see(form: Form, dataset: Dataset, out: Path) -> list[str]:
 def read_review(
     src: Path, items: Mapping[str, Item], person: str, scales: ReviewForm | None = None
 ) -> list[Verdict]:
-    """The verdicts in a file or folder, whichever form it has.
+    """The verdicts in a file or directory, in any of the formats.
 
     Args:
-        src: what came back.
-        items: what went out, by id.
-        person: whose it is, where it doesn't say.
-        scales: what people marked items on, by default keju's own.
+        src: the returned file or directory.
+        items: the exported items, by id.
+        person: the reviewer, where the file does not name one.
+        scales: the scales of marks, by default keju's own.
 
     Raises:
-        DataError: it has none of the forms, or something in it can't be.
+        DataError: it has none of the formats, or a value is not valid.
     """
     scales = scales or review_form()
     if src.suffix.casefold() in SUFFIXES:

@@ -1,7 +1,7 @@
-"""Review in Label Studio: drafts go out as predictions, annotations come back as verdicts.
+"""Review in Label Studio: export drafts as predictions, import annotations as verdicts.
 
-Boxes are in percent of the picture there. Pictures are named as Label Studio's local storage serves
-them; the labelling interface lies beside the tasks and asks for the form's marks too.
+Boxes are in percent of the image there. Images have the addresses of Label Studio's local storage;
+the labelling interface is beside the tasks and includes the form's marks.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from keju.items import Box, Item
 TASKS, INTERFACE = "tasks.json", "interface.xml"
 
 NO_IMAGE = "no-image.png"
-"""The blank image that is shown with items without one."""
+"""The blank image of items without one."""
 
 SERVING = "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED"
 DOCUMENT_ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
-"""The settings in its environment by which Label Studio shows pictures of a folder."""
+"""The environment settings by which Label Studio serves images of a directory."""
 
 _TEXTS = ("question", "answer", "transcription")
 _DECISIONS: tuple[Decision, ...] = ("accept", "mend", "reject")
@@ -72,7 +72,7 @@ _XML_MARK = """\
 
 
 def write_tasks(dataset: Dataset, items: list[Item], out: Path, form: ReviewForm) -> None:
-    """Write ``tasks.json``, ``interface.xml`` and the pictures into a folder."""
+    """Write ``tasks.json``, ``interface.xml`` and the images into a directory."""
     refs = (item.images[0] for item in items if item.images)
     names = send_pictures(dataset, refs, out)
     if any(not item.images for item in items):
@@ -100,8 +100,8 @@ def _task(item: Item, names: Mapping[str, str], folder: str) -> dict[str, Any]:
         "task": f"{item.task} {item.query}".strip(),
         "shown": "\n".join([item.question, *item.options]).strip() or item.task,
     }
-    # One interface shows all tasks, and Label Studio refuses a task without an image. The path
-    # begins with the folder of the export, so that one server can show several.
+    # One interface shows all tasks, and Label Studio rejects a task without an image. The path
+    # begins with the export directory, so that one server can show several.
     name = names[item.images[0].sha256] if item.images else NO_IMAGE
     data["image"] = f"/data/local-files/?d={quote(folder)}/{IMAGES}/{name}"
     tool = item.provenance[-1].tool if item.provenance else ""
@@ -174,20 +174,20 @@ class _Task(Struct, frozen=True):
 def read_tasks(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> list[Verdict]:
-    """The verdicts in a JSON export of Label Studio; cancelled annotations are not reviewed.
+    """The verdicts in a JSON export of Label Studio; cancelled annotations count as not reviewed.
 
-    A text or box that differs from the item's is a mend, whichever decision was ticked but
-    ``reject``; without a tick, what was left as it was is accepted. A text that is not in the
-    export counts as left as it was: one that was emptied there looks like one never taken over.
+    A text or box that differs from the item's is a correction, whichever decision was ticked except
+    ``reject``; without a tick, an unchanged item is accepted. A text that is not in the export
+    counts as unchanged: one that was emptied there looks like one never copied.
 
     Args:
         file: the export.
         items: by id.
-        person: whose they are, where the export doesn't say.
-        form: the scales on which items were marked, by ``Choices`` or by ``Rating``.
+        person: the reviewer, where the export does not name one.
+        form: the scales of the marks, by ``Choices`` or by ``Rating``.
 
     Raises:
-        DataError: it is no such export, or something in it can't be.
+        DataError: it is not such an export, or a value is not valid.
     """
     verdicts = []
     for number, task in enumerate(read_json(file, list[_Task]), start=1):
@@ -241,7 +241,7 @@ def _verdict(
     if len(results) > _MOST_RESULTS:
         raise DataError(f"more than {_MOST_RESULTS:,} texts and boxes")
     if other := next((result.type for result in results if result.type in _OTHER_SHAPES), ""):
-        # Passed over, its boxes would count as taken away.
+        # If it were ignored, its boxes would count as removed.
         raise DataError(f"a shape of the type {other!r}; keju reads boxes", mend="Draw a box")
     mended: dict[str, Any] = {}
     for name in _TEXTS:

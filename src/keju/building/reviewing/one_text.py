@@ -1,4 +1,4 @@
-"""Of a page that is to be transcribed, answer, transcription and the lines' text are one text."""
+"""Corrections of transcribed pages: keep answer, transcription and lines the same text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from keju.items import Item, Line
 
 
 def is_transcribed(item: Item) -> bool:
-    """Whether its answer is the transcription of what it shows."""
+    """Whether its answer is the transcription of its images."""
     try:
         return query_of(item).form == "transcription"
     except (DataError, UsageError):
@@ -22,10 +22,10 @@ def is_transcribed(item: Item) -> bool:
 
 
 def on_one_text(item: Item, verdict: Verdict) -> Verdict:
-    """The verdict, its new transcription told as the new answer that it is; others as they are.
+    """The verdict with its new transcription as the new answer; others unchanged.
 
     Raises:
-        DataError: it gives a new answer and another new transcription.
+        DataError: it has a new answer and a different new transcription.
     """
     told = verdict.mended.fields()
     if "transcription" not in told or not is_transcribed(item):
@@ -42,11 +42,11 @@ def on_one_text(item: Item, verdict: Verdict) -> Verdict:
 
 
 def mended_item(item: Item, verdict: Verdict) -> Item:
-    """The item with what the verdict mended.
+    """The item with the verdict's corrections.
 
-    A mended answer takes the place of the simplified one too, which was made from the old one. Of a
-    transcription task it is the transcription as well, and the lines say it; of others, it takes
-    the place of a transcription that said the same.
+    A corrected answer also replaces the simplified one, which was made from the old one. Of a
+    transcription task it is the transcription as well, and the lines get it; of others, it replaces
+    a transcription with the same old text.
     """
     told = on_one_text(item, verdict).mended.fields()
     answer = told.get("answer")
@@ -62,16 +62,16 @@ def mended_item(item: Item, verdict: Verdict) -> Item:
 
 
 def lines_saying(lines: Sequence[Line], old: str, new: str) -> tuple[Line, ...]:
-    """The lines of a page whose text was mended, or none where that can't be told line by line.
+    """The lines of a page with a corrected text, or none if lines cannot be matched.
 
-    The lines that the old text was read from are found in it one after another; others (notes and
-    what stands beside the text, if they are left out of it) stay as they are. A line that changes
-    is no engine's reading any more.
+    The lines from which the old text was made are found in it one after another; others (notes and
+    marginal text, if they are not part of it) stay as they are. A line that changes is not an
+    engine's transcription any more.
 
     Args:
         lines: the page's, in reading order.
-        old: the text that they were read into, a line each.
-        new: what it was mended to. With more or fewer lines than before, no line can be kept.
+        old: the old text, one line each.
+        new: the corrected text. With more or fewer lines than before, no line can be kept.
     """
     before, after = old.strip("\n").split("\n"), new.strip("\n").split("\n")
     if len(before) != len(after):

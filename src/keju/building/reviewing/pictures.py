@@ -1,4 +1,4 @@
-"""Pictures that go out with a review, under names by which they are known when they come back."""
+"""Images exported with a review, with file names that identify them on import."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _NAME = re.compile(r"\d+-([0-9a-f]{16})")
 
 
 def picture_name(place: int, ref: ImageRef) -> str:
-    """The name that a picture goes out under: a number for the eye, and its hash for us."""
+    """The file name of an exported image: a number for people, and its hash."""
     return f"{place:05d}-{ref.sha256[:16]}{Path(ref.path).suffix}"
 
 
 def hash_in(name: str) -> str:
-    """The beginning of the hash in the name of a picture or of the file about it; else empty."""
+    """The beginning of the hash in the name of an image or of a file about it; else empty."""
     found = _NAME.match(Path(name.replace("\\", "/").replace("\0", "")).name)
     return found[1] if found else ""
 
 
 def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict[str, str]:
-    """Put pictures into OUT/images; gives back the name of each by its hash.
+    """Copy images to OUT/images; return the name of each by its hash.
 
     Raises:
-        DataError: a picture is turned by EXIF alone. Tools disagree whether such a picture lies or
-            stands, so what is drawn on it cannot be told.
+        DataError: an image is rotated by EXIF only. Tools disagree on the orientation of such an
+            image, so that boxes drawn on it are ambiguous.
     """
     names: dict[str, str] = {}
     check_local(out)
@@ -61,12 +61,12 @@ def send_pictures(dataset: Dataset, refs: Iterable[ImageRef], out: Path) -> dict
 
 
 def drawn_anew(item: Item, found: Sequence[Box], *, within: float) -> tuple[Box, ...] | None:
-    """What boxes came back as, or None where they are the item's own within so many pixels.
+    """The returned boxes, or None where they equal the item's own within `within` pixels.
 
     Boxes that were not moved keep their exact edges and their order, new ones come after them.
 
     Raises:
-        DataError: a box without area, or beyond the picture.
+        DataError: a box without area, or outside the image.
     """
     size = (item.images[0].width, item.images[0].height)
     for box in found:

@@ -17,20 +17,20 @@ from keju.building.reviewing.verdicts import seal_of
 from keju.items import Item
 
 LETTER = "k"
-"""What a seal in a sheet begins with. No hexadecimal digit, so that it is never a number."""
+"""Prefix of a seal in a sheet. It is not a hexadecimal digit, so that a seal is never a number."""
 
 _SEAL = re.compile("[0-9a-f]{16}")
 _NUMERIC = re.compile(r"(?:[0-9.,:/%+\-\s年月日時时分秒eETZ]|[AP]M){1,40}")
 _DIGITS = re.compile("[0-9]+")
 _LOGICAL = {"true": "1", "false": "0"}
-"""Words that spreadsheets take for logical values, and the number that LibreOffice saves."""
+"""Words that spreadsheets read as logical values, and the number that LibreOffice saves."""
 
 
 class Returned:
-    """Finds the items of rows that come back.
+    """Finds the items of returned rows.
 
     Args:
-        items: what went out, by id.
+        items: the exported items, by id.
     """
 
     def __init__(self, items: Mapping[str, Item]) -> None:
@@ -41,7 +41,7 @@ class Returned:
         self._seals = seals
 
     def names(self, item: str, seal: str) -> tuple[str, str]:
-        """The id and the seal of a row as they were exported; what is not known stays as it is."""
+        """The id and the seal of a row as they were exported; unknown ones stay as they are."""
         seal = plain_seal(seal)
         by_seal = self._by_seal.get(seal)
         if by_seal is not None and by_seal != item:
@@ -50,7 +50,7 @@ class Returned:
                 return by_seal, seal
         own = self._seals.get(item, "")
         if seal and not _SEAL.fullmatch(seal) and own and _equal(seal, own):
-            return item, own  # Whether the item is the same is then seen from its cells.
+            return item, own  # The cells then show whether the item is the same.
         return item, seal
 
 
@@ -66,9 +66,10 @@ def plain_seal(cell: str) -> str:
 
 
 def converted(cell: str, shown: str) -> bool:
-    """Whether a cell is what a spreadsheet makes of a number, date, time, percentage or TRUE.
+    """Whether a cell is a spreadsheet's conversion of a number, date, time, percentage or TRUE.
 
-    Of a date and a time, it must have all the numbers that were shown, beside others (the year).
+    Of a date and a time, it must have all the numbers of the exported cell, besides others (the
+    year).
     """
     cell, shown = cell.strip(), shown.strip()
     if (number := _LOGICAL.get(shown.casefold())) is not None:
@@ -78,7 +79,7 @@ def converted(cell: str, shown: str) -> bool:
     if _equal(cell, shown):
         return True
     if re.fullmatch(r"[0-9.]+", shown):
-        return False  # A plain number is never made a date.
+        return False  # A plain number never becomes a date.
     ours, theirs = (Counter(map(int, _DIGITS.findall(text))) for text in (shown, cell))
     return bool(ours) and ours <= theirs
 

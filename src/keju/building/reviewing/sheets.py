@@ -1,8 +1,8 @@
-"""Review in a spreadsheet: one line an item, with empty columns for what a person decides.
+"""Review in a spreadsheet: one row per item, with empty columns for a person's decision.
 
-The same columns come as CSV and as JSON lines; a file of `Verdict` lines is read as well. Each
-scale of the form has a column, whose head says what it asks and what its marks mean. What was shown
-must come back as it went out: a person writes into the columns behind it.
+The same columns are available as CSV and as JSON lines; a file of `Verdict` lines is read as well.
+Each scale of the form has a column, whose head contains its question and the meaning of its marks.
+The exported columns must come back unchanged: a person writes into the columns after them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from keju.files import FORMULA, write_atomic
 from keju.items import Item
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".xlsx")
-"""What a sheet that comes back may be called; spreadsheets write "Unicode text" as .txt."""
+"""Permitted suffixes of a returned sheet; spreadsheets write "Unicode text" as .txt."""
 
 _SHOWN = ("item", "seal", "task", "query", "images", "question", "options", "answer",
           "also_accepted", "transcription", "notes")  # fmt: skip
@@ -44,17 +44,17 @@ _WORDS: Mapping[str, Decision] = {
     "mend": "mend", "mended": "mend", "修改": "mend",
     "reject": "reject", "rejected": "reject", "拒绝": "reject", "拒絕": "reject",
 }  # fmt: skip
-"""What people write for a decision."""
+"""Words that people write for a decision."""
 
 
 _MARK = "mark: "
 
 
 def mark_head(scale: Scale, asks_zh: str = "") -> str:
-    """The head of a scale's column; its first part, to the bar, is enough when it is read.
+    """The head of a scale's column; on import its first part, up to the bar, is enough.
 
     Args:
-        scale: what the column asks.
+        scale: the scale.
         asks_zh: the question in Chinese, where that is an earlier wording.
     """
     marks = ", ".join(map(scale.said, range(1, len(scale.marks) + 1)))
@@ -62,17 +62,17 @@ def mark_head(scale: Scale, asks_zh: str = "") -> str:
 
 
 def _heads(scale: Scale) -> list[str]:
-    """Every head by which a scale's column is known, those of earlier versions too."""
+    """Every head by which a scale's column is recognised, including those of earlier versions."""
     earlier = [mark_head(scale, each.asks_zh) for each in scale.earlier]
     return [f"{_MARK}{scale.name}", mark_head(scale), *earlier]
 
 
 def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: ReviewForm) -> None:
-    """Write items for review as CSV, or as JSON lines where the file is called so.
+    """Write items for review as CSV, or as JSON lines if the file has that suffix.
 
-    Pictures stay in the dataset; their column says where they lie, seen from the sheet's folder.
-    Lists stand a line each in their cell. A text that a spreadsheet would take for a formula gets
-    an apostrophe before it, which `read_sheet` takes away.
+    Images stay in the dataset; their column contains paths relative to the sheet's directory. Lists
+    have one line per entry in their cell. A text that a spreadsheet would read as a formula gets an
+    apostrophe before it, which `read_sheet` removes.
     """
     heads = [mark_head(scale) for scale in form.scale]
     root = os.path.relpath(dataset.path.resolve(), file.parent.resolve())
@@ -88,12 +88,12 @@ def write_sheet(dataset: Dataset, items: Sequence[Item], file: Path, form: Revie
     writer.writeheader()
     for row in rows:
         writer.writerow({name: _guarded(cell) for name, cell in row.items()})
-    # The mark at its head tells spreadsheets that the file is UTF-8.
+    # The byte order mark tells spreadsheets that the file is UTF-8.
     write_atomic(file, "\ufeff" + text.getvalue())
 
 
 def _shown(item: Item, root: str = "") -> dict[str, str]:
-    """What a person is shown of an item; its pictures lie in a dataset at `root`."""
+    """The columns that show an item; `root` is the path of the dataset with its images."""
     return {
         "item": item.id,
         "seal": seal_of(item),
@@ -116,18 +116,18 @@ def _guarded(cell: str) -> str:
 def read_sheet(
     file: Path, items: Mapping[str, Item], person: str, form: ReviewForm
 ) -> list[Verdict]:
-    """The verdicts in a sheet or in a file of verdicts; lines without a decision are not reviewed.
+    """The verdicts in a sheet or in a file of verdicts; rows without a decision are skipped.
 
     Args:
-        file: JSON lines, or a table whose cells are parted by commas, semicolons or tabs, in UTF-8
-            or in UTF-16 with its mark.
-        items: what went out, by id.
-        person: whose sheet it is, where its lines don't say.
-        form: the scales on which items were marked.
+        file: JSON lines, or a table with commas, semicolons or tabs between cells, in UTF-8 or in
+            UTF-16 with a byte order mark.
+        items: the exported items, by id.
+        person: the reviewer, where rows do not name one.
+        form: the scales of the marks.
 
     Raises:
-        DataError: a column is missing, what was shown was changed, a decision or a mark is none, or
-            a line says what can't be.
+        DataError: a column is missing, an exported cell was changed, a decision or a mark is
+            unknown, or a row is not valid.
     """
     return list(_verdicts(file, items, person, form))
 
@@ -160,7 +160,7 @@ def _verdicts(
 
 
 def _table(file: Path) -> list[Row]:
-    """The lines of a table, whichever separator and encoding a spreadsheet gave it."""
+    """The rows of a table, in any separator and encoding of a spreadsheet."""
     text = source_text(file)
     separator = separator_of(file, text, COLUMNS)
     rows = list(delimited(file, io.StringIO(text, newline=""), separator))
@@ -250,7 +250,7 @@ def _from_row(
 
 
 class _Changed(NamedTuple):
-    """A cell of what was shown that a person, or a spreadsheet, has changed."""
+    """An exported cell that a person, or a spreadsheet, has changed."""
 
     place: Place
     item: str
@@ -258,7 +258,7 @@ class _Changed(NamedTuple):
 
 
 def _changed(item: Item, cells: Mapping[str, str], place: Place) -> Iterator[_Changed]:
-    """What was written where the item is shown: as an edit it would be lost.
+    """The changes in the exported cells of an item, which would be lost as edits.
 
     An item that has itself changed since is left to the check of seals.
     """
@@ -300,7 +300,7 @@ def _of_changed(file: Path, changed: Sequence[_Changed]) -> DataError:
 
 
 def _same(name: str, cell: str, shown: str) -> bool:
-    """Whether a cell is what went out, but for what spreadsheets do to spaces and numbers."""
+    """Whether a cell is as exported, except for a spreadsheet's changes to spaces and numbers."""
     ours, theirs = ([line.strip() for line in text.strip().split("\n")] for text in (shown, cell))
     if name == "images":  # the sheet may have moved; a picture's name is its hash
         ours, theirs = ([PurePosixPath(line).name for line in lines] for lines in (ours, theirs))

@@ -1,4 +1,4 @@
-"""Step ``review``: what people decided about items, made of the items."""
+"""Step ``review``: apply people's decisions to items."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from keju.items import Item
 
 
 class ReviewSettings(Settings, frozen=True):
-    """What came back, and how it decides."""
+    """The returned reviews, and how they are merged."""
 
     reviewed: Annotated[
         tuple[Path, ...],
@@ -72,7 +72,7 @@ class ReviewSettings(Settings, frozen=True):
 
 
 class Decided(Struct, frozen=True):
-    """What became of an item, and who decided it; `marks` is each scale's mean."""
+    """The result for an item, and who decided it; `marks` is the mean of each scale."""
 
     item: str
     state: str
@@ -82,14 +82,14 @@ class Decided(Struct, frozen=True):
 
 
 def review(bench: Bench, settings: ReviewSettings) -> None:
-    """Make of each reviewed item what was decided; others stay as they are.
+    """Apply the decision to each reviewed item; others stay as they are.
 
     Raises:
-        DataError: nothing was reviewed, an item that is not in the dataset, one that has changed
-            since it was reviewed, or one of which two files of one nameless person say different
-            things.
-        UsageError: a name in `people` fits nobody who reviewed, or two of them; the least mark is
-            higher than a scale goes, no form in the file, or a judge who reviewed nothing.
+        DataError: nothing was reviewed, an item is not in the dataset or has changed since it was
+            reviewed, or two files without names of persons contain different verdicts about an
+            item.
+        UsageError: a name in `people` matches no reviewer, or two of them; the least mark is higher
+            than the scale's maximum, the file contains no form, or the judge reviewed nothing.
     """
     form = review_form(settings.scales)
     _check_least(settings.least_mark, form)
@@ -144,7 +144,7 @@ STEP = Step(
 
 
 def _renamed(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Verdict]:
-    """The verdicts with people called as `people` says, ``NUMBER=NAME`` or ``ADDRESS=NAME``."""
+    """The verdicts with people renamed as in `people`, ``NUMBER=NAME`` or ``ADDRESS=NAME``."""
     came = list(dict.fromkeys(verdict.person for verdict in verdicts))
     names = {}
     for each in people:
@@ -168,7 +168,7 @@ def _renamed(verdicts: Sequence[Verdict], people: Sequence[str]) -> Iterator[Ver
 
 def _check_least(least: float, form: ReviewForm) -> None:
     for scale in form.scale:
-        if not least <= len(scale.marks):  # also where it is no number
+        if not least <= len(scale.marks):  # also rejects a value that is not a number
             raise UsageError(
                 f"least mark {least:g}: {scale.name!r} goes from 1 to {len(scale.marks)}"
             )
@@ -181,10 +181,10 @@ def _check_judge(judge: str, verdicts: Sequence[Verdict]) -> None:
 
 
 def _check_same(verdict: Verdict, src: Path, first: Path, before: Verdict) -> None:
-    """Refuse what two files say differently of an item in one name that was given to both.
+    """Check that two files in one assigned name do not contradict each other about an item.
 
-    Two people would pass for one, and the last file would win. Where a file names its persons
-    itself, the later word is theirs.
+    Otherwise two people would count as one, and the last file would win. Where a file names its
+    persons itself, the later verdict replaces the earlier one.
     """
     if src != first and essence(verdict) != essence(before):
         raise DataError(

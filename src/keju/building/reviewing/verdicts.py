@@ -1,7 +1,7 @@
-"""What a person decided about an item: the one form in which every reviewing tool answers.
+"""`Verdict`: a person's decision about an item, the common format of every reviewing tool.
 
-A file of verdicts is JSON lines, one verdict a line, appended as they are given; what a person says
-later about the same item replaces what they said before.
+A file of verdicts is JSON lines, one verdict per line, appended as they are given; a person's later
+verdict about the same item replaces the earlier one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from keju.files import mend_torn_line, read_jsonl, sha256_bytes, write_atomic
 from keju.items import Box, Item, Record
 
 Decision = Literal["accept", "mend", "reject"]
-"""As it is; with what was mended; not at all."""
+"""Unchanged; with corrections; rejected."""
 
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(max_length=10_000)]
@@ -28,7 +28,7 @@ _MOST_MENDED = 100_000
 
 
 class Mended(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The fields of an item that a person wrote anew; those left out stay as they are."""
+    """The fields of an item that a person rewrote; the others stay as they are."""
 
     question: str | UnsetType = UNSET
     options: tuple[str, ...] | UnsetType = UNSET
@@ -38,7 +38,7 @@ class Mended(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     boxes: tuple[Box, ...] | UnsetType = UNSET
 
     def fields(self) -> dict[str, object]:
-        """What was mended, by the item's own names for its fields."""
+        """The corrections, by the item's field names."""
         return {
             name: value
             for name in self.__struct_fields__
@@ -51,13 +51,13 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     Attributes:
         item: the item's id.
-        person: who decided; any name or sign, the same throughout.
-        decision: what they decided.
-        mended: what they wrote anew; only with ``mend``, and then something.
-        reason: why, in their words.
-        marks: what they gave on the scales of a form, by its name.
-        seal: `seal_of` the item as they saw it; empty where the tool doesn't know. A verdict on
-            what has changed since is refused.
+        person: the reviewer; any name or sign, always the same.
+        decision: the decision.
+        mended: the corrections; only with ``mend``, and then not empty.
+        reason: why, in the person's words.
+        marks: marks on the scales of a form, by the scale's name.
+        seal: `seal_of` the item as the person saw it; empty where the tool does not know it. A
+            verdict on an item that has changed since is rejected.
     """
 
     item: Annotated[str, Meta(min_length=1)]
@@ -69,7 +69,7 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     seal: str = ""
 
     def fault(self) -> str:
-        """What is wrong with it in itself, or an empty string."""
+        """What is wrong with the verdict itself, or an empty string."""
         told = self.mended.fields()
         if self.decision == "mend" and not told:
             return "it mends, but says nothing new"
@@ -81,7 +81,7 @@ class Verdict(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def seal_of(item: Item) -> str:
-    """Sixteen hexadecimal digits that change when anything changes that a reviewer is shown."""
+    """Sixteen hexadecimal digits that change when anything changes that a reviewer sees."""
     shown = (item.task, item.query, item.question, item.fields, item.verbatim, item.options,
              item.answer, item.also_accepted, item.transcription, item.boxes,
              [ref.sha256 for ref in item.images])  # fmt: skip
@@ -93,10 +93,10 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
 
     Args:
         path: the file.
-        appended: `add_verdict` wrote it, so that a last line without its end is torn.
+        appended: `add_verdict` wrote it, so that a last line without a newline is incomplete.
 
     Raises:
-        DataError: a line is no verdict, or says what can't be.
+        DataError: a line is not a verdict, or is not valid.
     """
     verdicts = []
     try:
@@ -110,7 +110,7 @@ def read_verdicts(path: Path, *, appended: bool = False) -> list[Verdict]:
 
 
 def add_verdict(path: Path, verdict: Verdict) -> None:
-    """Append a verdict to a file, whole and at once, so that a crash loses none given before."""
+    """Append a verdict to a file in one write, so that a crash loses no earlier one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     mend_torn_line(path)
     with path.open("ab") as stream:
@@ -125,7 +125,7 @@ def write_verdicts(path: Path, verdicts: Iterable[Verdict]) -> None:
 
 
 def last_words(verdicts: Sequence[Verdict]) -> dict[str, dict[str, Verdict]]:
-    """By item and person what they said last; items and persons in order of appearance."""
+    """By item and person, the last verdict; items and persons in order of appearance."""
     said: dict[str, dict[str, Verdict]] = {}
     for verdict in verdicts:
         said.setdefault(verdict.item, {})[verdict.person] = verdict

@@ -1,4 +1,4 @@
-"""The forms of ``[[source]]`` in a recipe: where a build's material comes from."""
+"""The forms of ``[[source]]`` in a recipe: the material of a build."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SOURCES: Registry[SourceForm[Any]] = Registry(
     guard=_guarded,
     elsewhere=synthetic.SOURCES,
 )
-"""The forms that are sources of recipes only; every format of ``data import`` is a form too."""
+"""The forms that are only sources of recipes; every format of ``data import`` is a form too."""
 
 
 def source_names() -> list[str]:
@@ -52,10 +52,10 @@ def source_names() -> list[str]:
 
 
 def source_form(name: str, *, place: str) -> SourceForm[Any]:
-    """The form of that name, its module imported only now.
+    """The form of that name; its module is imported on demand.
 
     Raises:
-        UsageError: there is none; it says which may be meant.
+        UsageError: there is none; the message suggests similar names.
         PluginError: keju-synthetic is not installed, a plug-in cannot be imported, or a source and
             a format have the same name.
     """

@@ -1,4 +1,4 @@
-"""What a source of a build is: one declaration, from which a recipe's ``[[source]]`` is read."""
+"""`SourceForm`: the declaration of a form of ``[[source]]`` in a recipe."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from keju.registry import PluginError
 
 
 class SourceSettings(Settings, frozen=True):
-    """What every source is told: under which licence its material may be used, and whence it is.
+    """The settings of every source: the licence and the origin of its material.
 
-    `name` tells its items from those of an earlier source that have the same ids.
+    `name` distinguishes its items from those of an earlier source that have the same ids.
     """
 
     licence: Annotated[str, Meta(min_length=1, description="Under which it may be used.")]
@@ -32,9 +32,9 @@ S = TypeVar("S", bound=Settings)
 
 
 class Site(NamedTuple):
-    """Where a source becomes a dataset.
+    """The directories of a source.
 
-    `out` is the dataset's folder, `fetched` one that lasts, for what came over the network.
+    `out` is the dataset's directory, `fetched` a permanent one for downloads.
     """
 
     out: Path
@@ -43,7 +43,7 @@ class Site(NamedTuple):
 
 
 Make = Callable[[S, Site], Iterable[str]]
-"""Makes a dataset of a source; gives back notes for the user, a line each."""
+"""Makes a dataset of a source; returns notes for the user, one line each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,13 @@ class SourceForm(Generic[S]):
     """A form of source.
 
     Attributes:
-        name: how recipes spell it, ``form = "…"``.
+        name: its name in recipes, ``form = "…"``.
         summary: one sentence.
-        settings: what it can be told.
-        make: makes a dataset of it.
-        check: refuses settings that cannot be right, before anything is done.
-        reads: the files that it reads beside the paths of its settings, as pictures beside a table.
+        settings: the type of its settings.
+        make: makes a dataset from it.
+        check: checks settings before anything is done.
+        reads: the files that it reads in addition to the paths of its settings, such as the images
+            of a table.
         version: raised whenever the same source would give other items.
     """
 
@@ -69,13 +70,13 @@ class SourceForm(Generic[S]):
     reads: Callable[[S], Iterable[Path]] = lambda _: ()
 
     def beside(self, settings: S) -> list[tuple[str, int, int]]:
-        """Name, size and time of every file that it reads beside the paths of its settings."""
+        """Name, size and time of every file that it reads besides the paths of its settings."""
         try:
             return [_facts(path) for path in self.reads(settings)]
         except PluginError:
             raise
         except KejuError:
-            return []  # what is wrong with it is told when it is read
+            return []  # its errors are reported when it is read
 
 
 def _facts(path: Path) -> tuple[str, int, int]:
@@ -88,7 +89,7 @@ def _facts(path: Path) -> tuple[str, int, int]:
 
 @contextmanager
 def writing(out: Path, form: str, *, licence: str, source: str) -> Iterator[DatasetWriter]:
-    """A writer of a source's dataset, closed when all went well."""
+    """A writer of a source's dataset, closed if no error occurred."""
     with DatasetWriter(out, name=form, version="1", licence=licence, source=source) as writer:
         writer.declare(format=form)
         yield writer

@@ -1,4 +1,4 @@
-"""Fetching from a server that the user named: politely, once, and nothing from anywhere else."""
+"""Downloads from a server that the user named: throttled, cached, and from no other host."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ _FEWEST_SERVER_ERROR = 500
 
 
 class NotNowError(DataError):
-    """A server that failed again and again, but may answer another day."""
+    """A server that failed repeatedly, but may answer another day."""
 
 
 class Fetcher:
-    """Fetches addresses one after the other, and keeps what came for ever.
+    """Downloads addresses one after the other, and caches the results permanently.
 
     Args:
-        folder: where what was fetched lies, by the hash of its address.
-        hosts: the hosts that may be asked, with their port where it is not the usual one; what is
-            kept already needs none.
+        folder: the directory of downloaded files, named by the hash of their address.
+        hosts: the permitted hosts, with their port where it is not the default; cached addresses
+            need none.
         pause: seconds between two requests.
-        most: bytes of the largest answer that is taken.
-        longest: seconds that the body of one answer may take.
+        most: the maximum size of a response in bytes.
+        longest: the maximum time for the body of one response in seconds.
     """
 
     def __init__(
@@ -64,12 +64,12 @@ class Fetcher:
         self._opener.addheaders = [("User-Agent", AGENT)]
 
     def get(self, url: str) -> Path:
-        """The file with what lies at an address; asked for only if it was never fetched.
+        """The file with the content of an address; requested only if it is not cached.
 
         Raises:
-            UsageError: the address is on a host that was not allowed.
-            DataError: it cannot be had: the server refuses it, or it is too large.
-            NotNowError: the server failed or broke off again and again.
+            UsageError: the address is on a host that was not permitted.
+            DataError: it is not available: the server refuses it, or it is too large.
+            NotNowError: the server failed or closed the connection repeatedly.
         """
         name = sha256_bytes(url.encode())
         kept = self._folder / name[:2] / name
@@ -103,7 +103,7 @@ class Fetcher:
         raise NotNowError(f"no answer: {reason}", file=url, mend="Build again later to go on")
 
     def _read(self, url: str) -> bytes:
-        # Libraries write Chinese and spaces into addresses, which no server takes as they are.
+        # Libraries write Chinese and spaces into addresses, which servers do not accept unquoted.
         with self._opener.open(quote(url, safe=punctuation), timeout=60) as reply:
             declared = reply.headers.get("Content-Length", "")
             if declared.isdigit() and int(declared) > self._most:
@@ -116,10 +116,10 @@ class Fetcher:
         return data
 
     def _body(self, url: str, reply: http.client.HTTPResponse) -> bytes:
-        """The body, as far as one byte over the limit.
+        """The body, up to one byte over the limit.
 
         Raises:
-            NotNowError: the server sends it so slowly that it would take longer than `longest`.
+            NotNowError: the server is so slow that it would take longer than `longest`.
         """
         until = time.monotonic() + self._longest
         parts: list[bytes] = []
@@ -140,7 +140,7 @@ class Fetcher:
 
 
 class _SameHosts(urllib.request.HTTPRedirectHandler):
-    """Follows a redirection only to a host that was allowed."""
+    """Follows a redirection only to a permitted host."""
 
     def __init__(self, hosts: Collection[str]) -> None:
         self._hosts = hosts
@@ -168,10 +168,10 @@ def host_of(url: str) -> str:
 
 
 def check_host(url: str, hosts: Collection[str]) -> None:
-    """Refuse an address on a host that was not allowed.
+    """Check that an address is on a permitted host.
 
     Raises:
-        UsageError: it is on another host, or no address of the web.
+        UsageError: it is on another host, or not a web address.
     """
     host = host_of(url)
     if not host:
@@ -185,7 +185,7 @@ def check_host(url: str, hosts: Collection[str]) -> None:
 
 
 def _retry_after(headers: Message, otherwise: float) -> float:
-    """Seconds that a server asks to wait, as a number or a date; never more than ten minutes."""
+    """Seconds that a server asks to wait, given as a number or a date; at most ten minutes."""
     said = (headers.get("Retry-After") or "").strip()
     if said.isdigit():
         return min(float(said), _LONGEST_WAIT)

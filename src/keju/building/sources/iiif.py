@@ -28,7 +28,7 @@ _PLAIN = re.compile(r"[^\w.-]+")
 
 
 class IiifSettings(Settings, frozen=True, kw_only=True):
-    """Manifests, and how their pictures are fetched."""
+    """Manifests, and how their images are downloaded."""
 
     source: Annotated[str, Meta(min_length=1, description="Whose collection it is.")]
     path: Annotated[
@@ -58,7 +58,7 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A manifest or a page that became no item, and why."""
+    """A manifest or a page that was dropped, and why."""
 
     manifest: str
     page: str
@@ -66,13 +66,13 @@ class LeftOut(Struct, frozen=True):
 
 
 def read_iiif(settings: IiifSettings, site: Site) -> Iterable[str]:
-    """Fetch the pages of manifests and make an item of each; what has no licence is refused.
+    """Download the pages of manifests and make an item of each; drop those without a licence.
 
-    What was fetched once is never fetched again. The items are drafts: they have no answer yet.
+    Downloads are cached permanently. The items are drafts: they have no answer yet.
 
     Raises:
-        UsageError: an address on a host that was not allowed.
-        DataError: no page can be had; or the server fails, and building again later goes on.
+        UsageError: an address on a host that was not permitted.
+        DataError: no page is available; or the server fails, and a later build resumes.
     """
     kind = task(settings.task)
     hosts = {host.casefold() for host in settings.hosts} | {host_of(settings.url)} - {""}
@@ -109,7 +109,7 @@ def _check(settings: IiifSettings) -> None:
 
 
 def _reads(settings: IiifSettings) -> Iterator[Path]:
-    """The pictures beside a single manifest; a folder of manifests counts with all in it."""
+    """The images beside a single manifest; for a directory of manifests, everything in it."""
     if settings.path is not None and not settings.path.is_dir():
         for page in read_manifest(read_json(settings.path, object)).pages:
             if _is_beside(page):
@@ -117,7 +117,7 @@ def _reads(settings: IiifSettings) -> Iterator[Path]:
 
 
 def _is_beside(page: Page) -> bool:
-    """Whether its picture is named by a path, not by an address."""
+    """Whether its image is given by a path, not by an address."""
     return bool(page.image) and ":" not in page.image.partition("/")[0]
 
 
@@ -133,10 +133,10 @@ SOURCE = SourceForm(
 
 
 class _Book(NamedTuple):
-    """A manifest, whence it came, and the rights that hold for its pages.
+    """A manifest, its origin, and the rights of its pages.
 
-    `address` is what it is known by everywhere, else where it lies in the source. `folder` is that
-    of a manifest on disk, in which pictures may lie; `mark` tells it from another book of its name.
+    `address` is its public address, else its path in the source. `folder` is that of a manifest on
+    disk, which may contain images; `mark` distinguishes it from another book of its name.
     """
 
     place: str
@@ -148,14 +148,14 @@ class _Book(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What its items are called after: the last part of its address that names something."""
+        """The prefix of its items' ids: the last meaningful part of its address."""
         parts = [part for part in self.manifest.id.split("/") if part and "manifest" not in part]
         last = parts[-1] if parts else Path(self.place).stem
         return (_PLAIN.sub("-", last).strip("-") or "book") + self.mark
 
 
 def _told_apart(books: list[_Book]) -> list[_Book]:
-    """The books, a mark of their whole address behind names that several addresses would have."""
+    """The books; names that several addresses would have get a hash of the whole address."""
     addresses: defaultdict[str, set[str]] = defaultdict(set)
     for book in books:
         addresses[book.name].add(book.address)
@@ -168,7 +168,7 @@ def _told_apart(books: list[_Book]) -> list[_Book]:
 
 
 class _Shelf:
-    """Where pages become items."""
+    """Makes items from pages."""
 
     def __init__(
         self, settings: IiifSettings, kind: Task, fetcher: Fetcher, writer: DatasetWriter
@@ -180,17 +180,17 @@ class _Shelf:
         self.count = 0
 
     def add(self, page: Page, book: _Book) -> None:
-        """Fetch a page's picture and add its item.
+        """Download a page's image and add its item.
 
         Raises:
-            UsageError: it is on a host that was not allowed.
-            DataError: it cannot be had, or is no sound picture.
+            UsageError: it is on a host that was not permitted.
+            DataError: it is not available, or not a valid image.
         """
         url = page.address(self._settings.pixels)
         if not url:
             raise DataError("the canvas shows no image")
         if book.folder is not None and _is_beside(page):
-            # A manifest on disk may name pictures that lie with it; a server's may not.
+            # A manifest on disk may refer to images beside it; a server's may not.
             url = page.image
             data = source_bytes(inside(book.folder, url, file=Path(book.place), item=page.label))
         else:
@@ -244,13 +244,13 @@ def _books(settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]) -> Ite
 
 
 _DEEPEST = 10
-"""Collections within collections. A server can name a new one in each, without end."""
+"""The maximum depth of nested collections. A server can nest them without end."""
 
 _MOST_COLLECTIONS = 10_000
 
 
 class _Waiting(NamedTuple):
-    """A manifest or collection that is to be read, and in how many collections it is."""
+    """A manifest or collection that is still to be read, and its depth."""
 
     place: str
     file: Path | None
@@ -260,11 +260,12 @@ class _Waiting(NamedTuple):
 def _contents(
     settings: IiifSettings, fetcher: Fetcher, left: list[LeftOut]
 ) -> Iterator[tuple[str, object]]:
-    """Every manifest's JSON with its place; members of collections that cannot be had are listed.
+    """Every manifest's JSON with its place; unavailable members of collections are listed.
 
     Raises:
-        UsageError: a member is on a host that was not allowed.
-        DataError: the address of the recipe cannot be had, a file is damaged, or the server fails.
+        UsageError: a member is on a host that was not permitted.
+        DataError: the address of the recipe is not available, a file is damaged, or the server
+            fails.
     """
     if settings.path is not None:
         files = [settings.path]

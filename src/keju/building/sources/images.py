@@ -1,4 +1,4 @@
-"""Source ``images``: folders of pictures without text, each an item that waits for its answer."""
+"""Source ``images``: directories of images without text, each an item without an answer."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from keju.items import ImageRef, Item
 
 
 class ImagesSettings(SourceSettings, frozen=True, kw_only=True):
-    """A folder of pictures, with folders in it as deep as you like; each folder is a group."""
+    """A directory of images, with subdirectories of any depth; each directory is a group."""
 
     path: Annotated[Path, Meta(description="The folder.")]
     task: Annotated[str, Meta(description="What is to be asked about the pictures.")] = OWN_PAGE
 
 
 class Refused(Struct, frozen=True):
-    """A file of a source that is no sound picture, and why."""
+    """A file of a source that is not a valid image, and why."""
 
     file: str
     error: str
 
 
 def read_images(settings: ImagesSettings, site: Site) -> Iterable[str]:
-    """Take every sound picture of a folder in; list what is none.
+    """Make an item of every valid image of a directory; list the other files.
 
     The items are drafts: they have no answer yet.
 
     Raises:
-        DataError: there are no pictures, or none is sound.
+        DataError: there are no images, or none is valid.
     """
     kind = task(settings.task)
     files = list(image_files(settings.path)) if settings.path.is_dir() else []

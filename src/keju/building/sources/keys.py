@@ -1,4 +1,4 @@
-"""The keys of ``[[source]]``, told from each form's settings: for the terminal and for the docs."""
+"""The keys of ``[[source]]``, derived from each form's settings: for the terminal and the docs."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WORDS = {str: "text", int: "whole number", float: "number", bool: "true or fals
 
 
 class Key(NamedTuple):
-    """A key of a table: what it takes, its default as TOML writes it, and what it says.
+    """A key of a table: its type, its default as TOML, and its description.
 
-    `default` is empty where the key may be left out, and None where it may not.
+    `default` is empty where the key is optional, and None where it is required.
     """
 
     name: str
@@ -30,14 +30,14 @@ class Key(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What it takes and whether it is needed."""
+        """Its type and whether it is required."""
         if self.default is None:
             return f"{self.takes}, needed"
         return f"{self.takes}, else {self.default}" if self.default else self.takes
 
 
 def keys_of(settings: type[msgspec.Struct]) -> list[Key]:
-    """The keys of a table of settings; those that are needed first."""
+    """The keys of a table of settings; required ones first."""
     found = [
         Key(each.name, _taken(each.type), _default(each), description(each.type))
         for each in msgspec.structs.fields(settings)
@@ -74,7 +74,7 @@ def _table(settings: type[msgspec.Struct]) -> Iterator[str]:
 
 
 def _taken(kind: object) -> str:
-    """A type in the words of a recipe."""
+    """The name of a type in a recipe."""
     parts = [part for part in get_args(kind) if part not in {NoneType, Ellipsis}]
     origin = get_origin(kind)
     if isinstance(kind, type) and kind in _WORDS:

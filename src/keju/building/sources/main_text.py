@@ -1,4 +1,4 @@
-"""The main text of a web page: what it tells, without menus, small print and links to others."""
+"""The main text of a web page, without menus, small print and links to other pages."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _BLOCKS = frozenset({
 _PARAGRAPHS = ("p", "li", "dd", "blockquote", "pre", "td", "h2", "h3", "h4")
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 _WIDER = {"gb2312": "gb18030", "gbk": "gb18030", "big5": "big5hkscs"}
-"""Encodings that pages name, and those that they are written in."""
+"""Encodings that pages declare, and those in which they are actually written."""
 _SPACE = re.compile(r"[ \t\r\f\v\u00a0]+")
 
 
 class WebText(NamedTuple):
-    """A page's title, its main text, a paragraph a line, and its images outside menus."""
+    """A page's title, its main text, one paragraph per line, and its images outside menus."""
 
     title: str
     text: str
@@ -38,14 +38,14 @@ class WebText(NamedTuple):
 def page_text(data: bytes, *, name: str) -> WebText:
     """The title and main text of a page.
 
-    The main text is that of the element whose own paragraphs hold most characters outside links;
-    an ``article`` or ``main`` that holds half of the page's is taken before others.
+    The main text is that of the element whose own paragraphs have most characters outside links; an
+    ``article`` or ``main`` with half of the page's is preferred.
 
     Raises:
-        DataError: it is empty, not in the encoding that it names, or nested without end.
+        DataError: it is empty, not in its declared encoding, or nested too deeply.
     """
-    # A declaration of encoding inside is no longer true of what was decoded. Old pages open a
-    # font with every paragraph and close none: huge trees are a usual thing here.
+    # An encoding declaration inside is no longer true after decoding. Old pages open a font with
+    # every paragraph and close none, so deep trees are common here.
     parser = lxml_html.HTMLParser(
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True
     )
@@ -69,7 +69,7 @@ def _drop(root: lxml_html.HtmlElement, names: tuple[str, ...]) -> None:
 
 
 def _as_utf8(data: bytes, name: str) -> bytes:
-    """The page in UTF-8, read by the mark at its head, the encoding that it names, or UTF-8."""
+    """The page in UTF-8, decoded by its byte order mark, its declared encoding, or as UTF-8."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     else:
@@ -83,7 +83,7 @@ def _as_utf8(data: bytes, name: str) -> bytes:
 
 
 def _main(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
-    """The element that tells most: its paragraphs' characters, less those of links twice."""
+    """The element with most text: its paragraphs' characters, less those of links twice."""
     scores: dict[lxml_html.HtmlElement, float] = {}
     for paragraph in root.iter(*_PARAGRAPHS):
         worth = _length(paragraph) - 2 * sum(_length(link) for link in paragraph.iter("a"))
@@ -95,7 +95,7 @@ def _main(root: lxml_html.HtmlElement) -> lxml_html.HtmlElement:
     for element in root.iter("article", "main"):
         if _length(element) >= half:
             return element
-    # Of equals the outermost stands first in the document and is taken.
+    # Of equal elements the outermost is first in the document and is taken.
     return max(scores, key=lambda element: scores[element]) if any(scores.values()) else whole
 
 
@@ -104,7 +104,7 @@ def _length(element: lxml_html.HtmlElement) -> int:
 
 
 def _lines(element: lxml_html.HtmlElement) -> str:
-    """The text of an element, each block on a line of its own."""
+    """The text of an element, one block per line."""
     parts: list[str] = []
     for event, each in etree.iterwalk(element, events=("start", "end")):
         if each.tag in _BLOCKS:
@@ -118,7 +118,7 @@ def _lines(element: lxml_html.HtmlElement) -> str:
 
 
 def _flowing(text: str | None) -> str:
-    """Text as it flows in a page, where a line's end is a space, and none between Chinese."""
+    """Text as displayed: a line break is a space, or nothing between Chinese characters."""
     return re.sub(r"(?<=[\u2e80-\uffef])\s*\n\s*(?=[\u2e80-\uffef])", "", text or "").replace(
         "\n", " "
     )

@@ -1,4 +1,4 @@
-"""IIIF Presentation manifests, version 2 and 3, as pages: what each shows, under which rights."""
+"""IIIF Presentation manifests, version 2 and 3: their pages, images and rights."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LEVEL_0 = "level0"
 
 
 class Page(NamedTuple):
-    """A canvas: its number in the manifest from 1, its label, where its picture is to be had."""
+    """A canvas: its number in the manifest from 1, its label, and the address of its image."""
 
     number: int
     label: str
@@ -24,9 +24,9 @@ class Page(NamedTuple):
     height: int
 
     def address(self, pixels: int) -> str:
-        """Where its picture is to be had, at most of so many pixels (0: as large as there is).
+        """The address of its image, with at most so many pixels (0: full size).
 
-        By the Image API, where the server scales; else as the manifest gives it.
+        By the Image API, where the server scales; else as in the manifest.
         """
         if not self.service or self.level_0:
             return self.image
@@ -39,7 +39,7 @@ class Page(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """A book, as its library describes it; `rights` is empty where the manifest says nothing."""
+    """A book as its library describes it; `rights` is empty where the manifest states none."""
 
     id: str
     label: str
@@ -49,9 +49,9 @@ class Manifest(NamedTuple):
 
 
 def manifests_in(content: object) -> list[str]:
-    """The addresses of the manifests that a collection lists, and of collections in it.
+    """The addresses of the manifests and collections that a collection lists.
 
-    Empty where it is none.
+    Empty where it is not a collection.
     """
     if not isinstance(content, dict):
         return []
@@ -65,7 +65,7 @@ def manifests_in(content: object) -> list[str]:
 
 
 def read_manifest(content: object) -> Manifest:
-    """A manifest of version 2 or 3.
+    """Parse a manifest of version 2 or 3.
 
     Raises:
         DataError: it is neither.

@@ -1,4 +1,4 @@
-"""Sources that exist already: formats of ``data import``, and datasets."""
+"""Sources that need no conversion: formats of ``data import``, and datasets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FormatSettings(SourceSettings, frozen=True, kw_only=True):
 
 
 class DatasetSettings(Settings, frozen=True, kw_only=True):
-    """A dataset of keju's, whose licence and source are its own unless others are given."""
+    """A keju dataset, whose licence and source are kept unless others are given."""
 
     path: Annotated[Path, Meta(description="The dataset's folder.")]
     licence: Annotated[str, Meta(description="Of a dataset, where its own is not to count.")] = ""

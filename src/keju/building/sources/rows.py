@@ -1,7 +1,7 @@
-"""Source ``rows``: a table of texts or of questions, its columns mapped to what items hold.
+"""Source ``rows``: a table of texts or of questions, whose columns are mapped to items' fields.
 
-So is an existing set of questions turned into items of a benchmark's tasks (MCS-Bench's dataset
-conversion): by a mapping of columns, of kinds to tasks and of options, which the recipe declares.
+An existing set of questions is thus converted to items of a benchmark's tasks (MCS-Bench's dataset
+conversion): by a mapping of columns, of kinds to tasks and of options, declared in the recipe.
 """
 
 from __future__ import annotations
@@ -37,11 +37,10 @@ Role = Literal[
     "id", "question", "answer", "answer_simplified", "transcription", "group", "image",
     "licence", "source", "page", "notes", "description", "keywords",
 ]  # fmt: skip
-"""What a column can be; licence and source are the row's own, where it has some.
+"""The roles of a column; licence and source are the row's own, where it has some.
 
 Page names a saved web page, or several with | between, whose text becomes the item's notes; notes,
-description and keywords are what is known of the image (MCS-Bench B.4.1).
-"""
+description and keywords are known facts about the image (MCS-Bench B.4.1)."""
 
 
 _LISTS = frozenset({"page", "keywords"})
@@ -49,7 +48,7 @@ _LISTS = frozenset({"page", "keywords"})
 
 
 class RowsSettings(SourceSettings, frozen=True, kw_only=True):
-    """A table in CSV, TSV, JSON, JSON lines, parquet or XLSX, and what its columns are."""
+    """A table in CSV, TSV, JSON, JSON lines, parquet or XLSX, and the roles of its columns."""
 
     path: Annotated[
         Path,
@@ -101,14 +100,14 @@ class RowsSettings(SourceSettings, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True):
-    """A row that became no item, and why."""
+    """A row that was dropped, and why."""
 
     row: str
     why: str
 
 
 def _reads(settings: RowsSettings) -> Iterator[Path]:
-    """The pictures beside the table; a folder of images counts by itself."""
+    """The images beside the table; a directory of images counts by itself."""
     column = settings.columns.get("image")
     if column and settings.images is None:
         for row in read_table(settings.path):
@@ -117,11 +116,11 @@ def _reads(settings: RowsSettings) -> Iterator[Path]:
 
 
 def read_rows(settings: RowsSettings, site: Site) -> Iterable[str]:
-    """Turn the rows of a table into items; list those that do not fit.
+    """Convert the rows of a table to items; list those that are not valid.
 
     Raises:
-        FaultsError: columns that the table lacks.
-        DataError: the table is not readable, or no row fits.
+        FaultsError: columns that the table does not have.
+        DataError: the table is not readable, or no row is valid.
     """
     with logging_import() as log:
         return [*_read(settings, site), *log.notes()]
@@ -185,7 +184,7 @@ def _check(settings: RowsSettings) -> None:
 
 
 def _unfilled(kind: Task, settings: RowsSettings) -> Iterator[str]:
-    """The blanks of a task's prompt that no row could fill, with the key that would."""
+    """The placeholders of a task's prompt that no row could fill, with the key that would."""
     if settings.verbatim:
         if "question" not in settings.columns:
             yield 'verbatim needs columns = { question = "COLUMN" }'
@@ -216,7 +215,7 @@ SOURCE = SourceForm(
 
 
 class _Maker(NamedTuple):
-    """Makes items of rows."""
+    """Makes items from rows."""
 
     settings: RowsSettings
     tasks: dict[str, Task]
@@ -226,7 +225,7 @@ class _Maker(NamedTuple):
         """The item of a row.
 
         Raises:
-            DataError: it is of no task, lacks its answer or picture, or its options do not fit.
+            DataError: it has no task, no answer or image, or its options are not valid.
         """
         told, place = self.settings, row.place
         kind = self._task(row)
@@ -337,7 +336,7 @@ class _Maker(NamedTuple):
         while options and not options[-1]:
             options.pop()
         if not all(options):
-            # Leaving it out would move the letters of those after it.
+            # Dropping it would change the letters of the options after it.
             raise DataError("an option between others is empty")
         return tuple(options)
 
@@ -352,7 +351,7 @@ def _text(cells: JsonObject, column: str, place: Place) -> str:
 
 
 def _letter(answer: str, options: tuple[str, ...], said: AnswerIs) -> str:
-    """The letter of the right option, from what the source says of it."""
+    """The letter of the right option, from the value in the source."""
     letters = ascii_uppercase[: len(options)]
     if not answer:
         return ""

@@ -1,4 +1,4 @@
-"""Saved web pages: ``NAME.html`` beside ``NAME.html.toml``, read to text, address and licence."""
+"""Saved web pages: ``NAME.html`` with ``NAME.html.toml``, read as text, address and licence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SIDECAR = ".toml"
 
 
 class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What is known about a saved page; `saved` is the day, as you write it."""
+    """The metadata of a saved page; `saved` is the day, in any notation."""
 
     address: Annotated[str, Meta(description="Address of the page.")] = ""
     licence: Annotated[str, Meta(description="Licence of the page.")] = ""
@@ -39,7 +39,7 @@ class Sidecar(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class SavedPage(NamedTuple):
-    """A page's main text, where it is from and under which licence, and the rest of its sidecar.
+    """A page's main text, its address and licence, and the rest of its sidecar.
 
     `images` are the addresses of the images outside its menus, as the page writes them.
     """
@@ -54,7 +54,7 @@ class SavedPage(NamedTuple):
 
     @property
     def provenance(self) -> Provenance:
-        """The page as the provenance of material."""
+        """The provenance of material from the page."""
         return Provenance(step="web", source=self.address, licence=self.licence)
 
 
@@ -68,9 +68,9 @@ def read_saved(file: Path, *, licence: str, address: str, shortest: int) -> Save
 
     Args:
         file: the page.
-        licence: where its sidecar names none.
-        address: where its sidecar names none.
-        shortest: characters of the shortest text that is taken.
+        licence: used if its sidecar has none.
+        address: used if its sidecar has none.
+        shortest: the minimum length of the text in characters.
 
     Raises:
         DataError: no licence, address or text, or the page cannot be read.
@@ -104,11 +104,11 @@ def image_of(page: SavedPage, folder: Path, *, own: bool) -> Path | None:
     Args:
         page: the saved page.
         folder: of the source; no image is taken from outside it.
-        own: whether to look among the images that the page itself shows.
+        own: whether to consider the images that the page itself shows.
 
     Raises:
-        DataError: the sidecar's image is missing or leads out of the folder, or `own` is asked for
-            and the page shows no image that is saved in the folder.
+        DataError: the sidecar's image is missing or leads out of the folder, or `own` is set and
+            the page shows no image that is saved in the folder.
     """
     if name := page.sidecar.image:
         path = _beside(page.file, name, folder)

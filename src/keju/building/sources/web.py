@@ -29,7 +29,7 @@ from keju.items import Item, Provenance
 
 
 class WebSettings(Settings, frozen=True, kw_only=True):
-    """A folder of saved pages: NAME.html beside NAME.html.toml (address, licence, title)."""
+    """A directory of saved pages: NAME.html beside NAME.html.toml (address, licence, title)."""
 
     path: Annotated[Path, Meta(description="The folder, or one page.")]
     source: Annotated[str, Meta(min_length=1, description="Whose pages they are.")]
@@ -51,17 +51,17 @@ class WebSettings(Settings, frozen=True, kw_only=True):
 
 
 class Refused(Struct, frozen=True):
-    """A page that became no item, and why."""
+    """A page that was dropped, and why."""
 
     page: str
     why: str
 
 
 def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
-    """Take the main text of every page into an item; refuse what has no licence.
+    """Make an item from the main text of every page; drop pages without a licence.
 
-    Of an item with an image the text is the notes in its metadata, else its transcription. The
-    items are drafts, notes for what is drafted from them: they have no answer yet.
+    For an item with an image the text becomes the notes in its metadata, else its transcription.
+    The items are drafts from which others are drafted: they have no answer yet.
 
     Raises:
         DataError: no page can be used.
@@ -101,14 +101,14 @@ def read_web(settings: WebSettings, site: Site) -> Iterable[str]:
 
 
 def _called(names: list[str]) -> list[str]:
-    """What the items of files are called: their names without endings, where these are unlike."""
+    """The names of items: those of their files without suffixes, where these are unique."""
     stems = [name.rpartition(".")[0] for name in names]
     taken = Counter([*names, *stems])
     return [stem if taken[stem] == 1 else name for name, stem in zip(names, stems, strict=True)]
 
 
 def _reads(settings: WebSettings) -> list[Path]:
-    """The files beside a single page; of a folder, all files."""
+    """The files beside a single page; for a directory, all files."""
     if settings.path.is_dir():
         return []
     found = [sidecar_of(settings.path)]

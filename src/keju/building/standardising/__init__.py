@@ -1,1 +1,1 @@
-"""Pictures and texts in one form: JPEG within a budget of pixels; marks and scripts as declared."""
+"""Standardisation: images as JPEG within a pixel budget, texts with uniform marks and script."""

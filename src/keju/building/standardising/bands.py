@@ -1,7 +1,7 @@
-"""Pictures too large to hold whole, decoded as bands from top to bottom.
+"""Decoding of large images in horizontal bands.
 
 Pillow decodes a PNG or a TIFF in one piece: 120 megapixels are 480 MB. Here a few rows at a time
-are made into a small file of the same kind, which Pillow then decodes as it would the whole.
+are written as a small file of the same kind, which Pillow then decodes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 _GREY, _RGB, _PALETTE, _GREY_ALPHA, _RGBA = 0, 2, 3, 4, 6
 _CHANNELS = {_GREY: 1, _RGB: 3, _PALETTE: 1, _GREY_ALPHA: 2, _RGBA: 4}
 _KIND_OF_BYTES = {1: _GREY, 2: _GREY_ALPHA, 3: _RGB, 4: _RGBA}
-"""Filters of a PNG work on bytes: any row can be unfiltered as 8-bit pixels of so many bytes."""
+"""Filters of a PNG work on bytes: any row can be unfiltered as 8-bit pixels of this number of
+bytes."""
 _READ = 1 << 16
 
 _COPIED_TAGS = (
@@ -31,7 +32,7 @@ _COPIED_TAGS = (
 )  # fmt: skip
 _LONG = 4
 _PACKED = {1: "B", 3: "H", _LONG: "L", 7: "B"}
-"""How values are packed, by a TIFF's number for their type."""
+"""The struct codes of values, by a TIFF's number for their type."""
 
 _WIDTH, _HEIGHT, _ROWS_PER_STRIP, _PLANES = 256, 257, 278, 284
 _STRIPS, _STRIP_SIZES, _TILES, _TILE_SIZES = 273, 279, 324, 325
@@ -42,9 +43,9 @@ _MOST_BAND_PIXELS = 24_000_000
 
 
 def bands(image: Image.Image, file: Path) -> Iterator[Image.Image] | None:
-    """The bands of an opened but not decoded picture; None where its kind has none.
+    """The bands of an opened but not decoded image; None where its kind has none.
 
-    Each band is decoded and bears the picture's palette and transparency, but is not yet RGB.
+    Each band is decoded and has the image's palette and transparency, but is not yet RGB.
     """
     if image.format == "PNG":
         return _png_bands(file)
@@ -92,9 +93,9 @@ def _png_rows(
 
 
 def _unfiltered(rows: bytes, before: bytes, row: int, pixel: int) -> np.ndarray:
-    """Rows of a PNG as their bytes: decoded as a picture whose pixels are as many bytes wide."""
+    """Rows of a PNG as their bytes: decoded as an image whose pixels have as many bytes."""
     count = len(rows) // (row + 1)
-    # The row before goes first, unfiltered, since the first row may refer to it.
+    # The previous row goes first, unfiltered, since the first row may refer to it.
     data = b"\0" + before + rows
     whole = _png_file(row // pixel, count + 1, 8, _KIND_OF_BYTES[pixel], data, [])
     return np.asarray(whole, np.uint8).reshape(count + 1, row)[1:]
@@ -123,7 +124,7 @@ def _png_chunk(name: bytes, body: bytes) -> bytes:
 
 
 def _png_pieces(stream: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
-    """What a PNG holds of pixels, some bytes at a time, palette and transparency; sums checked."""
+    """The data of a PNG: pixels in parts, palette and transparency, with checksums verified."""
     stream.seek(len(_PNG_HEAD))
     while len(head := stream.read(8)) == 8:
         length, name = struct.unpack(">I4s", head)
@@ -151,7 +152,7 @@ def _tiff_bands(image: TiffImagePlugin.TiffImageFile, file: Path) -> Iterator[Im
     sizes = tags.get(_TILE_SIZES if tiled else _STRIP_SIZES, ())
     rows = int(tags[_TILE_HEIGHT]) if tiled else min(height, tags.get(_ROWS_PER_STRIP, height))
     if tags.get(_COMPRESSION) == _UNCOMPRESSED and not tiled:
-        # What is not compressed can be cut between any two rows.
+        # Uncompressed data can be cut between any two rows.
         row = (width * sum(tags.get(_BITS, (1,))) + 7) // 8
         offsets = [start + row * n for start in offsets for n in range(rows)][:height]
         sizes, rows = [row] * len(offsets), 1
@@ -226,7 +227,7 @@ def _values(value: object) -> Sequence[int] | bytes:
 def _directory(
     entries: Mapping[int, tuple[int, Sequence[int] | bytes]], end: str, place: int
 ) -> bytes:
-    """The table of a TIFF's tags as it stands at a place in the file."""
+    """The directory of a TIFF's tags, for a position in the file."""
     table, rest = bytearray(struct.pack(f"{end}H", len(entries))), bytearray()
     after = place + 2 + 12 * len(entries) + 4
     for tag, (kind, values) in sorted(entries.items()):

@@ -1,7 +1,7 @@
-"""One picture made standard: JPEG, upright, RGB on white, within a budget of pixels.
+"""Standardisation of one image: JPEG, upright, RGB on white, within a pixel budget.
 
-Right or a named error, in little memory: what is large is decoded small (JPEG, JPEG 2000) or band
-by band (PNG, TIFF), and only one such picture at a time in a process.
+It succeeds or raises a named error, in little memory: large images are decoded small (JPEG, JPEG
+2000) or band by band (PNG, TIFF), and only one such image at a time in a process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ JPEG_SIDE = 65_500
 """The longest side that a JPEG can have, in pixels."""
 
 WHOLE = 40
-"""Megapixels up to which a picture is decoded in one piece, if nobody says otherwise."""
+"""Megapixels up to which an image is decoded in one piece, by default."""
 
 _LARGE = 8_000_000
 _ONE_AT_A_TIME = Lock()
@@ -52,7 +52,7 @@ _SIDEWAYS = frozenset({5, 6, 7, 8})
 
 
 class Picture(Struct, frozen=True):
-    """A picture to make standard: its file and how errors call it, and where the new one goes."""
+    """An image to standardise: its file, its name in errors, and the target directory."""
 
     file: str
     name: str
@@ -60,10 +60,10 @@ class Picture(Struct, frozen=True):
 
 
 class Standard(Struct, frozen=True):
-    """What became of a picture.
+    """The result for an image.
 
     `file` is empty where it was standard already. `frames` counts pages, of which the first is
-    taken; `mode` is Pillow's word for its pixels; sizes are upright, `size` in bytes.
+    used; `mode` is Pillow's name for its pixels; sizes are upright, `size` in bytes.
     """
 
     file: str = ""
@@ -81,10 +81,10 @@ class Standard(Struct, frozen=True):
 
 
 class Measure(NamedTuple):
-    """What is standard: at most so many pixels (0: any), JPEG of that quality.
+    """The target: at most this number of pixels (0: any), JPEG of that quality.
 
-    `recode`: JPEGs that fit already are written anew too. `whole`: megapixels up to which a picture
-    is decoded in one piece where its kind leaves no other way, at about 4 MB each.
+    `recode`: JPEGs that fit already are encoded again too. `whole`: megapixels up to which an image
+    is decoded in one piece where its kind permits nothing else, at about 4 MB each.
     """
 
     pixels: int
@@ -94,10 +94,10 @@ class Measure(NamedTuple):
 
 
 def standardise(picture: Picture, *, measure: Measure) -> Standard:
-    """Make a picture standard and write it into its folder, under its hash.
+    """Standardise an image and write it into its directory, named by its hash.
 
     Raises:
-        DataError: it is not a sound image, or too large for its kind.
+        DataError: it is not a valid image, or too large for its kind.
     """
     file = Path(picture.file)
     with decoding(file, picture.name):
@@ -109,7 +109,7 @@ def standardise(picture: Picture, *, measure: Measure) -> Standard:
 
 
 def probe(picture: Picture) -> Standard:
-    """Decode a picture once, in little memory, and say what it is; nothing is written.
+    """Decode an image once, in little memory, and describe it; nothing is written.
 
     Raises:
         DataError: as `standardise`.
@@ -134,7 +134,7 @@ def probe(picture: Picture) -> Standard:
 
 
 def target_size(width: int, height: int, pixels: int) -> tuple[int, int]:
-    """The size within a budget, aspect kept, never larger, and no side beyond JPEG's."""
+    """The size within a budget: same aspect, never enlarged, no side above JPEG's limit."""
     scale = min(1.0, JPEG_SIDE / max(width, height))
     if pixels:
         scale = min(scale, sqrt(pixels / (width * height)))
@@ -153,7 +153,7 @@ def _standard(image: Image.Image, file: Path, picture: Picture, measure: Measure
     profile = image.info.get("icc_profile") if mode in {"RGB", "RGBA"} else None
     small = _decoded(image, file, wanted, _Limit(picture.name, measure.whole))
     if small.size != wanted:
-        # What was decoded smaller by a whole number ends where the picture ends, not the pixel.
+        # An image decoded smaller by a whole number ends at the image's edge, not at a whole pixel.
         shrunk = round(max(old) / max(small.size))
         box = (0, 0, min(small.width, old[0] / shrunk), min(small.height, old[1] / shrunk))
         small = small.resize(wanted, Image.Resampling.LANCZOS, box=box, reducing_gap=3.0)
@@ -188,7 +188,10 @@ def _facts(image: Image.Image, name: str) -> Standard:
 
 
 def _turn(image: Image.Image) -> int:
-    """EXIF orientation 1..8. A large PNG says it before its pixels, or is not decoded for it."""
+    """EXIF orientation 1..8.
+
+    It is read before the pixels of a large PNG, which is not decoded for it.
+    """
     large = image.width * image.height > _LARGE
     if image.format == "PNG" and large and "exif" not in image.info:
         return 1
@@ -196,7 +199,7 @@ def _turn(image: Image.Image) -> int:
 
 
 def _kept(folder: Path, data: bytes, origin: str) -> str:
-    """Write a picture under its hash, only when it is whole; two may be the same picture."""
+    """Write an image named by its hash, only when complete; two images may be the same."""
     path = folder / f"{sha256_bytes(data)}.jpg"
     if not path.is_file():
         partial = path.with_name(f".{path.stem}.{os.getpid()}.{sha256_bytes(origin.encode())[:8]}")
@@ -222,10 +225,10 @@ class _Limit(NamedTuple):
 
 
 def _decoded(image: Image.Image, file: Path, wanted: tuple[int, int], limit: _Limit) -> Image.Image:
-    """The picture as RGB, at least of the wanted size, but not much larger where it was large."""
+    """The image as RGB, at least of the wanted size, but not much larger if it was large."""
     if image.format in {"JPEG", "MPO"}:
         if image.info.get("progressive"):
-            # Its coefficients are held whole, at whatever scale it is decoded.
+            # Its coefficients are held in memory completely, at any scale.
             limit.check(image)
         image.draft(None, wanted)
         image.load()
@@ -248,11 +251,11 @@ def _wavelets(
     for fewer in range(int(log2(most)) if most >= 2 else 0, 0, -1):
         small = open_header(file, name=limit.name)
         assert isinstance(small, Jpeg2KImagePlugin.Jpeg2KImageFile)
-        small.reduce = fewer  # so it is set
+        small.reduce = fewer  # set only here
         try:
             small.load()
         except OSError:
-            # It has not so many sizes, or is damaged: which, the next try tells.
+            # It has fewer sizes, or is damaged: the next attempt shows which.
             continue
         return as_rgb(small)
     limit.check(image)
@@ -263,7 +266,7 @@ def _wavelets(
 def _reduced(
     parts: Iterator[Image.Image], size: tuple[int, int], wanted: tuple[int, int]
 ) -> Image.Image:
-    """Bands as one picture, each reduced by a whole number that leaves twice what is wanted."""
+    """Bands as one image, each reduced by a whole number that leaves twice the wanted size."""
     factor = max(1, int(min(size[0] / wanted[0], size[1] / wanted[1]) / 2))
     small = Image.new("RGB", (-(-size[0] // factor), -(-size[1] // factor)))
     left: Image.Image | None = None

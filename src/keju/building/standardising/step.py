@@ -1,4 +1,4 @@
-"""Step ``standardise``: every picture a JPEG within the budget, boxes and outlines with it."""
+"""Step ``standardise``: convert images to JPEG within a budget, and scale boxes and outlines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from keju.errors import DataError, number_of
 from keju.items import Box, ImageRef, Item, Line
 
 MCS_PIXELS = 1_365_984
-"""The budget of MCS-Bench (appendix on data processing): 1,365,984 pixels a picture."""
+"""The budget of MCS-Bench (appendix on data processing): 1,365,984 pixels per image."""
 
 LEAST_PIXELS = 50_000
-"""Fewer pixels a picture (about 220x220) must be said to be meant: our reading."""
+"""A budget below this number of pixels (about 220x220) must be confirmed: our reading."""
 
 
 class StandardiseSettings(Settings, frozen=True):
-    """What pictures are made."""
+    """The format and size of the images."""
 
     pixels: Annotated[
         int,
@@ -53,10 +53,10 @@ class StandardiseSettings(Settings, frozen=True):
     ] = 40
 
     def __post_init__(self) -> None:
-        """Refuse a budget that is most likely meant as a side.
+        """Reject a budget that is probably meant as a side.
 
         Raises:
-            ValueError: it is below `LEAST_PIXELS`, and nobody says that it is meant.
+            ValueError: it is below `LEAST_PIXELS` and not confirmed.
         """
         if 0 < self.pixels < LEAST_PIXELS and not self.tiny:
             raise ValueError(
@@ -67,7 +67,7 @@ class StandardiseSettings(Settings, frozen=True):
 
 
 class PictureRow(Struct, frozen=True):
-    """What became of a picture of the input: a row of the table ``pictures``."""
+    """The result for an input image: a row of the table ``pictures``."""
 
     image: str
     form: str
@@ -83,7 +83,7 @@ class PictureRow(Struct, frozen=True):
 
 
 class Dropped(Struct, frozen=True):
-    """An item that was left out because of a picture of its."""
+    """An item that was dropped because of one of its images."""
 
     item: str
     image: str
@@ -91,10 +91,10 @@ class Dropped(Struct, frozen=True):
 
 
 def standardise_all(bench: Bench, settings: StandardiseSettings) -> None:
-    """Make every picture standard, and scale what is drawn on it by as much.
+    """Standardise every image, and scale boxes and outlines on it by the same factor.
 
-    An item with a picture that cannot be made so is left out and listed. Of several pages or
-    frames the first is taken, which is listed too.
+    An item with an image that cannot be converted is dropped and listed. Of several pages or frames
+    the first is used, which is listed too.
 
     Raises:
         DataError: no item is left.
@@ -146,7 +146,7 @@ STEP = Step(
 
 
 def _far_smaller(made: Sequence[Standard]) -> int:
-    """How many pictures lost more than half of their sides; 0 unless they are most of them."""
+    """Number of images that lost more than half of their sides; 0 unless they are most of them."""
     sound = [each for each in made if not each.error]
     small = sum(2 * max(each.width, each.height) < max(each.old_width, each.old_height)
                 for each in sound)  # fmt: skip
@@ -177,7 +177,7 @@ def _told(made: Standard) -> str:
 
 
 def _scaled(item: Item, new: tuple[ImageRef, ...]) -> Item:
-    """The item with its pictures, its boxes and outlines scaled as the first of them was."""
+    """The item with its images, its boxes and outlines scaled as the first image was."""
     across, down = new[0].width / item.images[0].width, new[0].height / item.images[0].height
     boxes = tuple(
         Box(x0=box.x0 * across, y0=box.y0 * down, x1=box.x1 * across, y1=box.y1 * down)

@@ -17,16 +17,17 @@ from keju.text.punctuation import Quotes, chinese_punctuation
 from keju.text.scripts import in_script, simplified_reference
 
 _AS_WRITTEN: frozenset[AnswerForm] = frozenset({"transcription"})
-"""Answers that say what stands in a picture: every mark and character is part of it."""
+"""Answers that transcribe an image: every mark and character is part of them."""
 
 _OF_THE_TEXT: frozenset[AnswerForm] = frozenset({"transcription", "punctuated", "entities"})
-"""Answers in the characters of the text that they are about, whatever script is asked in."""
+"""Answers in the characters of the text that they are about, whatever the script of the question.
+"""
 
 _CODES: frozenset[AnswerForm] = frozenset({"letter", "number", "boxes", "yes-no", "probability"})
 
 
 class TextSettings(Settings, frozen=True):
-    """What texts are made."""
+    """The target form of texts."""
 
     punctuation: Annotated[
         bool, Meta(description="Half-width marks in Chinese text become full-width.")
@@ -57,10 +58,10 @@ class Change(Struct, frozen=True):
 
 
 def standardise_texts(bench: Bench, settings: TextSettings) -> None:
-    """Put every item's texts into one form; each change is a row of a table.
+    """Convert every item's texts to one form; each change is a row of a table.
 
-    What a picture shows is never touched: transcriptions, lines, and answers that repeat them. Nor
-    are prompts that are given verbatim, text that is not Chinese, or what is known about an item.
+    Text of an image is never changed: transcriptions, lines, and answers that repeat them. Neither
+    are verbatim prompts, text that is not Chinese, or known facts about an item.
     """
     changes: list[Change] = []
     for item in bench.items():
@@ -83,7 +84,7 @@ STEP = Step(
 
 
 def standard(item: Item, settings: TextSettings) -> Item:
-    """An item with its texts in the form that the settings ask for."""
+    """An item with its texts in the form of the settings."""
     form = query_of(item).form
     marks, script = _marks(settings), _script(settings)
 
