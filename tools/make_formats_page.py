@@ -3,8 +3,8 @@
     python tools/make_formats_page.py > docs/formats.md
 
 Layouts and options are the readers' and writers' own, the numbers of OBI-Bench's sources those of
-src/keju/datasets/readers/obi/sources.toml, the kinds of damage those of tests/support/damage.py,
-the layouts those of tests/support/layouts; the words between them are in tools/formats.toml and
+sources.toml beside its readers, the kinds of damage those of tests/support/damage.py, the layouts
+those of tests/support/layouts; the words between them are in tools/formats.toml and
 tools/formats_mapping.md.
 """
 
@@ -19,8 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from damage import DAMAGES, Damage
 from layouts import Layout, layouts
 
+from keju.benchmarks.obi_bench.readers.sources import Source, sources, sweep
 from keju.datasets.readers import FORMATS, Reader
-from keju.datasets.readers.obi.sources import Source, sources, sweep
 from keju.datasets.writers import FORMATS as WRITTEN
 from keju.errors import DataError
 

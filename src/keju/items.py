@@ -19,6 +19,9 @@ Point = tuple[float, float]
 UNKNOWN = "unknown"
 """The licence or source of a dataset that was imported without it."""
 
+MIXED_GALLERY = "mixed"
+"""Metadata ``gallery`` of items whose candidate images are of several sources."""
+
 LineKind = Literal[
     "main", "note", "title", "author", "head", "foot", "centre", "number", "margin", "seal", "other"
 ]

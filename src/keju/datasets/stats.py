@@ -9,12 +9,11 @@ from typing import NamedTuple
 import polars as pl
 
 from keju.datasets.distributions import distributions
-from keju.datasets.readers.obi.classes import MIXED
 from keju.datasets.store import Dataset
 from keju.datasets.values import value_label
 from keju.definitions import missing_reference, prompt_of, task
 from keju.errors import DataError, UsageError
-from keju.items import ImageRef, Item
+from keju.items import MIXED_GALLERY, ImageRef, Item
 
 OVERALL = "OverAll"
 
@@ -150,7 +149,7 @@ def _image_rows(items: list[Item], name: str) -> Iterator[dict[str, object]]:
 
 def _of_its_source(item: Item) -> Sequence[ImageRef]:
     """An item's images; of a mixed gallery only those of its own class."""
-    if item.metadata.get("gallery") != MIXED:
+    if item.metadata.get("gallery") != MIXED_GALLERY:
         return item.images
     return (item.images[0], *(item.images[place] for place in item.relevant))
 

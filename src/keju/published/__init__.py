@@ -8,7 +8,7 @@ from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import PublishedModel, Role, published_model, published_models
 from keju.published.own import audit_run
-from keju.published.papers import Kind, Paper, Summary, paper, papers
+from keju.published.papers import Kind, Paper, Summary, paper, paper_galleries, papers
 from keju.published.rebuilt import Rebuilt, rebuild
 from keju.published.sections import Section, benchmarks_of, sections
 from keju.published.summaries import own_summary, paper_summary
@@ -42,6 +42,7 @@ __all__ = [
     "group_of",
     "own_summary",
     "paper",
+    "paper_galleries",
     "paper_summary",
     "papers",
     "published_model",

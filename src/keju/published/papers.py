@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import field
 
-from keju.definitions import definitions, folder_of
+from keju.definitions import definitions, folder_of, task
 from keju.errors import DataError, UsageError
 from keju.files import bounded_bytes, read_toml
 from keju.items import Record
@@ -62,12 +62,14 @@ class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A paper, beside its models and tables.
 
     `models_table` is the paper's own table of models, in ``models-table-N.csv``. `summary` is what
-    a reader should know first, `groups` are the groups of rows in its tables.
+    a reader should know first, `groups` are the groups of rows in its tables. `galleries` is the
+    number of candidates of a query by task and source of the images: its tables are of these alone.
     """
 
     models_table: str = ""
     summary: Summary | None = None
     groups: tuple[Group, ...] = field(default_factory=tuple)
+    galleries: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 def papers() -> tuple[str, ...]:
@@ -83,6 +85,17 @@ def paper(benchmark: str) -> Paper:
         DataError: a file of it is not what it must be.
     """
     return _read(_folder(benchmark))
+
+
+@cache
+def paper_galleries(task_id: str) -> Mapping[str, int]:
+    """The paper's number of candidates of a query of a task, by source; empty if it has none.
+
+    Raises:
+        DataError: a file of the paper is not what it must be.
+    """
+    of = task(task_id).benchmark
+    return paper(of).galleries.get(task_id, {}) if of in papers() else {}
 
 
 def paper_file(benchmark: str, name: str) -> Path | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from keju.datasets.readers import paper_galleries
-from keju.datasets.readers.obi.classes import MIXED
 from keju.definitions.pair_forms import reduction_of
-from keju.items import Item
+from keju.items import MIXED_GALLERY, Item
+from keju.published import paper_galleries
 from keju.reporting.gather import Gathered
 
 Place = tuple[str, str, str]
@@ -34,8 +33,8 @@ def galleries(gathered: Gathered) -> dict[Place, Gallery]:
         sources.setdefault(_images(item), set()).add(_source(item))
     return {
         place: Gallery(
-            MIXED
-            if item.metadata.get("gallery") == MIXED or len(sources[_images(item)]) > 1
+            MIXED_GALLERY
+            if item.metadata.get("gallery") == MIXED_GALLERY or len(sources[_images(item)]) > 1
             else _source(item),
             len(item.images) - 1,
         )
@@ -96,7 +95,7 @@ def _as_in_paper(task: str, gallery: Gallery) -> bool:
     if not sizes:
         return True
     expected = {sizes[gallery.of]} if gallery.of in sizes else set(sizes.values())
-    return gallery.of != MIXED and gallery.size in expected
+    return gallery.of != MIXED_GALLERY and gallery.size in expected
 
 
 def _images(item: Item) -> tuple[str, ...]:

@@ -1,7 +1,16 @@
 """OBI-Bench (oracle-bone recognition, rejoining, classification, retrieval, deciphering)."""
 
+_READERS = "keju.benchmarks.obi_bench.readers"
+
 PROVIDES: dict[str, dict[str, str]] = {
     "keju.metrics": {"obi_bench": "keju.benchmarks.obi_bench.metrics"},
+    "keju.readers": {
+        "obi-recognition": f"{_READERS}.recognition:READER",
+        "obi-rejoining": f"{_READERS}.rejoining:READER",
+        "obi-classification": f"{_READERS}.classes:CLASSIFICATION",
+        "obi-retrieval": f"{_READERS}.classes:RETRIEVAL",
+        "obi-deciphering": f"{_READERS}.deciphering:READER",
+    },
 }
 """What is declared here, by entry-point group and name, as ``module:ATTRIBUTE``.
 

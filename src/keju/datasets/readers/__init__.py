@@ -11,7 +11,6 @@ from keju.datasets.readers.detecting import best, candidates, command
 from keju.datasets.readers.encodings import OPTION
 from keju.datasets.readers.import_log import logging_import
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obi.sources import paper_galleries
 from keju.datasets.readers.obstacles import obstacle
 from keju.datasets.readers.words import new_folder, shell_word
 from keju.datasets.store import DatasetManifest, DatasetWriter
@@ -20,7 +19,7 @@ from keju.items import UNKNOWN
 from keju.local_paths import check_local
 from keju.registry import Plugin, Registry, guarded, notes_in, provided
 
-__all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset", "paper_galleries"]
+__all__ = ["FORMATS", "Imported", "Options", "Reader", "import_dataset"]
 
 
 def _reader(name: str, found: object) -> Reader:
@@ -62,13 +61,8 @@ FORMATS: Registry[Reader] = Registry(
         "page-xml": "keju.datasets.readers.pages.page_xml:READER",
         "alto": "keju.datasets.readers.pages.alto:READER",
         "hocr": "keju.datasets.readers.pages.hocr:READER",
-        **provided("keju.readers"),
         "hisdoc": "keju.datasets.readers.hisdoc:READER",
-        "obi-recognition": "keju.datasets.readers.obi.recognition:READER",
-        "obi-rejoining": "keju.datasets.readers.obi.rejoining:READER",
-        "obi-classification": "keju.datasets.readers.obi.classes:CLASSIFICATION",
-        "obi-retrieval": "keju.datasets.readers.obi.classes:RETRIEVAL",
-        "obi-deciphering": "keju.datasets.readers.obi.deciphering:READER",
+        **provided("keju.readers"),
         "idx": "keju.datasets.readers.idx:READER",
         "vlmevalkit-tsv": "keju.datasets.readers.vlmevalkit:READER",
         "parquet": "keju.datasets.readers.parquet:READER",

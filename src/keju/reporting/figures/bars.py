@@ -8,9 +8,8 @@ from statistics import fmean
 
 import altair as alt
 
-from keju.datasets.readers.obi.classes import MIXED
 from keju.definitions import options_of
-from keju.items import Score
+from keju.items import MIXED_GALLERY, Score
 from keju.published import Column, published_tables
 from keju.reporting.difficulty import option_errors
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
@@ -217,7 +216,7 @@ def own_class_rows(gathered: Gathered) -> list[Row]:
 
 
 def _curve_name(model: str, of: str, *, several: bool) -> str:
-    named_source = of != MIXED and (of or several)
+    named_source = of != MIXED_GALLERY and (of or several)
     return f"{model} · {of or NOTHING}" if named_source else model
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from released import obi_classes, obi_mutual, obi_rejoining, picture, put
 
-from keju.datasets.readers.obi.sources import sources, sweep
+from keju.benchmarks.obi_bench.readers.sources import sources, sweep
 from keju.datasets.store import Dataset
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError

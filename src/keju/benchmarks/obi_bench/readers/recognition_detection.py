@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
+from keju.benchmarks.obi_bench.readers.sources import Found, source_called, sources_in
 from keju.datasets.readers.base import NO_OPTIONS, Detection, image_files
 from keju.datasets.readers.boxes import NAMES, annotations_in
 from keju.datasets.readers.boxes.recognising import Recognised, recognise
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obi.sources import Found, source_called, sources_in
 from keju.datasets.readers.pages.xml_roots import xml_roots
 from keju.errors import DataError, UsageError, number_of
 

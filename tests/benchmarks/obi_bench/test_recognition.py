@@ -16,8 +16,8 @@ from released import (
     voc,
 )
 
+from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obi.recognition_detection import detect_recognition
 from keju.datasets.validate import validate
 from keju.definitions import prompt_of
 from keju.errors import DataError, UsageError
@@ -222,5 +222,5 @@ def test_detection_of_a_large_source_reads_only_the_beginnings(tmp_path: Path, m
     obi_yinqiwenyuan(tmp_path)
     (tmp_path / "bone2.png").unlink()
     assert "its image is missing" in detected(tmp_path).missing
-    monkeypatch.setattr("keju.datasets.readers.obi.recognition_detection._MOST_FILES", 1)
+    monkeypatch.setattr("keju.benchmarks.obi_bench.readers.recognition_detection._MOST_FILES", 1)
     assert detected(tmp_path).missing == ""

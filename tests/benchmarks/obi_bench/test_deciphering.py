@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from released import obi_deciphering, picture, put, table
 
-from keju.datasets.readers.obi.sources import tier_of
+from keju.benchmarks.obi_bench.readers.sources import tier_of
 from keju.datasets.validate import validate
 from keju.errors import DataError
 

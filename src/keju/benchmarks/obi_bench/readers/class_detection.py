@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from keju.benchmarks.obi_bench.readers.class_names import TABLES
+from keju.benchmarks.obi_bench.readers.descriptions import FIELDS, NAME
+from keju.benchmarks.obi_bench.readers.releases import release_of, shown_by
+from keju.benchmarks.obi_bench.readers.sources import Found, Source, source_called, sources_in
 from keju.datasets.readers.base import Detection
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obi.class_names import TABLES
-from keju.datasets.readers.obi.descriptions import FIELDS, NAME
-from keju.datasets.readers.obi.releases import release_of, shown_by
-from keju.datasets.readers.obi.sources import Found, Source, source_called, sources_in
 from keju.errors import KejuError, number_of
 
 _MEANINGS = FIELDS["description"].names

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import msgspec
 
+from keju.benchmarks.obi_bench.readers.releases import release_of
 from keju.datasets.readers.base import Options, check_name, image_files, listed, plain_name
 from keju.datasets.readers.listing import is_litter
-from keju.datasets.readers.obi.releases import release_of
 from keju.datasets.store import DatasetWriter
 from keju.definitions import Task, task
 from keju.errors import DataError, UsageError
@@ -83,7 +82,7 @@ class _Sources(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def _table() -> _Sources:
-    text = files("keju.datasets.readers.obi").joinpath("sources.toml").read_text("utf-8")
+    text = files("keju.benchmarks.obi_bench.readers").joinpath("sources.toml").read_text("utf-8")
     return msgspec.convert(tomllib.loads(text), _Sources)
 
 
@@ -99,23 +98,6 @@ def sources(of: str = "") -> tuple[Source, ...]:
 def sweep() -> tuple[int, ...]:
     """The numbers of classes of the classification sweep."""
     return _table().sweep
-
-
-@cache
-def paper_galleries(task_id: str) -> Mapping[str, int]:
-    """The paper's number of candidates of a query, by source; empty for other tasks.
-
-    Source: Table 1 and the text: 100 classes of one reference (classification), the relevant images
-    of all classes and the distractors (retrieval), all other fragments (rejoining).
-    """
-    sizes = {
-        each.name: each.classes * each.references + each.distractors
-        if each.classes
-        else each.images - 1
-        for each in sources(task_id)
-        if each.task in ("rejoining", "classification", "retrieval")
-    }
-    return MappingProxyType(sizes)
 
 
 def tier_of(frequency: int) -> str:

@@ -12,7 +12,7 @@ from commanding import keju
 from layouts import obi_characters as trees
 from released import obi_classes, picture, put, table
 
-from keju.datasets.readers.obi.releases import releases
+from keju.benchmarks.obi_bench.readers.releases import releases
 from keju.datasets.store import Dataset
 from keju.definitions import NO_REFERENCE, is_undeciphered
 from keju.errors import DataError, UsageError

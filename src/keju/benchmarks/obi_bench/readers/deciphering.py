@@ -8,15 +8,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import Options, Reader, Tables, listed, plain_file, source_bytes
-from keju.datasets.readers.obi.blank_tables import described_characters
-from keju.datasets.readers.obi.characters import Character, of_table, of_tree
-from keju.datasets.readers.obi.class_detection import detect_characters
-from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
-from keju.datasets.readers.obi.copies import rule_in
-from keju.datasets.readers.obi.descriptions import NAME
-from keju.datasets.readers.obi.item_list import ROLES_OPTION
-from keju.datasets.readers.obi.sources import (
+from keju.benchmarks.obi_bench.readers.blank_tables import described_characters
+from keju.benchmarks.obi_bench.readers.characters import Character, of_table, of_tree
+from keju.benchmarks.obi_bench.readers.class_detection import detect_characters
+from keju.benchmarks.obi_bench.readers.copies import OPTION as DUPLICATES_OPTION
+from keju.benchmarks.obi_bench.readers.copies import rule_in
+from keju.benchmarks.obi_bench.readers.descriptions import NAME
+from keju.benchmarks.obi_bench.readers.item_list import ROLES_OPTION
+from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     NAMES_OPTION,
     SEED_OPTION,
@@ -27,7 +26,8 @@ from keju.datasets.readers.obi.sources import (
     sources_in,
     unlike_print,
 )
-from keju.datasets.readers.obi.tree import as_released
+from keju.benchmarks.obi_bench.readers.tree import as_released
+from keju.datasets.readers.base import Options, Reader, Tables, listed, plain_file, source_bytes
 from keju.datasets.readers.tables import find_table
 from keju.datasets.store import DatasetWriter
 from keju.definitions.undeciphered import MARK

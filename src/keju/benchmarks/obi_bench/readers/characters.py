@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.obi_bench.readers.copies import Copies, Image, Rule
+from keju.benchmarks.obi_bench.readers.descriptions import Description, read_descriptions
+from keju.benchmarks.obi_bench.readers.drawing import image_of, images_of
+from keju.benchmarks.obi_bench.readers.item_list import listed_images
+from keju.benchmarks.obi_bench.readers.sources import Found, drawn, inside_name, tier_of
+from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import Options, flag, listed, whole
-from keju.datasets.readers.obi.copies import Copies, Image, Rule
-from keju.datasets.readers.obi.descriptions import Description, read_descriptions
-from keju.datasets.readers.obi.drawing import image_of, images_of
-from keju.datasets.readers.obi.item_list import listed_images
-from keju.datasets.readers.obi.sources import Found, drawn, inside_name, tier_of
-from keju.datasets.readers.obi.tree import Tree
 from keju.errors import DataError, UsageError, number_of
 
 _RADICAL = "radical"

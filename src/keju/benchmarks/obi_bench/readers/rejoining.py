@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, Reader, listed, source_bytes
-from keju.datasets.readers.image_names import ImageNames
-from keju.datasets.readers.obi.fragment_groups import bones_by, folder_of, whole_images
-from keju.datasets.readers.obi.fragment_joins import Adjacency, joins_in
-from keju.datasets.readers.obi.item_list import Listed, read_item_list, resolved
-from keju.datasets.readers.obi.rejoining_detection import detect_rejoining
-from keju.datasets.readers.obi.sources import (
+from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, folder_of, whole_images
+from keju.benchmarks.obi_bench.readers.fragment_joins import Adjacency, joins_in
+from keju.benchmarks.obi_bench.readers.item_list import Listed, read_item_list, resolved
+from keju.benchmarks.obi_bench.readers.rejoining_detection import detect_rejoining
+from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SOURCE_OPTION,
     Found,
@@ -22,6 +20,8 @@ from keju.datasets.readers.obi.sources import (
     sources_in,
     unlike_print,
 )
+from keju.datasets.readers.base import Options, Reader, listed, source_bytes
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import ImageRef, Item

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from keju.benchmarks.obi_bench.readers.characters import Character, of_tree
+from keju.benchmarks.obi_bench.readers.copies import rule_in
+from keju.benchmarks.obi_bench.readers.sources import Found, pictures_in, sources_in
+from keju.benchmarks.obi_bench.readers.tree import as_released, read_tree
 from keju.datasets.readers.base import Options, Table
-from keju.datasets.readers.obi.characters import Character, of_tree
-from keju.datasets.readers.obi.copies import rule_in
-from keju.datasets.readers.obi.sources import Found, pictures_in, sources_in
-from keju.datasets.readers.obi.tree import as_released, read_tree
 from keju.errors import UsageError
 
 _DESCRIPTIONS = "descriptions"

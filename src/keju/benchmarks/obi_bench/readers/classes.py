@@ -7,18 +7,17 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from keju.datasets.readers.base import Options, Reader, Tables, flag, whole
-from keju.datasets.readers.obi.blank_tables import class_tables
-from keju.datasets.readers.obi.class_detection import detect_classes
-from keju.datasets.readers.obi.copies import OPTION as DUPLICATES_OPTION
-from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, notes_of
-from keju.datasets.readers.obi.item_list import ROLES_OPTION
-from keju.datasets.readers.obi.listed import (
+from keju.benchmarks.obi_bench.readers.blank_tables import class_tables
+from keju.benchmarks.obi_bench.readers.class_detection import detect_classes
+from keju.benchmarks.obi_bench.readers.copies import OPTION as DUPLICATES_OPTION
+from keju.benchmarks.obi_bench.readers.drawing import Draw, Drawn, Pool, notes_of
+from keju.benchmarks.obi_bench.readers.item_list import ROLES_OPTION
+from keju.benchmarks.obi_bench.readers.listed import (
     listed_by_source,
     listed_gallery,
     listed_pools,
 )
-from keju.datasets.readers.obi.sources import (
+from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     NAMES_OPTION,
     SEED_OPTION,
@@ -29,13 +28,11 @@ from keju.datasets.readers.obi.sources import (
     sources_in,
     sweep,
 )
-from keju.datasets.readers.obi.tree import Tree, read_tree
+from keju.benchmarks.obi_bench.readers.tree import Tree, read_tree
+from keju.datasets.readers.base import Options, Reader, Tables, flag, whole
 from keju.datasets.store import DatasetWriter
 from keju.errors import number_of
-from keju.items import ImageRef, Item
-
-MIXED = "mixed"
-"""Metadata ``gallery`` of items whose gallery has classes of several sources."""
+from keju.items import MIXED_GALLERY, ImageRef, Item
 
 _TREE = """\
   60001/1.png             crops of one character, in a folder called after its class; folders may
@@ -184,7 +181,7 @@ def _ask(
     """Add items of every query of the classes; all hold the same gallery, in the same order."""
     owners = [(one, crop) for one in classes for crop in one.references]
     gallery = (*(crop.ref for _, crop in owners), *distractors)
-    gallery_of = {"gallery": MIXED} if mixed else {}
+    gallery_of = {"gallery": MIXED_GALLERY} if mixed else {}
     for one in classes:
         relevant = tuple(place for place, (owner, _) in enumerate(owners, 1) if owner is one)
         for query in one.queries:

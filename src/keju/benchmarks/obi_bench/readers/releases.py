@@ -56,7 +56,7 @@ PLAIN = Release()
 @cache
 def releases() -> Mapping[str, Release]:
     """The releases that have more than class folders, by the source's name."""
-    text = files("keju.datasets.readers.obi").joinpath("releases.toml").read_text("utf-8")
+    text = files("keju.benchmarks.obi_bench.readers").joinpath("releases.toml").read_text("utf-8")
     return MappingProxyType(msgspec.convert(tomllib.loads(text), _Releases).releases)
 
 

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.obi_bench.readers.class_names import TABLES, ClassNames, read_names
+from keju.benchmarks.obi_bench.readers.releases import UNDECIPHERED, Release, release_of, shown_by
+from keju.benchmarks.obi_bench.readers.sources import Found, source_called
 from keju.datasets.readers.base import check_name, kept_inside
 from keju.datasets.readers.listing import is_litter
-from keju.datasets.readers.obi.class_names import TABLES, ClassNames, read_names
-from keju.datasets.readers.obi.releases import UNDECIPHERED, Release, release_of, shown_by
-from keju.datasets.readers.obi.sources import Found, source_called
 from keju.errors import DataError, number_of
 from keju.images import EXTENSIONS
 

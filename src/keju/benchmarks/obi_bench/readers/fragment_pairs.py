@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from keju.benchmarks.obi_bench.readers.item_list import names_in
 from keju.datasets.readers.base import Options, files_under, source_text
 from keju.datasets.readers.import_log import ImportLog, import_log
-from keju.datasets.readers.obi.item_list import names_in
 from keju.datasets.readers.records import FIELD_OPTION, Field, Place, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError, number_of, shortened

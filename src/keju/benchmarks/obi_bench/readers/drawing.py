@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.obi_bench.readers.copies import Copies, Image, rule_in
+from keju.benchmarks.obi_bench.readers.sources import Found, drawn
+from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import Options, listed, source_bytes, source_text
-from keju.datasets.readers.obi.copies import Copies, Image, rule_in
-from keju.datasets.readers.obi.sources import Found, drawn
-from keju.datasets.readers.obi.tree import Tree
 from keju.datasets.readers.tables import read_table
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, number_of, shortened

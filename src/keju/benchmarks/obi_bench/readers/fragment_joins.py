@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from keju.datasets.readers.base import Options, files_under, listed
-from keju.datasets.readers.image_names import ImageNames
-from keju.datasets.readers.obi.fragment_groups import folder_of
-from keju.datasets.readers.obi.fragment_pairs import (
+from keju.benchmarks.obi_bench.readers.fragment_groups import folder_of
+from keju.benchmarks.obi_bench.readers.fragment_pairs import (
     SUFFIXES,
     Pair,
     known_names,
     pair_files,
     read_pairs,
 )
+from keju.datasets.readers.base import Options, files_under, listed
+from keju.datasets.readers.image_names import ImageNames
 from keju.datasets.readers.records import Place
 from keju.errors import DataError, number_of, shortened
 

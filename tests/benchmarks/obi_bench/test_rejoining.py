@@ -8,7 +8,7 @@ import pytest
 from layouts import obi_rejoining as forms
 from released import obi_rejoining, put, table
 
-from keju.datasets.readers.obi.fragment_groups import bone_in, whole_images
+from keju.benchmarks.obi_bench.readers.fragment_groups import bone_in, whole_images
 from keju.datasets.validate import validate
 from keju.errors import DataError, UsageError
 from keju.files import sha256_file

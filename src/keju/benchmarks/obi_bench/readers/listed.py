@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from keju.benchmarks.obi_bench.readers.copies import Copies
+from keju.benchmarks.obi_bench.readers.drawing import Draw, Drawn, Pool, image_of
+from keju.benchmarks.obi_bench.readers.item_list import ListedImage, listed_images
+from keju.benchmarks.obi_bench.readers.tree import Tree
 from keju.datasets.readers.base import Options, listed
-from keju.datasets.readers.obi.copies import Copies
-from keju.datasets.readers.obi.drawing import Draw, Drawn, Pool, image_of
-from keju.datasets.readers.obi.item_list import ListedImage, listed_images
-from keju.datasets.readers.obi.tree import Tree
 from keju.errors import DataError, number_of
 from keju.items import ImageRef
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from keju.benchmarks.obi_bench.readers.fragment_groups import bones_by, whole_images
+from keju.benchmarks.obi_bench.readers.fragment_joins import joins_in
+from keju.benchmarks.obi_bench.readers.sources import source_called
 from keju.datasets.readers.base import NO_OPTIONS, Detection
 from keju.datasets.readers.listing import Listing
-from keju.datasets.readers.obi.fragment_groups import bones_by, whole_images
-from keju.datasets.readers.obi.fragment_joins import joins_in
-from keju.datasets.readers.obi.sources import source_called
 from keju.errors import DataError, number_of
 
 _TASK = "rejoining"

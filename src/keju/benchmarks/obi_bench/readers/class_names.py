@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from keju.benchmarks.obi_bench.readers.releases import Release
+from keju.benchmarks.obi_bench.readers.sources import Found
 from keju.datasets.readers.base import kept_inside, listed
 from keju.datasets.readers.import_log import import_log
 from keju.datasets.readers.json_records import json_in
-from keju.datasets.readers.obi.releases import Release
-from keju.datasets.readers.obi.sources import Found
 from keju.datasets.readers.records import Field, map_fields, text_of
 from keju.datasets.readers.tables import read_table
 from keju.errors import DataError

@@ -9,14 +9,11 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from keju.datasets.readers.base import Options, Reader, Tables, flag, listed, source_bytes, whole
-from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
-from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
-from keju.datasets.readers.obi.blank_tables import described_images
-from keju.datasets.readers.obi.descriptions import NAME, descriptions_in
-from keju.datasets.readers.obi.item_list import ITEMS_OPTION, listed_paths
-from keju.datasets.readers.obi.recognition_detection import detect_recognition
-from keju.datasets.readers.obi.sources import (
+from keju.benchmarks.obi_bench.readers.blank_tables import described_images
+from keju.benchmarks.obi_bench.readers.descriptions import NAME, descriptions_in
+from keju.benchmarks.obi_bench.readers.item_list import ITEMS_OPTION, listed_paths
+from keju.benchmarks.obi_bench.readers.recognition_detection import detect_recognition
+from keju.benchmarks.obi_bench.readers.sources import (
     BENCHMARK,
     SEED_OPTION,
     SOURCE_OPTION,
@@ -29,6 +26,9 @@ from keju.datasets.readers.obi.sources import (
     sources_in,
     unlike_print,
 )
+from keju.datasets.readers.base import Options, Reader, Tables, flag, listed, source_bytes, whole
+from keju.datasets.readers.boxes import OPTIONS as BOX_OPTIONS
+from keju.datasets.readers.boxes import Annotations, Drawn, annotations_in, canvas_of, fitted
 from keju.datasets.store import DatasetWriter
 from keju.errors import DataError, UsageError, number_of
 from keju.items import Box, Item
