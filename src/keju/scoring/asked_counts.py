@@ -143,7 +143,7 @@ def _later(plain: str, file: str, name: str) -> list[int]:
 
 def _first_line(plain: str, asked: Asked | None) -> Extracted | None:
     """The count that is the whole first line, where parts of it are listed after."""
-    first, _, rest = plain.strip().partition("\n")
+    first, rest = re.split(r"[\n。]|$", plain.strip(), maxsplit=1)
     flat = folded(first).strip(_EDGE)
     found = _COUNT_ALONE.fullmatch(flat)
     if not rest.strip() or not found or not (found["unit"] or found["things"]):

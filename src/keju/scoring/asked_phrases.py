@@ -22,7 +22,7 @@ _LINKED = (
     "how",
     "surname",
 )
-_KINDS = (*_LINKED, "doing", "person", "written_year")
+_KINDS = (*_LINKED, "doing", "person", "written_year", "character", "title", "text")
 
 
 class AskedPhrase(NamedTuple):

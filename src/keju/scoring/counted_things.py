@@ -45,7 +45,7 @@ _SINGLE = re.compile(r"\b(?:only |just )?an? (?:single|lone|solitary|sole)\b")
 _PAIR = re.compile(r"\ba pair of\b")
 _OPEN = re.compile(
     r"(?:[0-9零一二三四五六七八九十百]\s?(?:到|至|-|–|—|~|或|to|or|、)\s?"
-    r"|至少|最多|不少于|不到|超过|多于|at least |at most |more than |up to |less than |over )$"
+    r"|最多|不到|超过|多于|at most |more than |up to |less than |over )$"
 )
 _LEFT, _NEAR = 24, 4
 _CLAUSE_END = re.compile(r"[,。;:.\n]")
@@ -155,7 +155,8 @@ def _chinese(measure: str | None, noun: str | None, per: str, before: str) -> As
 
 
 def dozens(flat: str) -> str:
-    """A text with dozens in digits."""
+    """A text with dozens in digits, and old numbers (二十有三) without their "and"."""
+    flat = re.sub(r"(?<=[十百])有(?=[一二三四五六七八九])", "", flat)
     return wording("counts", "dozen").sub(lambda found: _DOZENS[str(found.lastgroup)], flat)
 
 
@@ -196,6 +197,9 @@ def count_of(flat: str, asked: Asked) -> float | None:
     """
     flat = without_ranges(_PAIR.sub("two", _SINGLE.sub("one", flat)))
     found = [each for each in _counts(flat, asked) if not _OPEN.search(each.before)]
+    others = bool(found) and all(_is_of_others(flat, each, asked) for each in found)
+    if others and _zero(flat, asked) == 0:
+        return 0.0
     selected = _of_them(flat, asked)
     if asked.qualifier and not selected:
         selected = {each.value for each in found if _is_qualified(flat, each, asked.qualifier)}

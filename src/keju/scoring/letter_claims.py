@@ -119,7 +119,7 @@ _DEGREE = (
 )
 _NEGATIVE = (
     r"(?:不太?(?:正确|正確|对|對|符合?|成立|合适|合適|合|准确|準確|恰当|可能|匹配|相符|吻合|一致|行|妥|适用|适合|可取|可选|相关|贴切|能选|应选|该选|可选"
-    r"|选|選|予|会是|在|够|是)"
+    r"|选|選|予|会(?:是|有|出现|使用)|在|够|是)"
     r"|错误|錯誤|有误|有誤|错|錯(?!综)|误(?!解为)|(?:可以|可|应|應|应该|应当|能|需|首先|直接)?(?:被)?排除|可排除|与文意不|无关|無關|不选|矛盾|相悖"
     r"|不足|没有(?:依据|根据|体现|提到|出现)|未(?:提及|提到|见|出现|体现)|偏离|干扰项|非本题"
     r"|\|\s?(?:no|否)\b|✗|✘|❌|❎|×|✖|☒|\bfalse\b|\b(?:incorrect|wrong|inaccurate|irrelevant"
@@ -161,7 +161,7 @@ _IS = (
 )
 _ANSWER = re.compile(
     rf"(?:(?:答案|正解|结论|結論|結果|结果|回答|判断|我的选择|最佳选择|正确选择|(?:正确|正確|最佳|对应|對應|最合适|符合|合适|相应|恰当|最准确|最符合"
-    rf"|成立)的?(?:选项|選項|项|是|为|答案)|选项|選項|选择|選擇|输出|出处|解答|本题|此题|该题|应选|答(?=[是为:]))"
+    rf"|成立)的?(?:选项|選項|项|是|为|答案)|(?<![各个些列下有])(?:选项|選項)|选择|選擇|输出|出处|解答|本题|此题|该题|应选|答(?=[是为:]))"
     rf"(?:\([^()\n]{{1,12}}\)|[\s\"”'」|】)\]]){{0,4}}(?:{_IS}\s{{0,2}}){{1,3}}"
     rf"|(?<!请回)(?:答案|正解)(?:\([^()\n]{{1,12}}\))?[\s\"”'」|】)\]]{{0,4}}"
     rf"|(?:^|(?<=[\s\"'{{,.(]))(?:(?:the|my|our|correct|best|right|final|most likely"
@@ -187,7 +187,7 @@ _CHOICE = re.compile(
     r"|picking|go\swith|going\swith|opt\sfor|opting\sfor|leaning\stowards?)"
     r"|\b(?:must|should|has\sto|has\sgot\sto|can\sonly)\sbe|\bit['’]s|\bit\sis|\bthat['’]s"
     r"|\bcorresponds\sto|\bcorresponding\sto|\bmatches|\bactually,?|\bwhich\sis"
-    r"|\bleaves(?:\sus\swith)?|\bleaving|\bmy\sguess\s(?:is|would\sbe)|(?:correct|right|best"
+    r"|\bleaves(?:\sus\swith)?|\bleaving|\bmy\s(?:best\s|educated\s|first\s)?guess\s(?:is|would\sbe)|(?:correct|right|best"
     r"|better)\s(?:one\s)?is|\brather|\binstead,?)"
     rf"(?:\s{{0,2}}(?:选择|选|選|是|为|為|the)){{0,2}}\s{{0,2}}{_NOUN}{_OPENERS}\Z",
     re.IGNORECASE,

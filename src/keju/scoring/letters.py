@@ -20,6 +20,7 @@ _EDGE = " \t\r\n\u3000*_`#>-–—.。，,、:：;；!！?？'\"‘’“”「�
 _MOST = 4_000
 _NEAR = 40
 _SHORT = 300
+_LONG_LINE = 15
 _LONG, _SOME, _SHORTEST_READING, _TWO = 240, 40, 24, 2
 _REVERSAL = re.compile(
     r"不对|不對|不,|不。|等等|等一下|更正|修正|纠正|改选|改為|改为|其实|實際|实际上|重新|再想|仔细|准确地说|应该是|應該是|而是|才是|但|然而|不过|最终|综上|因此"
@@ -267,7 +268,8 @@ def _is_cut(flat: str) -> bool:
     last_line = flat.rstrip().rpartition("\n")[2]
     long = len(flat) > _LONG and last_line[-1:].isalnum()
     # A line of finished sentences, the last of which has no end.
-    long = long or (len(flat) > _SOME and is_han(last_line[-1:] or " ") and "。" in last_line)
+    ends_in_han = len(flat) > _SOME and is_han(last_line[-1:] or " ")
+    long = long or (ends_in_han and "。" in (flat if len(last_line) > _LONG_LINE else last_line))
     return long or _UNFINISHED.search(flat) is not None
 
 

@@ -12,6 +12,10 @@ from keju.scoring.answers import Extracted, json_text, json_value
 from keju.scoring.wordings import alternatives, folded, wording
 
 _DEEPEST = 4
+_LABELLED = re.compile(
+    r"[\s\-*•·#>0-9.]{0,8}(?P<label>[^：:\n*]{1,16})\*{0,2}\s?[：:]\s?\*{0,2}\s?(?P<value>[^\n：:]{1,40}?)\*{0,2}\s?"
+)
+_FEWEST_LABELS, _MOST_OTHERS = 2, 1
 _ONE_FENCE = re.compile(r"```[a-zA-Z]*[ \t]*\n(?P<inside>[^`]*)\n?[ \t]*```")
 _BROKEN = re.compile(
     r"\"(?P<key>[A-Za-z_\u4e00-\u9fff]{1,30})\"\s{0,4}:\s{0,4}\"(?P<value>[^\"\\]*(?:\\.[^\"\\]*)*)\"",
@@ -49,14 +53,24 @@ def json_phrase(body: str, question: str) -> Extracted | None:
             str(key): each for key, each in value.items()
             if isinstance(each, str | int | float) and not _is_key(str(key), "key_other")
         }  # fmt: skip
-        for chosen in (
-            [key for key in left if _is_key(key, "key_answer")],
-            [key for key in left if _asked(key, question)],
-            list(left),
-        ):
-            if len(chosen) == 1:
-                return Extracted(str(left[chosen[0]]), f"JSON key {chosen[0]!r}", body)
+        answers = [key for key in left if _is_key(key, "key_answer")]
+        asked = [key for key in left if _asked(key, question)]
+        if key := next((keys[0] for keys in (answers, asked, [*left]) if len(keys) == 1), ""):
+            return Extracted(str(left[key]), f"JSON key {key!r}", body)
     return None
+
+
+def labelled_phrase(body: str, question: str) -> Extracted | None:
+    """The value in lines of labels (器名：四羊方尊) under the label that a question asks for."""
+    lines = [line for line in body.splitlines() if line.strip()]
+    found = [match for line in lines if (match := _LABELLED.fullmatch(line))]
+    if len(found) < _FEWEST_LABELS or len(found) < len(lines) - _MOST_OTHERS:
+        return None
+    left = {each["label"].strip(): each["value"] for each in found}
+    asked = [key for key in left if _asked(key, question)]
+    if len(asked) != 1 or wording("discourse", "correction").search(folded(body)):
+        return None
+    return Extracted(left[asked[0]], f"label {asked[0]!r}", body)
 
 
 def _is_key(key: str, name: str) -> bool:

@@ -10,6 +10,7 @@ from keju.scoring.answers import Extracted, spoken, unfenced
 from keju.scoring.blocks import Piece, pieces_of
 from keju.scoring.named_characters import named_character
 from keju.scoring.objects import json_passage
+from keju.scoring.quotations import quoted_text, recommended, stated_quotation
 from keju.scoring.remarks import PassageForm, is_mostly_latin, is_remark
 from keju.scoring.unanswered import is_prose
 from keju.scoring.wordings import folded, wording
@@ -54,12 +55,7 @@ _PAIRS = {
     "《": "》",
     "〈": "〉",
 }
-_QUOTED = re.compile(
-    r"“([^“”]{1,2000})”|「([^「」]{1,2000})」|『([^『』]{1,2000})』|\"([^\"\n]{1,2000})\"|‘([^‘’]{1,2000})’"
-)
-_AROUND = 24
 _OPENING = 60
-_LONGEST_ADVICE = 2_000
 _LAST_NOTE = re.compile(r"\s*[（(\[【](?P<note>[^（()）\[\]【】]{1,300})[）)\]】]\s*[。.]?\Z")
 _IN_BRACKETS = re.compile(r"[（(\[][^（()）\[\]]{4,}[）)\]]")
 _LATIN_NOTE = re.compile(
@@ -69,7 +65,7 @@ _NUMBERED = re.compile(
     r"[\[(（【]?(?P<number>[0-9]{1,3})(?:[.．、:：)）\]】]\s*|\s+)(?=\S)|(?P<circled>[①-⑳])\s*"
 )
 _FIRST = re.compile(r"1[.．、)）]\s*(?=[^\d\s])")
-_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
+_TITLE = re.compile(r"\A《[^《》\n]{1,20}》\s?[:：]\s*(?=\S)")
 _MARKS = re.compile(r"[，。、；：？！,.;:?!]")
 
 
@@ -90,6 +86,8 @@ def passage_of(text: str, form: PassageForm) -> Extracted:
     inside = _BREAK.sub("\n", unfenced(_unwrapped(body)))
     if form == "transcription" and (named := named_character(inside)):
         return named
+    if form == "transcription" and (said := stated_quotation(inside)):
+        return Extracted(said, "quotation", inside)
     whole = Extracted(inside.strip(), "whole answer" if inside == text else "after the reasoning")
     return whole if len(inside) > LONGEST else _of_pieces(inside, form, whole)
 
@@ -105,7 +103,7 @@ def _of_pieces(inside: str, form: PassageForm, whole: Extracted) -> Extracted:
     if not any(each.kind in {"remark", "aside"} for each in pieces):
         return whole
     spoken_of = [each._replace(kind="remark") if each.kind == "plain" else each for each in pieces]
-    quoted = _quoted(spoken_of, form)
+    quoted = quoted_text(spoken_of, form)
     if quoted is None and not _only_speaks_of_it(inside):
         return whole
     return Extracted(quoted, "quotation" if quoted else "no text is given", inside)
@@ -218,7 +216,7 @@ def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
         numbers = [each for each in numbers if each] or numbers
         wanted = numbers[0]
         names = [next(each.name for each in found if each.version == one) for one in numbers]
-        place = _recommended(pieces, names)
+        place = recommended(pieces, names)
         if place is not None and 0 <= place < len(numbers):
             wanted = numbers[place]
         found = [each for each in found if each.version == wanted]
@@ -229,28 +227,6 @@ def _translated(found: list[Piece], pieces: Sequence[Piece]) -> list[Piece]:
     if modern and len(modern) < len(found) and _size(modern) * 2 >= _size(found):
         return modern
     return found
-
-
-def _recommended(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
-    """The place of the version that the model recommends, if it recommends one."""
-    for each in reversed(pieces):
-        if each.kind not in {"remark", "aside", "plain"}:
-            continue
-        for sentence in re.split(r"[。;\n!]|\. ", folded(each.text)[-_LONGEST_ADVICE:]):
-            if not wording("passages", "recommend").search(sentence):
-                continue
-            for place, order in enumerate(("first", "second", "third")):
-                if wording("passages", order).search(sentence):
-                    return place
-            words = [set(_WORD.findall(name)) for name in names]
-            shared = set.intersection(*words)
-            named = [
-                place for place, own in enumerate(words)
-                if any(word in sentence for word in own - shared)
-            ]  # fmt: skip
-            if len(named) == 1:
-                return named[0]
-    return None
 
 
 def _is_classical(text: str) -> bool:
@@ -266,6 +242,7 @@ def _finished(lines: list[str], form: PassageForm) -> str:
     if form != "translation":
         lines = [_LATIN_NOTE.sub("", line) if any(map(is_han, line)) else line for line in lines]
     text = "\n".join(lines).strip()
+    text = _TITLE.sub("", text, count=1) if form == "punctuated" else text
     while (note := _LAST_NOTE.search(text[-320:])) and _is_note(note["note"], form):
         kept = text[: len(text) - len(note[0])].strip()
         if not kept:
@@ -299,67 +276,6 @@ def _unquoted(text: str) -> str:
             break
         core = inside.strip()
     return core
-
-
-def _quoted(pieces: Sequence[Piece], form: PassageForm) -> str | None:
-    """What remarks quote as the text, or say it is after 文字是; the last where one corrects."""
-    said = "\n".join(each.text for each in pieces if each.kind == "remark")
-    flat = folded(said)
-    found = [match for match in _QUOTED.finditer(said) if _reads(flat, match, form)]
-    if form == "translation" and wording("discourse", "refusal").search(flat):
-        return None
-    if found:
-        place = _recommended(pieces, [""] * len(found)) if form == "translation" else None
-        if place is not None and place < len(found):
-            return _inside(found[place])
-        after = [m for m in found if _corrected(flat, found[0].end(), m.start())]
-        if after:
-            return _inside(after[-1])
-        parts = [
-            m
-            for m in found
-            if wording("labels", "place", r"{}[^“”\"「」]{0,6}$").search(
-                flat[max(0, m.start() - 30) : m.start()]
-            )
-        ]
-        return "\n".join(map(_inside, parts)) if len(parts) > 1 else _inside(found[0])
-    return _stated(said, flat) if form != "translation" else None
-
-
-def _inside(match: re.Match[str]) -> str:
-    return next(group for group in match.groups() if group is not None).strip()
-
-
-def _reads(flat: str, match: re.Match[str], form: PassageForm) -> bool:
-    before = flat[max(0, match.start() - _AROUND) : match.start()]
-    inside = _inside(match)
-    if not any(map(is_han, inside)) and form != "translation":
-        return False
-    if wording("passages", "not_read", r"{}[:,]?\s?[(（]?$").search(before):
-        return False
-    return bool(wording("passages", "reads", r"{}$").search(before)) or bool(
-        re.search(r"[:：]\s*$", before)
-    )
-
-
-def _corrected(flat: str, start: int, end: int) -> bool:
-    return bool(wording("discourse", "correction").search(flat[start:end]))
-
-
-def _stated(said: str, flat: str) -> str | None:
-    """What follows 文字是 or "reads" without quotation marks."""
-    if match := wording("passages", "subject").search(flat):
-        rest = re.split(r"[。!?\n]", said[match.end() :])[0].strip("：: ,，")
-        first = re.split(r"[,，;；(（]", rest)[0]
-        if han_only(first) and not wording("passages", "modern").search(folded(first)):
-            return first
-    if not is_mostly_latin(said):
-        return None
-    for run in re.finditer(r"[\u3400-\u9fff\U00020000-\U0003ffff□，、 。]{2,400}", said):
-        before = flat[max(0, run.start() - _AROUND) : run.start()]
-        if wording("passages", "reads", r"{}\s*$").search(before):
-            return run[0].strip("，、 。")
-    return None
 
 
 def _table_text(body: str) -> str:

@@ -7,31 +7,27 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from keju.scoring.asked_phrases import asked_phrase, has_own_link, links_in
-from keju.scoring.phrase_values import (
-    BOLD,
-    CLOSE,
-    GLOSS,
-    OPEN,
-    OUTSIDE,
-    has_link,
-    maker_of,
-    slot_of,
-    without_quoted,
-)
+from keju.scoring.clause_parts import parts_of, sentences_of
+from keju.scoring.phrase_marks import BOLD, GLOSS, OUTSIDE, without_quoted
+from keju.scoring.phrase_values import has_link, value_of
+from keju.scoring.question_slots import maker_of, slot_of
+from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import alternatives, folded, wording
 from keju.text import is_han
 
+_BOLD_LABEL = re.compile(
+    r"^[\s\-*•·#>0-9.]{0,8}\*\*[^*\n：:]{1,12}(?:[：:]\s?\*\*|\*\*\s?[：:])\s*(?=\S)"
+)
 CERTAIN = 45
 """The weight from which a clause is clearly the answer."""
 PHRASE, CONCLUDED, LEFT_OPEN, DESCRIBES = 1000, 500, -2, -3
 """The weights of an answer phrase and a conclusion, of a clause that leaves the answer open, and of
 one that only describes the image."""
 
-_STOPS = frozenset("。！？!?；;\n")
 _YEAR = re.compile(r"(?<!\d)\d{3,4}(?!\d)")
 _COPULA = re.compile(r"[是为:有]|\b(?:is|are)\b")
 _PRONOUN = re.compile(r"[他她它我]|(?:he|she|it|they|we|i)\b")
-_STATED, _BOLD_WEIGHT, _SHORT, _EXISTENTIAL = 12, 30, 12, 30
+_STATED, _BOLD_WEIGHT, _SHORT, _EXISTENTIAL, _SECOND_THOUGHT = 12, 30, 12, 30, 100
 
 
 class Clause(NamedTuple):
@@ -46,60 +42,6 @@ class Clause(NamedTuple):
     text: str
     weight: int
     sentence: int
-
-
-def _outside(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Each place with its character, and whether it is outside of quotation marks and brackets.
-
-    Marks that are not closed on their line count as closed at its end.
-    """
-    depth = 0
-    for place, char in enumerate(text):
-        if char in OPEN:
-            depth += 1
-        elif char in CLOSE:
-            depth = max(0, depth - 1)
-        elif char == "\n":
-            depth = 0
-        yield place, char, not depth and char not in CLOSE
-
-
-def sentences_of(core: str) -> Iterator[str]:
-    """The sentences of a text; marks in quotation marks and brackets do not end one."""
-    start = 0
-    for place, char, outside in _outside(core):
-        if outside and (char in _STOPS or _is_period(core, place)):
-            if core[start:place].strip():
-                yield core[start : place + 1]
-            start = place + 1
-    if core[start:].strip():
-        yield core[start:]
-
-
-def _is_period(core: str, place: int) -> bool:
-    after, before = core[place + 1 : place + 2], core[max(0, place - 2) : place]
-    return (
-        core[place] == "."
-        and (not after or after.isspace())
-        and not (before[-1:].isupper() and (len(before) < 2 or not before[0].isalnum()))
-    )
-
-
-def _parts(sentence: str) -> Iterator[str]:
-    """The clauses of a sentence."""
-    start = 0
-    for place, char, outside in _outside(sentence):
-        if outside and (char == "，" or _is_comma(sentence, place) or char in "—→⇒"):
-            yield sentence[start:place]
-            start = place if char in "→⇒" else place + 1
-    yield sentence[start:]
-
-
-def _is_comma(sentence: str, place: int) -> bool:
-    after = sentence[place + 1 : place + 2]
-    if sentence[place] == "-":
-        return sentence[place - 1 : place + 2] == " - "
-    return sentence[place] == "," and not after.isdigit()
 
 
 def clauses_of(core: str, question: str) -> Iterator[Clause]:
@@ -134,17 +76,20 @@ class _State:
         if choice and not wording("short", "but").search(flat, choice.end()):
             yield Clause(sentence, LEFT_OPEN, number)
             return
-        parts = list(_parts(sentence))
-        left = False
+        parts = list(parts_of(sentence))
+        left, declined = False, _declines(flat)
         if number == 0 and self._describes(flat, len(parts), longer=longer):
             yield Clause(sentence, DESCRIBES, number)
             return
-        for part in parts:
+        restated = False
+        for whole in parts:
+            part = self._without_label(whole)
             plain = folded(GLOSS.sub("", part)).strip(OUTSIDE)
             if not plain:
                 continue
             if back := wording("discourse", "correction").search(plain):
                 self._corrected = number
+                restated = True
                 corrects = plain[back.end() :].startswith((":", "为", "is ", " is "))
                 self._restated = corrects and back.start() == 0
                 if back[0] == plain:
@@ -159,9 +104,9 @@ class _State:
                 yield Clause(part, -1, number)
                 continue
             weight = self._weight(plain, masked, part, number)
-            bare = part is parts[0] and not self._is_linked(masked, part)
+            bare = whole is parts[0] and not self._is_linked(masked, part)
             if bare:
-                after = sentence[len(part) : len(part) + 1]
+                after = sentence[len(whole) : len(whole) + 1]
                 alone = len(parts) == 1 or after in "—-" or _is_explained(parts)
                 weight = self._bare_weight(plain, number, alone=alone)
             # A clause without a subject of its own has that of the clause before it.
@@ -169,6 +114,7 @@ class _State:
             added = carried // 2 if begins and weight else 0
             weight, carried = weight + added, 0 if bare else weight
             carried -= _BOLD_WEIGHT * bool(BOLD.search(part))
+            weight = 0 if declined and weight < CERTAIN else weight
             weight += self._announced(
                 folded(part).rstrip(" *\n"),
                 masked,
@@ -177,8 +123,19 @@ class _State:
                 denied=denied or left,
                 alone=alone,
             )
+            weight += _SECOND_THOUGHT * (restated and weight >= CONCLUDED)
             if not self._labelled:
                 yield Clause(part, weight, number)
+
+    def _without_label(self, part: str) -> str:
+        """A clause without a label in bold, unless it labels the answer or repeats the question."""
+        found = _BOLD_LABEL.match(part)
+        if not found:
+            return part
+        flat = folded(found[0])
+        asked = _grams(folded(self._question)) & _grams(flat)
+        labels = asked or wording("short", "answer").search(flat.strip(OUTSIDE) + ":")
+        return part if labels else part[found.end() :]
 
     def _announced(
         self, raw: str, masked: str, weight: int, number: int, *, denied: bool, alone: bool
@@ -221,31 +178,41 @@ class _State:
 
     def _describes(self, flat: str, parts: int, *, longer: bool) -> bool:
         """Whether a sentence describes the image, and its clauses answer no question."""
-        presents = longer and (
-            wording("short", "presents").match(flat.lstrip())
-            or wording("short", "describes").match(flat.lstrip())
+        presents = any(
+            wording("short", name).match(flat.lstrip()) for name in ("presents", "describes")
         )
-        if presents and not wording("short", "asks_of_the_work").search(folded(self._question)):
+        of_the_work = wording("short", "asks_of_the_work").search(folded(self._question))
+        if longer and presents and not of_the_work and not self._repeats_the_question(flat):
             return True
         describes = wording("short", "describes").match(flat.lstrip())
         asked = wording("short", "asks_to_describe").search(folded(self._question))
         listing = wording("short", "lists").search(flat)
         return bool(describes and not asked and (parts > 3 or listing))
 
+    def _repeats_the_question(self, flat: str) -> bool:
+        """Whether a sentence has half of the words of the question."""
+        grams = _grams(folded(self._question))
+        return 5 * len(grams & _grams(flat)) >= 3 * len(grams) > 3
+
     def _weight(self, plain: str, masked: str, part: str, number: int) -> int:
         """How clearly a clause answers the question."""
-        if wording("short", "link", "{}$").search(masked) or self._says_something_else(plain):
+        made = bool(maker_of(part, self._question))
+        unfinished = not made and wording("short", "link", "{}$").search(masked)
+        if unfinished or self._says_something_else(plain):
             return 0
         asked = folded(self._question)
         grams = _grams(asked)
         shared = len(grams & _grams(plain))
-        found = links_in(masked, self._question)
-        slot = slot_of(part, self._question) is not None or bool(maker_of(part, self._question))
+        found = self._links(masked)
+        if self._names_no_person(part):
+            return 0
+        typed = typed_value(part, self._question) is not None
+        slot = slot_of(part, self._question) is not None or made
         bold = bool(BOLD.search(part))
-        if not found and not slot and not bold:
+        if not found and not slot and not bold and not typed:
             return 0
         placed = wording("short", "located")
-        if not (slot or bold or wording("short", "asks_for_place").search(asked)) and all(
+        if not (slot or bold or typed or wording("short", "asks_for_place").search(asked)) and all(
             placed.search(each[0]) for each in found
         ):
             return 0
@@ -260,7 +227,7 @@ class _State:
         weight += 15 * bool(links and pointing and _COPULA.search(links[0]))
         holds = wording("short", "holding")
         weight += 20 * bool(holds.search(asked) and any(map(holds.search, links)))
-        weight += 40 * self._is_year(plain)
+        weight += 40 * (self._is_year(plain) or typed)
         weight += 25 * has_own_link(masked, self._question)
         weight += self._of_what_is_asked(plain, found)
         if (
@@ -271,15 +238,33 @@ class _State:
             weight -= _EXISTENTIAL
         if not wording("short", "asks_for_place").search(asked):
             weight -= 20 * bool(wording("short", "located").match(plain))
-        return weight - 15 * bool(wording("short", "like").search(masked))
+        return weight - 15 * bool(not typed and wording("short", "like").search(masked))
+
+    def _links(self, masked: str) -> list[re.Match[str]]:
+        """The links of a clause; those that describe a figure do not say who it is."""
+        found = links_in(masked, self._question)
+        if not asked_phrase(self._question).kinds & {"person", "character", "title"}:
+            return found
+        return [
+            each for each in found
+            if not wording("short", "link_describing").fullmatch(each[0].strip())
+        ]  # fmt: skip
+
+    def _names_no_person(self, part: str) -> bool:
+        """Whether a clause has a place or a work where the question asks for a person."""
+        if "person" not in asked_phrase(self._question).kinds:
+            return False
+        value = value_of(part, self._question).strip(OUTSIDE)
+        return wording("short", "no_person").fullmatch(folded(value)) is not None
 
     def _is_linked(self, masked: str, part: str) -> bool:
         """Whether a clause has a link, answers a question word, or has words in bold."""
         return bool(
-            links_in(masked, self._question)
+            self._links(masked)
             or slot_of(part, self._question) is not None
             or maker_of(part, self._question)
             or BOLD.search(part)
+            or typed_value(part, self._question) is not None
         )
 
     def _of_what_is_asked(self, plain: str, links: list[re.Match[str]]) -> int:
@@ -347,6 +332,17 @@ def _is_aside(flat: str) -> bool:
         wording("discourse", "offer").match(flat)
         or wording("discourse", "note", "{}[:,]").match(flat)
         or wording("discourse", "acknowledgement", "{}[,.!。]*").fullmatch(flat)
+    )
+
+
+def _declines(flat: str) -> bool:
+    """Whether a sentence ends in a refusal, and does not answer all the same."""
+    found = wording("discourse", "refusal").search(flat)
+    return bool(
+        found
+        and wording("unanswered", "cannot").search(flat)
+        and not wording("discourse", "although").search(flat)
+        and not wording("unanswered", "prefers").search(flat, found.end())
     )
 
 

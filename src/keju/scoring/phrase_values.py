@@ -12,14 +12,21 @@ from keju.metrics import english_number, parse_number
 from keju.scoring.answers import Extracted
 from keju.scoring.asked_phrases import asked_phrase, links_in
 from keju.scoring.categories import of_category, of_kind
+from keju.scoring.phrase_marks import (
+    BOLD,
+    CLOSE,
+    EDGE,
+    GLOSS,
+    OPEN,
+    OUTSIDE,
+    QUOTED,
+    without_quoted,
+)
+from keju.scoring.question_slots import maker_of, slot_of
+from keju.scoring.typed_values import typed_value
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
-EDGE = " \t\r\n\u3000*_`#。.，,、:：;；!！?？'\"‘’“”「」『』()（）[]【】《》-—–=~"
-OUTSIDE = " \t\r\n\u3000*_`#。.，,、:：;；!！'\"‘’“”—–-"
-OPEN, CLOSE = "（(“「『《【[‘", "）)”」』》】]’"
-BOLD = re.compile(r"\*\*([^*\n]{1,60})\*\*")
-GLOSS = re.compile(r"\s*[（(\[][^（()）\[\]]{0,200}[）)\]]")
 LONGEST_PHRASE = 40
 LONGEST_PLAIN = 60
 _LONGEST_READING = 400
@@ -28,20 +35,17 @@ _LOCATED = re.compile(
     r"(?:位于|挂在|放在|[在于])?(?P<thing>[\u4e00-\u9fff]{1,12}?)(?:之)?(?:上|中|里|内|下|旁|边|前|后)(?:面|方|边|头)?"
 )
 _LIGHT = " \t\r\n\u3000*_`#。.，,、:：;；!！—–-"
-_QUOTED = re.compile(
-    r"[“「『《\"‘](?P<inside>[^“”「」『』《》\"‘’]{1,80})[”」』》\"’]"
-    r"|(?<!\w)'(?P<single>[^'\n]{1,80})'(?!\w)"
-)
 _ARTICLE = re.compile(r"(?:an?|the|some)\s+", re.IGNORECASE)
 _QUALIFIER = r"(?!(?:in|on|at|the|an?|his|her|its|of|with|is|was|by|to|and)\b)[a-z'-]+ "
 _IS = frozenset(
     ["is", "are", "was", "were", "is the", "was the", "是", "就是", "即是", "便是", "正是"]
 )
-_WITH = ("与", "和", "跟", "同")
 
 
 def value_of(clause: str, question: str) -> str:
     """What a clause says, without the words that repeat the question."""
+    if (typed := typed_value(clause, question)) is not None:
+        return typed
     value = _linked_value(clause, question)
     lexicon = asked_phrase(question).lexicon
     if not lexicon or re.search(lexicon, folded(value)):
@@ -99,56 +103,6 @@ def is_new(phrase: str, question: str) -> bool:
 def _offers(question: str, value: str) -> re.Match[str] | None:
     lexicon = asked_phrase(question).lexicon
     return re.search(lexicon, value) if lexicon else None
-
-
-def maker_of(said: str, question: str) -> str:
-    """Who made something, of a passive clause (由恽寿平所绘), where a person is asked for."""
-    if "person" not in asked_phrase(question).kinds:
-        return ""
-    found = [
-        *wording("short", "maker").finditer(folded(said)),
-        *wording("short", "made_by").finditer(folded(said)),
-    ]
-    return said[found[-1].start("maker") : found[-1].end("maker")] if found else ""
-
-
-def slot_of(said: str, question: str) -> str | None:
-    """What stands in a clause where the question has 谁 (谁戴了眼镜 – 陳其美戴了眼镜)."""
-    found = wording("short", "who").search(folded(question))
-    asking = wording("short", "asking").search(folded(question))
-    together = found and folded(question)[found.start() - 1 : found.start()] in _WITH
-    if asking and not together:
-        rest = _after_verb(said, folded(question)[: asking.start()])
-        if rest:
-            return rest
-    if not found:
-        return None
-    core = said.strip(OUTSIDE)
-    flat = folded(core)
-    before = folded(question)[: found.start()].strip(OUTSIDE)
-    after = re.split(r"[,?。]", folded(question)[found.end() :])[0].strip(OUTSIDE)
-    if len(after) > 2 and flat.endswith(after) and len(flat) > len(after):
-        start = len(before) if before and flat.startswith(before) else 0
-        left = core[start : len(core) - len(after)]
-        links = list(wording("short", "link").finditer(without_quoted(folded(left))))
-        return (left[links[-1].end() :] if links else left) or None
-    if len(before) > 2 and flat.startswith(before) and before[-1] in _WITH:
-        rest = core[len(before) :]
-        stop = wording("short", "link").search(folded(rest))
-        return rest[: stop.start()] if stop and stop.start() else rest
-    return None
-
-
-def _after_verb(said: str, before: str) -> str:
-    """What follows the words that stand before the interrogative (桌上放着什么)."""
-    flat = without_quoted(folded(said))
-    for length in range(min(len(before), 12), 1, -1):
-        verb = before[-length:]
-        at = flat.rfind(verb)
-        if at >= 0 and all(map(is_han, verb)) and said[at + length :].strip(EDGE):
-            rest = said[at + length :]
-            return rest if not wording("short", "link").match(without_quoted(folded(rest))) else ""
-    return ""
 
 
 def trimmed_phrase(said: str, question: str) -> str:
@@ -220,14 +174,16 @@ def readings_of(said: str, question: str, rule: str, source: str) -> Extracted:
     core = said.replace("**", "").replace("`", "").strip(_LIGHT)
     chosen = _of_lexicon(_in_language(core, question), question)
     trimmed = trimmed_phrase(chosen, question)
-    quoted = [each["inside"] or each["single"] for each in _QUOTED.finditer(chosen)]
-    quoted = [each for each in quoted if each in trimmed]
-    found = [quoted[0]] if chosen[:1] in '“「『《"‘' and quoted else []
+    quoted = [each["inside"] or each["single"] for each in QUOTED.finditer(chosen)]
+    quoted = [each for each in quoted if each in trimmed and not _is_work(each, chosen, question)]
+    found = [*_of_person(trimmed, question)]
+    found += [quoted[0]] if chosen[:1] in '“「『《"‘' and quoted else []
     found.append(_without_article(trimmed))
     if len(quoted) == 1 and len(chosen) <= LONGEST_PHRASE:
         found.append(quoted[0])
     found += [*_by_gloss(core), *_barer(trimmed, question)]
     found += [*_of_english_noun(chosen, asked_phrase(question).noun)]
+    found += filter(None, (_one_dynasty(each, question) for each in (trimmed, core)))
     found += [trimmed_phrase(chosen, ""), chosen, core.strip(EDGE)]
     found += [
         place["thing"] for each in (trimmed, chosen)
@@ -266,19 +222,36 @@ def _barer(trimmed: str, question: str) -> Iterator[str]:
     ):
         yield trimmed[office.end() :]
     if (stop := wording("short", "phrase_end").search(flat)) and stop.start() > 1:
-        yield _without_article(trimmed[: stop.start()])
+        yield _without_article(trimmed_phrase(trimmed[: stop.start()], question))
+    if "doing" in asked_phrase(question).kinds and (
+        place := wording("short", "doing_at").match(flat)
+    ):
+        yield trimmed[place.end() :]
     for name in ("unit", "ordinal"):
         if number := wording("short", name).fullmatch(flat):
             yield next(group for group in number.groups() if group)
     yield from of_category(trimmed, question)
     yield from of_kind(trimmed, question)
-    if dynasty := _one_dynasty(trimmed, question):
-        yield dynasty
     noun = asked_phrase(question).noun[:1]
     if noun and not noun.isascii() and (owner := re.match(rf"[^的]*{noun}(?=的)", trimmed)):
         yield owner[0]
     if "的" in trimmed[:-1] and any(map(is_han, question)):
         yield trimmed.rpartition("的")[2]
+
+
+def _is_work(quoted: str, phrase: str, question: str) -> bool:
+    """Whether what is quoted is the title of a work where a person is asked for."""
+    return f"《{quoted}》" in phrase and "person" in asked_phrase(question).kinds
+
+
+def _of_person(trimmed: str, question: str) -> Iterator[str]:
+    """The person in a phrase that names a work too (仇英的《汉宫春晓图》)."""
+    if "person" not in asked_phrase(question).kinds:
+        return
+    if (work := wording("short", "of_a_work").fullmatch(folded(trimmed))) and work["who"]:
+        who = trimmed[: work.end("who")]
+        title = wording("short", "office_of").match(folded(who))
+        yield from ((who[title.end() :], who) if title else (who,))
 
 
 def _of_english_noun(chosen: str, noun: str) -> Iterator[str]:
@@ -363,8 +336,3 @@ def is_plain(clause: str, question: str) -> bool:
 def has_link(flat: str) -> bool:
     """Whether a folded text has words that link a subject with an answer."""
     return bool(wording("short", "link").search(flat))
-
-
-def without_quoted(flat: str) -> str:
-    """A text of the same length with what is quoted made neutral."""
-    return _QUOTED.sub(lambda found: found[0][0] + "□" * (len(found[0]) - 2) + found[0][-1], flat)

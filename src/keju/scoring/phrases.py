@@ -11,7 +11,9 @@ import re
 from collections.abc import Iterator
 
 from keju.scoring.answers import Extracted, spoken, unfenced
-from keju.scoring.objects import json_phrase
+from keju.scoring.asked_phrases import asked_phrase
+from keju.scoring.clause_parts import sentences_of
+from keju.scoring.objects import json_phrase, labelled_phrase
 from keju.scoring.phrase_clauses import (
     CERTAIN,
     CONCLUDED,
@@ -20,14 +22,12 @@ from keju.scoring.phrase_clauses import (
     Clause,
     clauses_of,
     repeats,
-    sentences_of,
     speaks_of,
 )
+from keju.scoring.phrase_marks import EDGE, OUTSIDE
 from keju.scoring.phrase_values import (
-    EDGE,
     LONGEST_PHRASE,
     LONGEST_PLAIN,
-    OUTSIDE,
     gloss_of,
     is_new,
     is_plain,
@@ -35,6 +35,7 @@ from keju.scoring.phrase_values import (
     value_of,
 )
 from keju.scoring.remarks import is_mostly_latin
+from keju.scoring.typed_values import misses_its_form
 from keju.scoring.wordings import folded, wording
 from keju.text import is_han
 
@@ -65,7 +66,7 @@ def extract_short(text: str, question: str = "") -> Extracted:
     if not body.strip():
         return Extracted(None, "no answer after the reasoning" if text.strip() else "empty")
     body = body[-LONGEST:]
-    if found := json_phrase(body, question):
+    if found := json_phrase(body, question) or labelled_phrase(body, question):
         return readings_of(found.answer or "", question, found.rule, body)
     boxes = [box for box in _BOX.finditer(body) if box[1].strip()]
     if boxes:
@@ -119,11 +120,34 @@ def _of_clauses(core: str, question: str, body: str) -> Extracted:  # noqa: PLR0
         declined = several or any(each.weight < 0 for each in clauses) or len(core) > LONGEST_PLAIN
         if declined or wording("discourse", "refusal").search(folded(core)):
             return Extracted(None, "no phrase is given", body)
+        linked = [each for each in clauses if each.weight > 0] or [
+            each for each in clauses
+            if not wording("short", "reason").match(folded(each.text).strip(OUTSIDE))
+        ]  # fmt: skip
         said = value_of(core, question) if len(clauses) == 1 else core
+        if len(linked) == 1 and len(clauses) > 1:
+            said = value_of(linked[0].text, question)
         return readings_of(said, question, "whole answer", body)
+    if _speaks_of_several(best, clauses, question):
+        return Extracted(None, "several values", body)
+    if misses_its_form(value_of(best.text, question), question):
+        return Extracted(None, "no phrase of the asked form", body)
     rule = "answer phrase" if best.weight >= PHRASE else "sentence"
     value = value_of(best.text, question)
     return readings_of(value + gloss_of(best.text, value), question, rule, best.text)
+
+
+def _speaks_of_several(best: Clause, clauses: list[Clause], question: str) -> bool:
+    """Whether clauses give values of a category to several subjects, of which none is asked for."""
+    if best.weight >= CONCLUDED or not asked_phrase(question).lexicon:
+        return False
+    values = {
+        folded(value_of(each.text, question)).strip(EDGE) for each in clauses
+        if each.sentence == best.sentence and each.weight > 0
+        and (part := wording("yes_no", "part").match(folded(each.text).strip(OUTSIDE)))
+        and part[0][:2] not in folded(question)
+    }  # fmt: skip
+    return len(values) > 1
 
 
 def _in_one_language(clauses: list[Clause], question: str) -> list[Clause]:

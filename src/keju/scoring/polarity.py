@@ -94,20 +94,23 @@ def _asks_of_the_image(question: str) -> bool:
     )
 
 
-def _of_sentence(flat: str, asked: str) -> str | None:
+def _of_sentence(flat: str, asked: str) -> str | None:  # noqa: PLR0911
     """Yes, No, an empty text for a doubt, or None where a sentence says nothing of it."""
     if doubt := wording("yes_no", "doubt").search(flat):
         but = _BUT.search(flat, doubt.end())
         return _of_sentence(flat[but.end() :].strip(_EDGE), asked) if but else ""
     core = flat
-    for name in ("decides", "correction"):
-        file = "yes_no" if name == "decides" else "discourse"
+    for name in ("decides", "correction", "hedge"):
+        file = "discourse" if name == "correction" else "yes_no"
         while (lead := wording(file, name, "{}[,:\\s]*").match(core)) and lead.end():
             core = core[lead.end() :].strip(_EDGE)
     if wording("yes_no", "no", _WORD).match(core):
         return "No"
     if wording("yes_no", "yes", _WORD).match(core):
         return "Yes"
+    part = wording("yes_no", "only_a_part").match(core)
+    if part and wording("yes_no", "asks_of_all").search(asked):
+        return "No"
     clauses = [clause for each in _CLAUSE.split(core) if (clause := each.strip(_EDGE))]
     if word := _last_word(clauses):
         return word

@@ -15,6 +15,7 @@ ONE_WORD = frozenset("注按疏附另答问笺传序跋曰")
 
 _LONGEST_PREFIX = 120
 _FEWEST_WORDS = 3
+_MODERN_NOTE = 3
 
 
 def is_modern(text: str) -> bool:
@@ -63,7 +64,11 @@ def _speaks_to_the_user(flat: str) -> bool:
 
 def _is_note(flat: str, form: PassageForm) -> bool:
     noted = wording("discourse", "note", "(?P<note>{})(?: \\([^()]{0,20}\\))?[:,]").match(flat)
-    return bool(noted) and (flat[:1] not in ONE_WORD or flat[1:2] != ":" or form == "translation")
+    commentary = flat[:1] in ONE_WORD and flat[1:2] == ":" and form != "translation"
+    modern = len(wording("passages", "modern").findall(flat)) + len(
+        wording("discourse", "explains").findall(flat)
+    )
+    return bool(noted) and (not commentary or modern >= _MODERN_NOTE)
 
 
 def _english_remark(flat: str) -> bool:

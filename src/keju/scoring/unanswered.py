@@ -29,6 +29,7 @@ _LONGEST_REFUSAL = 2_500
 _LEAST_TEXT = 6
 _DESCRIPTION = 60
 _LEAST_CUT = 20
+_BARE_VALUE = 6
 
 
 def reason_for_none(
@@ -164,6 +165,9 @@ def _declines(core: str, sentences: Sequence[str], form: AnswerForm) -> bool:
         return _regrets(sentences[0]) and not wording("short", "answer").search(folded(core))
     if only_declines(core, finished=True):
         return True
+    regrets = form == "transcription" and _regrets(sentences[0])
+    if regrets and (is_mostly_latin(core) or is_modern(core)):
+        return not any(wording("unanswered", "leads_to_text").search(each) for each in sentences)
     refused = wording("discourse", "refusal").search(sentences[0])
     return form == "transcription" and bool(refused) and len(han_only(core)) < _LEAST_TEXT
 
@@ -181,7 +185,8 @@ def _breaks_off(core: str, sentences: Sequence[str], question: str) -> bool:
     asked, first, last = folded(question), sentences[0], sentences[-1]
     if len(sentences) == 1 and _only_introduces(last, asked):
         return True
-    if len(core) < _LEAST_CUT or wording("short", "answer").search(folded(core)):
+    value = len(first) <= _BARE_VALUE and not wording("unanswered", "open_end", "{}$").search(first)
+    if value or len(core) < _LEAST_CUT or wording("short", "answer").search(folded(core)):
         return False
     clauses = re.split("[,;]", first) if len(sentences) == 1 else sentences
     concludes = [bool(wording("discourse", "conclusion").match(each)) for each in clauses[1:]]

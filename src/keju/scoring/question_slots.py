@@ -1,0 +1,75 @@
+"""What stands in a clause where the question has its interrogative or its verb."""
+
+from __future__ import annotations
+
+import re
+
+from keju.scoring.asked_phrases import asked_phrase
+from keju.scoring.phrase_marks import EDGE, OUTSIDE, without_quoted
+from keju.scoring.wordings import folded, wording
+from keju.text import is_han
+
+_WITH = ("与", "和", "跟", "同")
+
+
+def maker_of(said: str, question: str) -> str:
+    """Who made something, of a passive clause (由恽寿平所绘), where a person is asked for."""
+    if "person" not in asked_phrase(question).kinds:
+        return ""
+    found = [
+        *wording("short", "maker").finditer(folded(said)),
+        *wording("short", "made_by").finditer(folded(said)),
+    ]
+    return said[found[-1].start("maker") : found[-1].end("maker")] if found else ""
+
+
+def slot_of(said: str, question: str) -> str | None:
+    """What stands in a clause where the question has 谁 (谁戴了眼镜 – 陳其美戴了眼镜)."""
+    found = wording("short", "who").search(folded(question))
+    asking = wording("short", "asking").search(folded(question))
+    together = found and folded(question)[found.start() - 1 : found.start()] in _WITH
+    if asking and not together:
+        rest = _after_verb(said, folded(question)[: asking.start()])
+        if rest:
+            return rest
+    if (rest := _after_english_verb(said, folded(question))).strip(EDGE):
+        return rest
+    if not found:
+        return None
+    core = said.strip(OUTSIDE)
+    flat = folded(core)
+    before = folded(question)[: found.start()].strip(OUTSIDE)
+    after = re.split(r"[,?。]", folded(question)[found.end() :])[0].strip(OUTSIDE)
+    if len(after) > 2 and flat.endswith(after) and len(flat) > len(after):
+        start = len(before) if before and flat.startswith(before) else 0
+        left = core[start : len(core) - len(after)]
+        links = list(wording("short", "link").finditer(without_quoted(folded(left))))
+        return (left[links[-1].end() :] if links else left) or None
+    if len(before) > 2 and flat.startswith(before) and before[-1] in _WITH:
+        rest = core[len(before) :]
+        stop = wording("short", "link").search(folded(rest))
+        return rest[: stop.start()] if stop and stop.start() else rest
+    return None
+
+
+def _after_verb(said: str, before: str) -> str:
+    """What follows the words that stand before the interrogative (桌上放着什么)."""
+    flat = without_quoted(folded(said))
+    before = re.sub(r"(?:的是|[了着的])$", "", before)
+    for length in range(min(len(before), 12), 1, -1):
+        verb = before[-length:]
+        at = flat.rfind(verb)
+        if at >= 0 and all(map(is_han, verb)) and said[at + length :].strip(EDGE):
+            rest = re.sub(r"^(?:的是|[了着])", "", said[at + length :])
+            return rest if not wording("short", "link").match(without_quoted(folded(rest))) else ""
+    return ""
+
+
+def _after_english_verb(said: str, asked: str) -> str:
+    """What follows the verb of an English question (what does it symbolize)."""
+    found = wording("short", "asked_verb").search(asked)
+    if not found:
+        return ""
+    stem = re.escape(found["verb"].removesuffix("e").removesuffix("y"))
+    verbs = list(re.finditer(rf"\b{stem}[a-z]{{0,4}}\b", without_quoted(folded(said))))
+    return said[verbs[-1].end() :] if verbs else ""

@@ -1,0 +1,131 @@
+"""The text that a response about an image quotes, or names after words such as 文字是."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from keju.scoring.blocks import Piece
+from keju.scoring.remarks import PassageForm, is_mostly_latin
+from keju.scoring.wordings import folded, wording
+from keju.text import han_only, is_han
+
+_QUOTED = re.compile(
+    r"“([^“”]{1,2000})”|「([^「」]{1,2000})」|『([^『』]{1,2000})』|\"([^\"\n]{1,2000})\"|‘([^‘’]{1,2000})’"
+)
+_WORD = re.compile(r"[a-z]{4,}|[\u4e00-\u9fff]{2}")
+_AROUND = 24
+_LONGEST_ADVICE = 2_000
+_LONGEST_STATEMENT, _MOST_BREAKS = 160, 1
+
+
+def quoted_text(pieces: Sequence[Piece], form: PassageForm) -> str | None:
+    """What remarks quote as the text, or say it is after 文字是; the last where one corrects."""
+    said = "\n".join(each.text for each in pieces if each.kind == "remark")
+    flat = folded(said)
+    found = [match for match in _QUOTED.finditer(said) if _reads(flat, match, form)]
+    if form == "translation" and wording("discourse", "refusal").search(flat):
+        return None
+    if found:
+        place = recommended(pieces, [""] * len(found)) if form == "translation" else None
+        if place is not None and place < len(found):
+            return _inside(found[place])
+        after = [m for m in found if _corrected(flat, found[0].end(), m.start())]
+        if after:
+            return _inside(after[-1])
+        parts = [
+            m
+            for m in found
+            if wording("labels", "place", r"{}[^“”\"「」]{0,6}$").search(
+                flat[max(0, m.start() - 30) : m.start()]
+            )
+        ]
+        return "\n".join(map(_inside, parts)) if len(parts) > 1 else _inside(found[0])
+    return _stated(said, flat) if form != "translation" else None
+
+
+def stated_quotation(inside: str) -> str | None:
+    """The text in a response of a few sentences that say what the image reads, and quote it once.
+
+    Of several quotations the one after a correction. None where the response is no such statement.
+    """
+    flat = folded(inside).strip(" \t\r\n*_")
+    said = _QUOTED.sub("", flat)
+    begins = wording("passages", "says_what_it_reads").match(flat)
+    if len(said) > _LONGEST_STATEMENT or not begins or said.count("\n") > _MOST_BREAKS:
+        return None
+    quoted = [each for each in _QUOTED.finditer(flat) if not _is_other(flat, each)]
+    found = [each for each in quoted if _reads(flat, each, "transcription") or _commits(flat, each)]
+    corrected = found and _corrected(flat, found[0].end(), found[-1].start())
+    once = found and (corrected or len(quoted) == 1)
+    plain = inside.strip(" \t\r\n*_")
+    return plain[found[-1].start() + 1 : found[-1].end() - 1].strip() if once else None
+
+
+def recommended(pieces: Sequence[Piece], names: Sequence[str]) -> int | None:
+    """The place of the version that the model recommends, if it recommends one."""
+    for each in reversed(pieces):
+        if each.kind not in {"remark", "aside", "plain"}:
+            continue
+        for sentence in re.split(r"[。;\n!]|\. ", folded(each.text)[-_LONGEST_ADVICE:]):
+            if not wording("passages", "recommend").search(sentence):
+                continue
+            for place, order in enumerate(("first", "second", "third")):
+                if wording("passages", order).search(sentence):
+                    return place
+            words = [set(_WORD.findall(name)) for name in names]
+            shared = set.intersection(*words)
+            named = [
+                place for place, own in enumerate(words)
+                if any(word in sentence for word in own - shared)
+            ]  # fmt: skip
+            if len(named) == 1:
+                return named[0]
+    return None
+
+
+def _inside(match: re.Match[str]) -> str:
+    return next(group for group in match.groups() if group is not None).strip()
+
+
+def _reads(flat: str, match: re.Match[str], form: PassageForm) -> bool:
+    before = flat[max(0, match.start() - _AROUND) : match.start()]
+    inside = _inside(match)
+    if not any(map(is_han, inside)) and form != "translation":
+        return False
+    if _is_other(flat, match):
+        return False
+    return bool(wording("passages", "reads", r"{}$").search(before)) or bool(
+        re.search(r"[:：]\s*$", before)
+    )
+
+
+def _is_other(flat: str, match: re.Match[str]) -> bool:
+    """Whether a quotation is said to be something else than the text."""
+    before = flat[max(0, match.start() - _AROUND) : match.start()]
+    return wording("passages", "not_read", r"{}[:,]?\s?[(（]?$").search(before) is not None
+
+
+def _commits(flat: str, match: re.Match[str]) -> bool:
+    before = flat[max(0, match.start() - _AROUND) : match.start()]
+    return wording("short", "commits_text", r"{}\W*$").search(before) is not None
+
+
+def _corrected(flat: str, start: int, end: int) -> bool:
+    return bool(wording("discourse", "correction").search(flat[start:end]))
+
+
+def _stated(said: str, flat: str) -> str | None:
+    """What follows 文字是 or "reads" without quotation marks."""
+    if match := wording("passages", "subject").search(flat):
+        rest = re.split(r"[。!?\n]", said[match.end() :])[0].strip("：: ,，")
+        first = re.split(r"[,，;；(（]", rest)[0]
+        if han_only(first) and not wording("passages", "modern").search(folded(first)):
+            return first
+    if not is_mostly_latin(said):
+        return None
+    for run in re.finditer(r"[\u3400-\u9fff\U00020000-\U0003ffff□，、 。]{2,400}", said):
+        before = flat[max(0, run.start() - _AROUND) : run.start()]
+        if wording("passages", "reads", r"{}\s*$").search(before):
+            return run[0].strip("，、 。")
+    return None
