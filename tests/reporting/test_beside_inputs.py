@@ -9,7 +9,7 @@ from answered import answered_run
 
 from keju.errors import UsageError
 from keju.items import Item
-from keju.reporting.beside_inputs import input_table
+from keju.reporting.beside_inputs import input_tables
 from keju.reporting.gather import gather
 from keju.reporting.same_as import SameAs, check_same_as
 
@@ -31,7 +31,7 @@ def runs(tmp_path):
 def shown(runs, *declared: SameAs):
     gathered = gather(runs, picture_bytes=0)
     check_same_as(declared, gathered)
-    (table,) = input_table(gathered, published=True, same_as=declared)
+    (table,) = input_tables(gathered, published=True, same_as=declared)
     names = [heading.name for heading in table.headings]
     return {
         (row.source, row.model): dict(zip(names, (cell.value for cell in row.cells), strict=True))

@@ -119,7 +119,7 @@ def test_a_sweep_over_several_datasets_has_the_right_points_in_any_order(sweep):
     }
     for order in permutations(sweep):
         gathered = gather([sweep[n] for n in order], picture_bytes=0)
-        rows = own_class_rows(gathered)
+        rows = own_class_rows(gathered, "classification")
         found = {(row["model"], row["classes"]): (row["value"], row["guessing"]) for row in rows}
         assert found == expected
         assert len(rows) == 3
@@ -140,7 +140,7 @@ def test_a_reduced_form_is_no_point_of_the_sweep(sweep, tmp_path):
     chosen = Selection(pairs="gallery=5,seed=0")
     run(sweep[30].parent / "set30", [MODEL], folder, selection=chosen)
     score_run(RunFolder.open(folder))
-    rows = own_class_rows(gather([sweep[10], folder, sweep[20]], picture_bytes=0))
+    rows = own_class_rows(gather([sweep[10], folder, sweep[20]], picture_bytes=0), "classification")
     assert [(row["model"], row["classes"]) for row in rows] == [(MODEL, 10), (MODEL, 20)]
 
 
@@ -153,7 +153,7 @@ def test_galleries_of_one_source_are_a_curve_that_names_it(sweep, tmp_path):
         run(data, [MODEL], folder)
         score_run(RunFolder.open(folder))
         folders.append(folder)
-    rows = own_class_rows(gather([*sweep.values(), *folders], picture_bytes=0))
+    rows = own_class_rows(gather([*sweep.values(), *folders], picture_bytes=0), "classification")
     assert {(row["model"], row["classes"]) for row in rows} == {
         (MODEL, 10), (MODEL, 20), (MODEL, 30), (f"{MODEL} · HWOBC", 5), (f"{MODEL} · HWOBC", 8),
     }  # fmt: skip
@@ -163,7 +163,7 @@ def test_two_runs_on_the_same_items_are_two_curves(sweep, tmp_path):
     again = tmp_path / "again"
     run(sweep[10].parent / "set10", [MODEL], again)
     score_run(RunFolder.open(again))
-    rows = own_class_rows(gather([sweep[10], again, sweep[20]], picture_bytes=0))
+    rows = own_class_rows(gather([sweep[10], again, sweep[20]], picture_bytes=0), "classification")
     assert rows == []  # three runs, none of which has two numbers of classes
 
 

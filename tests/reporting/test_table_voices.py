@@ -7,7 +7,7 @@ from answered import answered_run
 from keju.items import Item
 from keju.reporting import write_report
 from keju.reporting.beside import beside_tables
-from keju.reporting.beside_inputs import input_table
+from keju.reporting.beside_inputs import input_tables
 from keju.reporting.figures import of_run
 from keju.reporting.gather import gather
 
@@ -37,7 +37,7 @@ def test_table_9_has_models_that_see_the_image_alone_and_table_8_texts_alone(tmp
         for each in beside_tables(gathered, gathered.results, published=True)
     }
     assert set(own_rows(tables["MCS-Bench", "Table 9"])) == {f"{MODEL} · image"}
-    (table,) = input_table(gathered, published=True)
+    (table,) = input_tables(gathered, published=True)
     assert own_rows(table) == {MODEL: ["T2 · GT", "T2 · PP-OCRv6"]}
 
 

@@ -8,7 +8,19 @@ from keju.published.groups import AVERAGE, group_of
 from keju.published.leaderboard import audit_leaderboard
 from keju.published.models import PublishedModel, Role, published_model, published_models
 from keju.published.own import audit_run
-from keju.published.papers import Kind, Paper, Summary, paper, paper_galleries, papers
+from keju.published.papers import (
+    ClassFigure,
+    InputTable,
+    Kind,
+    Paper,
+    PrintedFigure,
+    SettingFigure,
+    SettingMean,
+    Summary,
+    paper,
+    paper_galleries,
+    papers,
+)
 from keju.published.rebuilt import Rebuilt, rebuild
 from keju.published.sections import Section, benchmarks_of, sections
 from keju.published.summaries import own_summary, paper_summary
@@ -20,19 +32,24 @@ __all__ = [
     "OF_A_RUN",
     "Audit",
     "Cell",
+    "ClassFigure",
     "Column",
     "Decided",
     "Finding",
     "Held",
+    "InputTable",
     "Kind",
     "Paper",
     "PaperFunctions",
+    "PrintedFigure",
     "PrintedTable",
     "PublishedModel",
     "PublishedValue",
     "Rebuilt",
     "Role",
     "Section",
+    "SettingFigure",
+    "SettingMean",
     "Size",
     "Summary",
     "audit_leaderboard",

@@ -58,18 +58,112 @@ class Group(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     models: tuple[str, ...] = ()
 
 
+class InputTable(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A printed table of text models that were given a text in place of the image.
+
+    Its columns are the readings that were given; `reference` is that of the true text.
+    """
+
+    table: str
+    task: str
+    metric: str
+    reference: str
+
+
+class RunTables(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which printed tables a report fills in from a run.
+
+    `shown` are the tables in their order; of these `supplements` are of use only with the paper's
+    rows, and `direct` are of models that see the image. `notes` is by table what a reader must know
+    of its printed values, `means` by column which of the benchmark's means it prints. `data` are
+    the tables of the data, each with what its rows are.
+    """
+
+    shown: tuple[str, ...] = ()
+    supplements: tuple[str, ...] = ()
+    direct: tuple[str, ...] = ()
+    notes: dict[str, str] = field(default_factory=dict)
+    means: dict[str, str] = field(default_factory=dict)
+    data: dict[str, Literal["domain", "task", "source"]] = field(default_factory=dict)
+    inputs: InputTable | None = None
+
+
+class PrintedFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure of printed tables, or of one column of one; `caption` says what to know of it."""
+
+    tables: tuple[str, ...]
+    column: str = ""
+    title: str = ""
+    caption: str = ""
+
+
+class SettingFigure(PrintedFigure, frozen=True, kw_only=True):
+    """A figure by input setting; `inputs` names what was given, by the column's subset."""
+
+    inputs: dict[str, str]
+
+
+class StrataFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure of what the data are of: the tables by stratum, and the column that counts."""
+
+    tables: dict[str, str]
+    column: str
+
+
+class SettingMean(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A figure of a run by input setting in the paper's form: its tasks, and their mean's name."""
+
+    tasks: tuple[str, ...]
+    mean: str
+    title: str
+    caption: str
+
+
+class ClassFigure(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The table of accuracies by number of classes, and the task that they are of."""
+
+    table: str
+    task: str
+
+
+class Figures(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which figures the printed tables permit, by their kind.
+
+    `lacking` is a note on values that the printed tables of tasks do not have. `boxes` is a table
+    of domain means. `settings_of_run` is made of a run.
+    """
+
+    lacking: str = ""
+    standings: PrintedFigure | None = None
+    boxes: PrintedFigure | None = None
+    settings: SettingFigure | None = None
+    settings_of_run: SettingMean | None = None
+    classes: ClassFigure | None = None
+    judges: PrintedFigure | None = None
+    questions: PrintedFigure | None = None
+    strata: StrataFigure | None = None
+    pictures: PrintedFigure | None = None
+
+
 class Paper(Record, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A paper, beside its models and tables.
 
-    `models_table` is the paper's own table of models, in ``models-table-N.csv``. `summary` is what
-    a reader should know first, `groups` are the groups of rows in its tables. `galleries` is the
-    number of candidates of a query by task and source of the images: its tables are of these alone.
+    `models_table` is the paper's own table of models, in ``models-table-N.csv``. `scorer` is false
+    where the authors published no program that scores. `settings_section` is the section on input
+    settings. `summary` is what a reader should know first, `groups` are the groups of rows in its
+    tables. `galleries` is the number of candidates of a query by task and source of the images: its
+    tables are of these alone. `tables` and `figures` are those that reports and figures make of the
+    printed numbers.
     """
 
     models_table: str = ""
+    scorer: bool = True
+    settings_section: str = ""
     summary: Summary | None = None
-    groups: tuple[Group, ...] = field(default_factory=tuple)
+    groups: tuple[Group, ...] = ()
     galleries: dict[str, dict[str, int]] = field(default_factory=dict)
+    tables: RunTables = field(default_factory=RunTables)
+    figures: Figures = field(default_factory=Figures)
 
 
 def papers() -> tuple[str, ...]:
@@ -174,5 +268,10 @@ def _folder(benchmark: str) -> Path:
 def _place(benchmark: str) -> Path | None:
     """The folder of a benchmark's paper; None if there is none."""
     beside = folder_of(benchmark)
-    folder = beside / _FOLDER if beside else None
-    return folder if folder and (folder / _FILE).is_file() else None
+    return _inside(beside) if beside else None
+
+
+@cache
+def _inside(beside: Path) -> Path | None:
+    folder = beside / _FOLDER
+    return folder if (folder / _FILE).is_file() else None

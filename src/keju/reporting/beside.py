@@ -11,11 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from keju.definitions import tasks
-from keju.published import AVERAGE, Column, PrintedTable, published_model, published_tables
+from keju.published import (
+    AVERAGE,
+    Column,
+    PrintedTable,
+    paper,
+    papers,
+    published_model,
+    published_tables,
+)
 from keju.reporting.beside_means import (
-    NOT_IN_QA,
     OCR,
-    QA,
     RANK,
     MeanColumn,
     mean_columns,
@@ -28,15 +34,6 @@ from keju.reporting.leaderboard import Results
 from keju.reporting.papers_form import BesideTable, Heading, Who
 from keju.reporting.same_as import SameAs
 
-_FORMS: Mapping[str, Sequence[str]] = {
-    "MCS-Bench": [f"Table {n}" for n in (3, 4, 7, *range(9, 13), *range(15, 21), *range(25, 29))],
-    "AncientDoc": [f"Table {n}" for n in (*range(2, 7), *range(8, 13))],
-    "OBI-Bench": [f"Table {n}" for n in range(2, 7)],
-}
-_SUPPLEMENTS = {"Table 7", "Table 10", "Table 11", "Table 12"}
-"""Nothing but other models' OverAll: of use only with the paper's rows."""
-_DIRECT = {("MCS-Bench", "Table 9")}
-"""Tables of models that see the image (MCS-Bench F.2: "direct use of MLLMs")."""
 _ARROWS = {"higher": "↑", "lower": "↓", "nearest to 0": ""}
 
 
@@ -54,17 +51,17 @@ def beside_tables(
     judge alone graded the task. `same_as` declares which models are a paper's: below their rows is
     one with the difference.
     """
-    for benchmark, names in _FORMS.items():
+    for benchmark in papers():
         own = Own(gathered, results, benchmark, given or {})
-        printed = published_tables(benchmark)
-        for name in names if own.tasks else ():
-            kept = own.seeing() if (benchmark, name) in _DIRECT else own
+        wanted, printed = paper(benchmark).tables, published_tables(benchmark)
+        for name in wanted.shown if own.tasks else ():
+            kept = own.seeing() if name in wanted.direct else own
             form = _Form(kept, printed, printed[name], published=published)
             parts = list(form.parts())
             if not parts or not kept.voices:
                 continue
             table = table_of(kept, printed[name], parts, form.over, same_as)
-            if name not in _SUPPLEMENTS or any(row.source == "paper" for row in table.rows):
+            if name not in wanted.supplements or any(row.source == "paper" for row in table.rows):
                 yield table
 
 
@@ -167,7 +164,7 @@ class _Form:
             if wanted != mean.over:
                 for row in self._rows():
                     put(Who("recomputed", row, scope), mean.recomputed(row, wanted), wanted)
-        note = f"without {NOT_IN_QA}, as printed" if mean.column.task == QA else ""
+        note = f"without {', '.join(mean.without)}, as printed" if mean.without else ""
         title = "OverAll" if mean.column.task == OCR else mean.column.task
         metric = f"{mean.column.metric} {_ARROWS[mean.column.how.better]}"
         heading = Heading(mean.column.name, title, metric, note)

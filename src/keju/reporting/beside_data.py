@@ -1,4 +1,4 @@
-"""The papers' tables of their data (MCS-Bench 2 and 5, OBI-Bench 1), from a run's dataset."""
+"""The papers' tables of their data, from a run's dataset."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import polars as pl
 from keju.datasets.stats import OVERALL, Stats, stats
 from keju.definitions import task
 from keju.errors import KejuError
-from keju.published import PrintedTable, published_tables
+from keju.published import PrintedTable, paper, papers, published_tables
 from keju.reporting.cells import Cell
 from keju.reporting.gather import Gathered, Run
 from keju.reporting.papers_form import BesideRow, BesideTable, Heading
 
 _NAMES = {"n_questions": "n_q", "avg_q_len": "avg_q", "avg_a_len": "avg_a"}
-"""Table 5's columns that keju's statistics call otherwise."""
+"""Printed columns that keju's statistics call otherwise."""
 
 
 def data_tables(gathered: Gathered, *, published: bool) -> Iterator[BesideTable]:
@@ -42,19 +42,14 @@ def _of_dataset(
     gathered: Gathered, run: Run, found: Stats, label: str, *, published: bool
 ) -> Iterator[BesideTable]:
     asked = {each.item.benchmark for each in gathered.asked.values() if each.run.path == run.path}
-    if "MCS-Bench" in asked:
-        printed = published_tables("MCS-Bench")
-        for name, frame, key in (
-            ("Table 2", found.domains, "domain"),
-            ("Table 5", found.tasks, "task"),
-        ):
-            yield _table("MCS-Bench", name + label, printed[name], frame, key, published=published)
-    if "OBI-Bench" in asked and found.sources.height:
-        printed = published_tables("OBI-Bench")
-        yield _table(
-            "OBI-Bench", f"Table 1{label}", printed["Table 1"], found.sources, "source",
-            published=published,
-        )  # fmt: skip
+    frames = {"domain": found.domains, "task": found.tasks, "source": found.sources}
+    for benchmark in papers():
+        for name, key in paper(benchmark).tables.data.items() if benchmark in asked else ():
+            printed = published_tables(benchmark)[name]
+            if frames[key].height:
+                yield _table(
+                    benchmark, name + label, printed, frames[key], key, published=published
+                )
 
 
 def _table(

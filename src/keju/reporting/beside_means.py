@@ -10,22 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import fmean
 from typing import NamedTuple
 
-from keju.definitions import Task, tasks
-from keju.published import Column, PrintedTable
+from keju.definitions import Mean, Task, means_of, tasks
+from keju.published import Column, PrintedTable, paper
 from keju.reporting.beside_own import Own
 from keju.scoring import MetricResult, TaskResult
 from keju.scoring.aggregate import domain_means, mean_over_domains
 
 OCR = "OCR"
-"""The columns of Table 4 that are plain means over the tasks of transcription."""
-QA = "QA"
-NOT_IN_QA = "T39"
-"""Left out of the printed QA columns, as their values show (`keju audit published`)."""
+"""The columns that are plain means over the table's tasks of transcription."""
 RANK = "rank"
-_FORMATS = {"MCQ", QA}
 _MEAN = "mean"
 _HALVES = ("BERTScore", "ANLS")
-"""The two whose mean is `Avg`, the main metric of open questions (Table 14)."""
+"""The two whose mean is `Avg`."""
 
 Values = Mapping[str, float]
 
@@ -34,11 +30,13 @@ class MeanColumn(NamedTuple):
     """A column of means over the tasks `over`; `parts` has what the paper prints of each, by row.
 
     Printed values are in the paper's units. A task that no table prints is not among the parts.
+    `without` are the tasks that the printed mean leaves out.
     """
 
     column: Column
     over: frozenset[str]
     parts: Mapping[str, Values]
+    without: tuple[str, ...] = ()
 
     def own(self, own: Own, model: str, wanted: frozenset[str]) -> float | None:
         """A run's mean over some of the column's tasks, as a fraction; all must have a value."""
@@ -77,7 +75,8 @@ def mean_columns(
     for column in table.columns.values():
         if column.metric == _MEAN:
             over = frozenset(each.id for each in _declared(benchmark, table, column))
-            found.append(MeanColumn(column, over, mains))
+            mean = _mean_of_column(benchmark, column)
+            found.append(MeanColumn(column, over, mains, mean.without if mean else ()))
         elif column.task == OCR:
             parts = {
                 each.task: each.values
@@ -93,8 +92,8 @@ def printed_mains(
 ) -> dict[str, dict[str, float]]:
     """What the paper prints of each task's main metric, by task and row, in its own units.
 
-    Where several tables print it, the one with the most rows. Of T38, T39 and T44 Table 28 prints
-    BERTScore and ANLS, of which the main value is the mean.
+    Where several tables print it, the one with the most rows. Of some open questions a paper prints
+    only BERTScore and ANLS, of which the main value is the mean.
     """
     found = {}
     for each in _known(benchmark):
@@ -127,11 +126,17 @@ def _declared(benchmark: str, table: PrintedTable, column: Column) -> list[Task]
     known = {each.id: each for each in _known(benchmark)}
     domains = {known[each.task].domain for each in table.columns.values() if each.task in known}
     scope = [each for each in known.values() if not domains or each.domain in domains]
-    if column.task in _FORMATS:
-        return [each for each in scope if each.format == column.task and each.id != NOT_IN_QA]
+    if mean := _mean_of_column(benchmark, column):
+        return [each for each in scope if mean.takes(each)]
     if any(each.domain == column.task for each in scope):
         return [each for each in scope if each.domain == column.task]
     return scope
+
+
+def _mean_of_column(benchmark: str, column: Column) -> Mean | None:
+    """The benchmark's mean that a column prints; None where it is over all tasks or a domain."""
+    name = paper(benchmark).tables.means.get(column.task)
+    return means_of(benchmark)[name] if name else None
 
 
 def _mean_of(percents: Values) -> float | None:

@@ -55,8 +55,9 @@ class Own:
         every = {
             place: item for place, item in gathered.items.items() if item.benchmark == benchmark
         }
-        self._others = other_galleries(galleries(gathered)) if benchmark == "OBI-Bench" else {}
-        self._reduced = reduced_forms(gathered) if benchmark == "OBI-Bench" else {}
+        others, reduced = other_galleries(galleries(gathered)), reduced_forms(gathered)
+        self._others = {place: each for place, each in others.items() if place in every}
+        self._reduced = {place: form for place, form in reduced.items() if place in every}
         left_out = {*self._others, *self._reduced}
         self._items = {place: item for place, item in every.items() if place not in left_out}
         there = {item.task for item in every.values()}

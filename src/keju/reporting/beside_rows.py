@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from keju.published import PrintedTable, group_of, published_model
+from keju.published import PrintedTable, group_of, paper, published_model
 from keju.reporting.beside_own import JUDGED, Own
 from keju.reporting.cells import Cell, marks
 from keju.reporting.labels import NOTHING
@@ -13,10 +13,6 @@ from keju.reporting.papers_form import BesideRow, BesideTable, Heading, Who
 from keju.reporting.same_as import SameAs, printed_names
 
 _THEIRS = ("paper", "recomputed")
-_T9 = (
-    "T9 as printed repeats T8 in nearly all rows (keju audit published): "
-    "do not compare with that column, nor with means over it."
-)
 
 
 class Part(NamedTuple):
@@ -83,9 +79,9 @@ def table_of(
 
 def _misprints(table: PrintedTable, rows: Sequence[Who]) -> Iterator[str]:
     """What a reader must know of a table's printed values before comparing with them."""
-    printed = any(who.source in _THEIRS for who in rows)
-    if printed and (table.benchmark, table.name) == ("MCS-Bench", "Table 16"):
-        yield _T9
+    note = paper(table.benchmark).tables.notes.get(table.name)
+    if note and any(who.source in _THEIRS for who in rows):
+        yield note
 
 
 def _differences(

@@ -138,7 +138,7 @@ def _hard(below: float, name: str, tried: _Tried) -> HardItem:
 
 
 def option_errors(gathered: Gathered, protocol: Protocol = "strict") -> list[Json]:
-    """Per task with letters: how often each option is missed where it is true (MCS-Bench Fig. 16).
+    """Per task with letters: how often each option is missed where it is true.
 
     A row is ``[option, times true, [error rate of each model], taken instead, times wrongly
     taken]``; the last two are known under `strict` alone, which takes one option from a response.

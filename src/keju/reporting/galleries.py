@@ -1,4 +1,4 @@
-"""Galleries of OBI-Bench's tasks of pairs: their source, their size, and which are the paper's."""
+"""Galleries of tasks of pairs: their source, their size, and which are the paper's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from keju.definitions.pair_forms import reduction_of
 from keju.items import MIXED_GALLERY, Item
-from keju.published import paper_galleries
+from keju.published import paper, paper_galleries, papers
 from keju.reporting.gather import Gathered
 
 Place = tuple[str, str, str]
@@ -81,7 +81,7 @@ def gallery_notes(others: Mapping[Place, Gallery]) -> Iterator[tuple[str, str]]:
         )
         theirs = ", ".join(f"{name} {size}" for name, size in paper_galleries(task).items())
         instead = "in the leaderboard and task by task"
-        if task == "classification":
+        if _is_swept(task):
             instead += ", and by number of classes in the figure: keju figures --which classes"
         yield (
             task,
@@ -96,6 +96,12 @@ def _as_in_paper(task: str, gallery: Gallery) -> bool:
         return True
     expected = {sizes[gallery.of]} if gallery.of in sizes else set(sizes.values())
     return gallery.of != MIXED_GALLERY and gallery.size in expected
+
+
+def _is_swept(task: str) -> bool:
+    """Whether a figure shows the task's accuracy by number of classes."""
+    declared = (paper(each).figures.classes for each in papers())
+    return any(form and form.task == task for form in declared)
 
 
 def _images(item: Item) -> tuple[str, ...]:

@@ -370,7 +370,7 @@ def main_metric(item: Item, protocol: Protocol) -> str:
 
 
 def _has_metrics(item: Item) -> bool:
-    """Whether the query is scored at all: OBI-Bench's How of deciphering is read by people only."""
+    """Whether the query is scored at all: some answers are read by people only."""
     query = query_of(item)
     return bool(query.official or query.strict)
 

@@ -16,7 +16,7 @@ Measured = tuple[str, str, str, Protocol, str]
 def intervals(scores: Iterable[Score], *, metrics: set[Measured]) -> dict[Measured, Interval]:
     """The 95 % interval by group of each measured value that was asked for.
 
-    A value that is no ratio of sums (a median, AncientDoc's harmonic F1) and one from a single
+    A value that is no ratio of sums (a median, a harmonic mean) and one from a single
     group have none.
     """
     grouped: dict[Measured, list[Score]] = defaultdict(list)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from keju.definitions import task
 from keju.items import AnswerForm, Protocol
 from keju.scoring import counting, metric_of, pooling
 
 NOTHING = "–"
+
+_NUMBERED = re.compile(r"[A-Za-z]{0,2}[0-9]+")
 
 
 def percent(value: float | None) -> str:
@@ -17,6 +21,11 @@ def percent(value: float | None) -> str:
 def task_name(name: str, query: str) -> str:
     """A task's id, with its query where it has several."""
     return f"{name}/{query}" if query else name
+
+
+def is_numbered(task_id: str) -> bool:
+    """Whether a task's id is a number, as in ``T12``, which needs the task's name beside it."""
+    return _NUMBERED.fullmatch(task_id) is not None
 
 
 def metric_label(name: str, query: str, protocol: Protocol, metric: str) -> str:

@@ -15,7 +15,7 @@ _UNITS = {"items": "", "images": " images"}
 def other_data(gathered: Gathered) -> list[str]:
     """What a reader must know before comparing a run with a paper, one line a dataset.
 
-    Counts are compared in the unit that the paper counts in: items, or images (OBI-Bench).
+    Counts are compared in the unit that the paper counts in: items or images.
     """
     runs: dict[str, Run] = {}
     items: dict[str, dict[str, list[Item]]] = {}

@@ -1,4 +1,4 @@
-"""MCS-Bench `official` of the content alone, beside that with reasoning from a field of its own."""
+"""`official` of the content alone, beside that with reasoning from a field of its own."""
 
 from __future__ import annotations
 

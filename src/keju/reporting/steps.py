@@ -1,4 +1,4 @@
-"""One model in several input settings (MCS-Bench 4.4; the text-only ones are our extension).
+"""One model in several input settings (the text-only ones are our extension).
 
 From image to own-ocr a task changes by what it is worth to read first; from own-ocr to gold-ocr by
 what the model's reading errors cost; from a setting with the image to the one with the same text

@@ -278,7 +278,7 @@ def variants_table(summaries: Sequence[Summary]) -> Table:
 
 
 def reasoning_table(summaries: Sequence[Summary]) -> Table | None:
-    """MCS-Bench `official` with reasoning from a field of its own, the content alone in brackets.
+    """`official` with reasoning from a field of its own, the content alone in brackets.
 
     None where no model has such reasoning.
     """

@@ -12,7 +12,7 @@ from keju.published import papers
 from keju.reporting.asked_otherwise import asked_otherwise
 from keju.reporting.beside import beside_tables
 from keju.reporting.beside_data import data_tables
-from keju.reporting.beside_inputs import input_table
+from keju.reporting.beside_inputs import input_tables
 from keju.reporting.beside_own import Given
 from keju.reporting.blank_pages import InventedRow, invented_rows
 from keju.reporting.buying import Effort, Surest, efforts, surest
@@ -34,6 +34,7 @@ from keju.reporting.leaderboard import Leaderboard, Results, leaderboards
 from keju.reporting.nearly_empty import NearlyEmpty, nearly_empty
 from keju.reporting.other_data import other_data
 from keju.reporting.own_prompts import OwnPrompt, ShownExample, own_prompts, shown_examples
+from keju.reporting.paper_texts import PaperTexts, paper_texts
 from keju.reporting.papers_form import BesideTable
 from keju.reporting.parameters import ParametersRow, parameters
 from keju.reporting.reading_errors import ErrorRow, error_rows, wrong_pages
@@ -46,8 +47,6 @@ from keju.reporting.swapped import SwapLine, swap_table, swapped_of
 from keju.reporting.task_tables import MetricRow, TaskTable, metric_rows, task_tables
 from keju.reporting.wording_spread import WordingSpread, wording_spread
 from keju.running.prices import Prices
-
-_PAPERS = papers()
 
 _KINDS = {
     "openai": "endpoint",
@@ -107,6 +106,7 @@ class View(NamedTuple):
     wordings: WordingSpread
     tables: list[TaskTable]
     reasoning: list[ReasoningTable]
+    texts: PaperTexts
     metrics: list[MetricRow]
     errors: list[ErrorRow]
     glossary: Glossary
@@ -143,6 +143,7 @@ def build_view(
     swapped = swapped_of(gathered)
     left_out = sum(run.pictures.left_out for run in gathered.runs)
     boards = leaderboards(gathered, results, prices)
+    reasoned = list(reasoning_tables(gathered))
     return View(
         title=title,
         keju=__version__,
@@ -177,7 +178,8 @@ def build_view(
         steps=list(step_tables(gathered)),
         wordings=wording_spread(gathered),
         tables=task_tables(gathered, results),
-        reasoning=list(reasoning_tables(gathered)),
+        reasoning=reasoned,
+        texts=paper_texts((each.benchmark for each in boards), reasoned),
         metrics=list(metric_rows(results)),
         errors=list(error_rows(results, wrong_pages(gathered))),
         glossary=glossary(results),
@@ -211,10 +213,11 @@ def papers_tables(
     """The run in all of the papers' forms, with the papers' own rows if asked, in their order."""
     found = [
         *beside_tables(gathered, results, published=published, given=given, same_as=same_as),
-        *input_table(gathered, published=published, same_as=same_as),
+        *input_tables(gathered, published=published, same_as=same_as),
         *data_tables(gathered, published=published),
     ]
-    return sorted(found, key=lambda table: (_PAPERS.index(table.benchmark), _number(table.name)))
+    order = papers()
+    return sorted(found, key=lambda table: (order.index(table.benchmark), _number(table.name)))
 
 
 def _number(name: str) -> int:

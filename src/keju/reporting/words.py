@@ -13,8 +13,9 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Literal, get_args
 
-from keju.definitions import name_in_chinese, task
+from keju.definitions import definitions, folder_of, name_in_chinese, task
 from keju.errors import UsageError
+from keju.files import read_toml
 from keju.scoring import metrics
 
 Language = Literal["en", "zh"]
@@ -22,6 +23,7 @@ Language = Literal["en", "zh"]
 _BLANK = "{}"
 _NEXT = "; "
 _FEWEST_LETTERS = 4
+_OF_BENCHMARK = "zh.toml"
 
 
 class Words:
@@ -31,7 +33,9 @@ class Words:
         if language not in get_args(Language):
             raise UsageError(f"no language {language!r}; there are {', '.join(get_args(Language))}")
         self.language = language
-        self.table = {} if language == "en" else _table(language, room) | _of_plugins()
+        self.table: dict[str, str] = {}
+        if language != "en":
+            self.table = _of_benchmarks() | _table(language, room) | _of_plugins()
         self._patterns = [
             (re.compile(_filling(english).join(map(_fixed, english.split(_BLANK)))), said)
             for english, said in sorted(self.table.items(), key=lambda pair: -len(pair[0]))
@@ -85,6 +89,16 @@ def _filling(english: str) -> str:
 def _of_plugins() -> dict[str, str]:
     """What the metrics of plug-ins count, in Chinese where they say it."""
     return {each.rule: each.rule_zh for each in metrics() if each.rule_zh}
+
+
+def _of_benchmarks() -> dict[str, str]:
+    """What is said of a benchmark alone, where its folder says it in Chinese."""
+    folders = [folder for each in definitions() if (folder := folder_of(each.name))]
+    found: dict[str, str] = {}
+    for path in (folder / _OF_BENCHMARK for folder in folders):
+        if path.is_file():
+            found |= read_toml(path, dict[str, str], what="a table of words")
+    return found
 
 
 def _filled(said: str, line: str, found: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from keju.datasets import mini
 from keju.datasets.stats import stats
 from keju.items import ImageRef, Item, Response, Score
-from keju.published import published_tables
+from keju.published import SettingMean, published_tables
 from keju.reporting.difficulty import option_errors
 from keju.reporting.figures import OfRun, Undrawn, catalogue, of_dataset, of_papers, of_run
 from keju.reporting.figures.bars import classes as classes_of
@@ -22,7 +22,7 @@ from keju.reporting.figures.bars import own_class_rows
 from keju.reporting.figures.costs import cost_rows
 from keju.reporting.figures.datasets import OfDataset
 from keju.reporting.figures.parts import OWN_SOURCE, PAPER_SOURCE, apart
-from keju.reporting.figures.settings import figure_5_rows, setting_rows
+from keju.reporting.figures.settings import mean_rows, setting_rows
 from keju.reporting.figures.specimens import specimen_rows
 from keju.reporting.figures.standings import difference_rows, rank_rows, standing_rows
 from keju.reporting.figures.task_values import (
@@ -193,10 +193,11 @@ def test_figure_5s_mean_is_that_of_the_five_values():
         for name, pair in values.items()
     ]
     table = StepTable("m", "official", ["image", "own-ocr", "image → own-ocr"], rows)
-    means = [row["value"] for row in figure_5_rows([table]) if row["task"] == "T2 to T6, mean"]
+    form = SettingMean(tasks=tuple(values), mean="T2 to T6, mean", title="", caption="")
+    means = [row["value"] for row in mean_rows([table], form) if row["task"] == "T2 to T6, mean"]
     assert means == pytest.approx([30, 50])
     rows[4] = rows[4]._replace(values=(0.5, None))
-    means = [row["value"] for row in figure_5_rows([table]) if row["task"] == "T2 to T6, mean"]
+    means = [row["value"] for row in mean_rows([table], form) if row["task"] == "T2 to T6, mean"]
     assert means == pytest.approx([30])
 
 
@@ -261,7 +262,7 @@ def test_the_front_is_of_models_that_none_beats_in_both(source):
 
 
 def test_a_curve_needs_two_numbers_of_classes(source):
-    assert own_class_rows(source.gathered) == []
+    assert own_class_rows(source.gathered, "classification") == []
 
 
 def test_the_published_curve_is_figure_3():
@@ -351,7 +352,8 @@ def test_a_runs_curve_is_its_accuracy_by_number_of_candidates():
             key = ("h", "classification", "How", item.id)
             asked[key] = Asked(item, None, [Answer("m", response, [score])])
     gathered = Gathered(runs=[], voices={}, asked=asked, not_asked={})
-    rows = {(row["classes"], row["value"], row["guessing"]) for row in own_class_rows(gathered)}
+    found = own_class_rows(gathered, "classification")
+    rows = {(row["classes"], row["value"], row["guessing"]) for row in found}
     assert rows == {(4, 100.0, 25.0), (9, 50.0, 11.1111)}
     (figure,) = classes_of(OfRun(gathered, []))
     told = {row["source"] for row in figure.rows}

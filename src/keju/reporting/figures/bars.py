@@ -1,4 +1,4 @@
-"""Missed options (MCS-Bench Fig. 16) and numbers of classes (OBI-Bench Fig. 3)."""
+"""Missed options, and accuracies by number of classes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import altair as alt
 
 from keju.definitions import options_of
 from keju.items import MIXED_GALLERY, Score
-from keju.published import Column, published_tables
+from keju.published import ClassFigure, paper, papers, published_tables
 from keju.reporting.difficulty import option_errors
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
@@ -36,7 +36,6 @@ from keju.reporting.papers_form import Source
 from keju.reporting.words import Words
 from keju.scoring.aggregate import task_value
 
-_SWEPT = "classification"
 _MOST_OPTIONS = 20
 _LABEL_GAP = 4.5
 """Points of percent between two names at the ends of curves."""
@@ -153,24 +152,37 @@ def _options_chart(rows: Sequence[Row], words: Words) -> alt.HConcatChart:
 
 def classes(source: OfRun) -> Iterator[Drawn]:
     """Accuracy against the number of classes, the run's beside the published curve."""
-    own = own_class_rows(source.gathered)
-    if not own:
+    drawn = False
+    for benchmark, form in _declared():
+        own = own_class_rows(source.gathered, form.task)
+        for query in distinct(own, "query"):
+            every = [*own, *paper_class_rows(benchmark, form)]
+            rows = [row for row in every if row["query"] == query]
+            drawn = True
+            yield _classes(benchmark, rows, AS_PRINTED_MARKS)
+    if not drawn:
         yield Undrawn("classes", "", "the run asks no classification of several numbers of classes")
-    for query in distinct(own, "query"):
-        rows = [row for row in [*own, *paper_class_rows()] if row["query"] == query]
-        yield _classes(rows, AS_PRINTED_MARKS)
 
 
 def published_classes() -> Iterator[Drawn]:
-    """The curve as OBI-Bench prints it."""
-    yield _classes(paper_class_rows(), "As printed. Lines only join what was measured.")
+    """The curves as papers print them."""
+    for benchmark, form in _declared():
+        rows = paper_class_rows(benchmark, form)
+        yield _classes(benchmark, rows, "As printed. Lines only join what was measured.")
 
 
-def _classes(rows: Sequence[Row], note: str) -> Figure:
+def _declared() -> Iterator[tuple[str, ClassFigure]]:
+    """The benchmarks whose papers print such curves."""
+    for benchmark in papers():
+        if form := paper(benchmark).figures.classes:
+            yield benchmark, form
+
+
+def _classes(benchmark: str, rows: Sequence[Row], note: str) -> Figure:
     return Figure(
         kind="classes",
         of=slug(str(rows[0]["query"])),
-        title=f"OBI-Bench {rows[0]['query']}: ever more classes",
+        title=f"{benchmark} {rows[0]['query']}: ever more classes",
         caption=f"Acc@1 in percent; guessing one of N scores 100/N (dotted).\n{note}",
         rows=_with_places(rows),
         draw=_classes_chart,
@@ -185,8 +197,8 @@ def _with_places(rows: Sequence[Row]) -> list[Row]:
     return [{**row, "label_at": at.get(n)} for n, row in enumerate(rows)]
 
 
-def own_class_rows(gathered: Gathered) -> list[Row]:
-    """Acc@1 (`official`) of each model by the number of candidates; none of a single number.
+def own_class_rows(gathered: Gathered, task: str) -> list[Row]:
+    """Acc@1 (`official`) of each model on a task by the number of candidates; none of one alone.
 
     A model that was run on several datasets has one curve through all of them. The paper's
     galleries are mixed; those of one source have curves that name it. Items that were asked in a
@@ -196,7 +208,7 @@ def own_class_rows(gathered: Gathered) -> list[Row]:
     found = {
         place: gallery
         for place, gallery in galleries(gathered).items()
-        if place[0] == _SWEPT and place not in reduced
+        if place[0] == task and place not in reduced
     }
     scores: dict[tuple[str, str, str], dict[int, list[Score]]] = {}
     names = _curves(gathered)
@@ -208,7 +220,13 @@ def own_class_rows(gathered: Gathered) -> list[Row]:
     curves = {key: by_number for key, by_number in scores.items() if len(by_number) > 1}
     several = len({of for _, _, of in curves}) > 1
     return [
-        _class_row(_curve_name(model, of, several=several), OWN_SOURCE, query, n, 100 * value)
+        _class_row(
+            _curve_name(model, of, several=several),
+            OWN_SOURCE,
+            task_name(task, query),
+            n,
+            100 * value,
+        )
         for (model, query, of), by_number in sorted(curves.items())
         for n, its in sorted(by_number.items())
         if (value := task_value([s for s in its if s.value is not None])) is not None
@@ -243,12 +261,17 @@ def _curves(gathered: Gathered) -> dict[str, str]:
     return named
 
 
-def paper_class_rows() -> list[Row]:
-    """The papers' curve (Figure 3)."""
-    columns: list[Column] = list(published_tables("OBI-Bench")["Figure 3"].columns.values())
+def paper_class_rows(benchmark: str, form: ClassFigure) -> list[Row]:
+    """The paper's curve."""
     return [
-        _class_row(model, PAPER_SOURCE, column.query, int(column.subset.split()[0]), value)
-        for column in columns
+        _class_row(
+            model,
+            PAPER_SOURCE,
+            task_name(form.task, column.query),
+            int(column.subset.split()[0]),
+            value,
+        )
+        for column in published_tables(benchmark)[form.table].columns.values()
         for model, value in column.values.items()
     ]
 
@@ -257,7 +280,7 @@ def _class_row(model: str, source: Source, query: str, number: int, value: float
     return {
         "model": named(model, source),
         "source": source,
-        "query": task_name(_SWEPT, query),
+        "query": query,
         "classes": number,
         "value": round(value, 4),
         "guessing": round(100 / number, 4),

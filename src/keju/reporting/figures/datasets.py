@@ -1,4 +1,4 @@
-"""A dataset in charts: MCS-Bench's Tables 2 and 5, AncientDoc's Figures 2 and 3, anybody's."""
+"""A dataset in charts, and the data of a paper as its tables print them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ import altair as alt
 import polars as pl
 
 from keju.datasets.stats import OVERALL, Stats
-from keju.definitions import task
-from keju.published import Column, published_tables
+from keju.definitions import has_task, task
+from keju.published import Column, paper, papers, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import data, distinct, heading
 from keju.reporting.figures.theme import FILL, INK, PAPERS, SOFT
+from keju.reporting.labels import is_numbered
+from keju.reporting.latex import slug
 from keju.reporting.words import Words
 
 _MOST_STRATA = 30
@@ -30,13 +32,13 @@ class OfDataset(NamedTuple):
 
 
 def questions(source: OfDataset) -> Iterator[Drawn]:
-    """Questions of each task, with the mean lengths of question and answer (Table 5)."""
+    """Questions of each task, with the mean lengths of question and answer."""
     rows = question_rows(source.stats.tasks)
     yield _questions(source.name, "", rows, "")
 
 
 def question_rows(tasks: pl.DataFrame) -> list[Row]:
-    """A row a task: Table 5's columns."""
+    """A row a task."""
     return [
         _question_row(row["task"], {name: row[name] for name in _MEASURES})
         for row in tasks.iter_rows(named=True)
@@ -44,22 +46,21 @@ def question_rows(tasks: pl.DataFrame) -> list[Row]:
 
 
 def published_questions() -> Iterator[Drawn]:
-    """MCS-Bench's Table 5."""
+    """The papers' tables of their tasks."""
     renamed = {"n_q": "n_questions", "avg_q": "avg_q_len", "avg_a": "avg_a_len"}
-    table = published_tables("MCS-Bench")["Table 5"]
-    rows = [
-        _question_row(
-            name,
-            {each: _printed(table.columns, renamed.get(each, each), name) for each in _MEASURES},
-        )
-        for name in table.rows
-        if name.startswith("T")
-    ]
-    yield _questions("MCS-Bench", "mcs-bench", rows, _AS_PRINTED)
+    for benchmark in papers():
+        if not (form := paper(benchmark).figures.questions):
+            continue
+        table = published_tables(benchmark)[form.tables[0]]
+        columns = {each: table.columns.get(renamed.get(each, each)) for each in _MEASURES}
+        rows = [
+            _question_row(name, _printed(columns, name)) for name in table.rows if has_task(name)
+        ]
+        yield _questions(benchmark, slug(benchmark), rows, _AS_PRINTED)
 
 
-def _printed(columns: Mapping[str, Column], column: str, row: str) -> float | None:
-    return columns[column].values.get(row) if column in columns else None
+def _printed(columns: Mapping[str, Column | None], row: str) -> dict[str, float | None]:
+    return {name: column.values.get(row) if column else None for name, column in columns.items()}
 
 
 def _question_row(name: str, values: Mapping[str, float | None]) -> Row:
@@ -98,7 +99,7 @@ def _questions_chart(rows: Sequence[Row], words: Words) -> alt.VConcatChart:
     key = "name_zh" if words.language == "zh" else "name_en"
     shown = [
         {**row, "name": f"{row['task']} {row[key]}"
-         if str(row["task"]).startswith("T") else str(row[key])}
+         if is_numbered(str(row["task"])) else str(row[key])}
         for row in rows
     ]  # fmt: skip
     domains = distinct(shown, "domain")
@@ -142,15 +143,16 @@ def stratum_rows(found: pl.DataFrame) -> list[Row]:
 
 
 def published_strata() -> Iterator[Drawn]:
-    """AncientDoc's Figures 2 and 3."""
-    tables = published_tables("AncientDoc")
-    rows: list[Row] = []
-    for kind, name in (("category", "Figure 3"), ("dynasty", "Figure 2")):
-        values = tables[name].columns["pages"].values
-        rows += _counted(
-            kind, sorted(((n, int(v)) for n, v in values.items()), key=lambda e: -e[1])
-        )
-    yield _strata("AncientDoc", "ancientdoc", rows, "pages", _AS_PRINTED)
+    """What the papers print of the kinds, dynasties and scripts of their data."""
+    for benchmark in papers():
+        if not (form := paper(benchmark).figures.strata):
+            continue
+        rows: list[Row] = []
+        for kind, name in form.tables.items():
+            values = published_tables(benchmark)[name].columns[form.column].values
+            counts = sorted(((n, int(v)) for n, v in values.items()), key=lambda e: -e[1])
+            rows += _counted(kind, counts)
+        yield _strata(benchmark, slug(benchmark), rows, form.column, _AS_PRINTED)
 
 
 def _counted(kind: str, counts: Sequence[tuple[str, int]]) -> list[Row]:
@@ -245,7 +247,7 @@ def _distributions_chart(rows: Sequence[Row], words: Words) -> alt.ConcatChart:
 
 
 def pictures(source: OfDataset) -> Iterator[Drawn]:
-    """Pixels and shapes of each domain's images, from the least to the greatest (Table 2)."""
+    """Pixels and shapes of each domain's images, from the least to the greatest."""
     frame = source.stats.domains
     rows = [
         row
@@ -257,15 +259,19 @@ def pictures(source: OfDataset) -> Iterator[Drawn]:
 
 
 def published_pictures() -> Iterator[Drawn]:
-    """MCS-Bench's Table 2."""
-    table = published_tables("MCS-Bench")["Table 2"]
-    rows = [
-        row
-        for domain in table.rows
-        if domain != OVERALL
-        for row in _size_rows(domain, {n: _printed(table.columns, n, domain) for n in _MEASURES})
-    ]
-    yield _pictures("MCS-Bench", "mcs-bench", rows, _AS_PRINTED)
+    """The papers' tables of their images."""
+    for benchmark in papers():
+        if not (form := paper(benchmark).figures.pictures):
+            continue
+        table = published_tables(benchmark)[form.tables[0]]
+        columns = {each: table.columns.get(each) for each in _MEASURES}
+        rows = [
+            row
+            for domain in table.rows
+            if domain != OVERALL
+            for row in _size_rows(domain, _printed(columns, domain))
+        ]
+        yield _pictures(benchmark, slug(benchmark), rows, _AS_PRINTED)
 
 
 def _size_rows(domain: str, values: Mapping[str, float | None]) -> Iterator[Row]:

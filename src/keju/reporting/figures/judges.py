@@ -1,4 +1,4 @@
-"""Judges beside people: a scatter for each judge (AncientDoc Figures 3 to 7)."""
+"""Judges beside people: a scatter for each judge, and what papers print of theirs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 
 from keju.judging import Alignment
-from keju.published import published_tables
+from keju.published import PrintedFigure, paper, papers, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import PAPER_SOURCE, cycled, data, distinct, heading, named, said
 from keju.reporting.figures.theme import INK, OWN, PAPER, PAPERS, SERIES, SHAPES, SOFT
@@ -169,8 +169,14 @@ def _titled(judge: str, statistics: Sequence[str]) -> alt.TitleParams:
 
 
 def published_judges() -> Iterator[Drawn]:
-    """AncientDoc's Table 7: five judges by six measures."""
-    table = published_tables("AncientDoc")["Table 7"]
+    """The judges that papers compare with people, by the measures that they print."""
+    for benchmark in papers():
+        if form := paper(benchmark).figures.judges:
+            yield _printed(benchmark, form)
+
+
+def _printed(benchmark: str, form: PrintedFigure) -> Figure:
+    table = published_tables(benchmark)[form.tables[0]]
     rows: list[Row] = [
         {
             "judge": named(judge, PAPER_SOURCE),
@@ -182,12 +188,11 @@ def published_judges() -> Iterator[Drawn]:
         for column in table.columns.values()
         for judge, value in column.values.items()
     ]
-    yield Figure(
+    return Figure(
         kind="judges",
-        of="ancientdoc",
-        title="AncientDoc: five judges beside people, as printed",
-        caption="Table 7 of the paper; filled: the best by that measure. Bias is people less the "
-        "judge. The paper gives no intervals and no points.",
+        of=slug(benchmark),
+        title=f"{benchmark}: {form.title}",
+        caption=form.caption,
         rows=[{**row, "best": _is_best(row, rows)} for row in rows],
         draw=_printed_chart,
     )

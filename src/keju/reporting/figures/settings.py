@@ -1,4 +1,4 @@
-"""Bars by input setting: MCS-Bench's Figure 5, and its Tables 8 and 9."""
+"""Bars by input setting: of a run, and as papers print them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import altair as alt
 
 from keju.definitions import task
 from keju.items import Setting
-from keju.published import published_tables
+from keju.published import SettingFigure, SettingMean, paper, papers, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
     OWN_SOURCE,
@@ -23,23 +23,20 @@ from keju.reporting.figures.parts import (
 )
 from keju.reporting.figures.theme import PAPERS, SETTINGS, SOFT
 from keju.reporting.labels import NOTHING
+from keju.reporting.latex import slug
 from keju.reporting.steps import StepTable, step_tables
 from keju.reporting.words import Words
 
-FIGURE_5: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
-"""The settings 1, 2 and 3 of MCS-Bench 4.4."""
-
-
-_FIGURE_5_TASKS = ("T2", "T3", "T4", "T5", "T6")
-_FIGURE_5_MEAN = "T2 to T6, mean"
+THREE: tuple[Setting, ...] = ("image", "own-ocr", "gold-ocr")
+"""The image, with the model's own transcription, and with the true text."""
 
 
 def settings(source: OfRun) -> Iterator[Drawn]:
-    """Each model in the three settings of MCS-Bench 4.4: `strict`, then Figure 5 as printed."""
-    tables = list(step_tables(source.gathered, FIGURE_5))
+    """Each model in the three settings: `strict`, then in the form of a paper's figure."""
+    tables = list(step_tables(source.gathered, THREE))
     rows = setting_rows(tables)
     if not rows:
-        yield Undrawn("settings", "", f"no model answered in two of {', '.join(FIGURE_5)}")
+        yield Undrawn("settings", "", f"no model answered in two of {', '.join(THREE)}")
         return
     yield Figure(
         kind="settings",
@@ -51,36 +48,36 @@ def settings(source: OfRun) -> Iterator[Drawn]:
         rows=rows,
         draw=_settings_chart,
     )
-    if rows := figure_5_rows(tables):
-        yield Figure(
-            kind="settings",
-            of="mcs-bench-official",
-            title="In the form of MCS-Bench Figure 5: image, with the model's own text, "
-            "with the true text",
-            caption="Main metrics under official, in percent, over the items that were asked in "
-            "every setting of the model. The mean of T2 to T6 needs a value of all five.",
-            rows=rows,
-            draw=_settings_chart,
-        )
+    for benchmark in papers():
+        form = paper(benchmark).figures.settings_of_run
+        if form and (rows := mean_rows(tables, form)):
+            yield Figure(
+                kind="settings",
+                of=f"{slug(benchmark)}-official",
+                title=form.title,
+                caption=form.caption,
+                rows=rows,
+                draw=_settings_chart,
+            )
 
 
-def figure_5_rows(tables: Sequence[StepTable]) -> list[Row]:
-    """A row for each model, task of T2 to T6 and setting under `official`, and their means."""
+def mean_rows(tables: Sequence[StepTable], form: SettingMean) -> list[Row]:
+    """A row for each model, task and setting under `official`, and the means over the tasks."""
     found: list[Row] = []
     for table in tables:
-        rows = {row.task: row for row in table.rows if row.task in _FIGURE_5_TASKS}
+        rows = {row.task: row for row in table.rows if row.task in form.tasks}
         if table.protocol != "official" or not rows:
             continue
         columns = [each for each in table.columns if "→" not in each]
         valued = [
             (f"{name} {rows[name].metric}", rows[name].items, rows[name].values)
-            for name in _FIGURE_5_TASKS
+            for name in form.tasks
             if name in rows
         ]
-        if len(valued) == len(_FIGURE_5_TASKS):
+        if len(valued) == len(form.tasks):
             by_setting = zip(*(values for _, _, values in valued), strict=True)
             means = tuple(_mean_of_all(values) for values in by_setting)
-            valued.append((_FIGURE_5_MEAN, sum(items for _, items, _ in valued), means))
+            valued.append((form.mean, sum(items for _, items, _ in valued), means))
         found += [
             {
                 "model": table.model,
@@ -124,32 +121,35 @@ def setting_rows(tables: Sequence[StepTable]) -> list[Row]:
 
 
 def published_settings() -> Iterator[Drawn]:
-    """MCS-Bench's Tables 8 and 9: translation by text models of three readings, and of images."""
-    tables = published_tables("MCS-Bench")
-    shown = {"GT": "true text", "KanDianGuji": "KanDianGuji's reading",
-             "PaddleOCR": "PaddleOCR's reading", "": "image"}  # fmt: skip
+    """What papers print of models that were given readings, and of models that see the image."""
+    for benchmark in papers():
+        if form := paper(benchmark).figures.settings:
+            yield _printed(benchmark, form)
+
+
+def _printed(benchmark: str, form: SettingFigure) -> Figure:
+    tables = published_tables(benchmark)
     rows: list[Row] = [
         {
             "model": named(model, PAPER_SOURCE),
             "source": PAPER_SOURCE,
             "task": f"{column.task} {column.metric}, from {'text' if column.subset else 'images'}",
-            "setting": shown[column.subset],
+            "setting": form.inputs[column.subset],
             "value": value,
             "items": task(column.task).count,
             "label": f"{value:.2f}",
         }
-        for name in ("Table 8", "Table 9")
+        for name in form.tables
         for column in tables[name].columns.values()
         for model, value in column.values.items()
     ]
-    order = list(shown.values())[::-1]
+    order = list(form.inputs.values())[::-1]
     rows.sort(key=lambda row: (row["task"], order.index(str(row["setting"]))))
-    yield Figure(
+    return Figure(
         kind="settings",
-        of="mcs-bench",
-        title="MCS-Bench T2: translating an image, two engines' readings, and the true text",
-        caption="BLEU in percent as printed in Tables 8 (text models) and 9 (models that see the "
-        "image): no model was tried in both ways.",
+        of=slug(benchmark),
+        title=f"{benchmark} {form.title}",
+        caption=form.caption,
         rows=rows,
         draw=_settings_chart,
     )

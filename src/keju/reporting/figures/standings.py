@@ -8,7 +8,7 @@ import altair as alt
 
 from keju.definitions import OWN_BENCHMARK
 from keju.items import Protocol
-from keju.published import published_model, published_tables
+from keju.published import PrintedFigure, paper, papers, published_model, published_tables
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
     OWN_SOURCE,
@@ -271,9 +271,15 @@ def _differences_chart(rows: Sequence[Row], _words: Words) -> alt.LayerChart:
 
 
 def published_standings() -> Iterator[Drawn]:
-    """The overall means that MCS-Bench prints (Table 3), best first; it prints no intervals."""
-    table = published_tables("MCS-Bench")["Table 3"]
-    values = table.columns["OverAll:mean"].values
+    """The overall means that a paper prints, best first, without intervals."""
+    for benchmark in papers():
+        if form := paper(benchmark).figures.standings:
+            yield _printed(benchmark, form)
+
+
+def _printed(benchmark: str, form: PrintedFigure) -> Figure:
+    table = published_tables(benchmark)[form.tables[0]]
+    values = table.columns[form.column].values
     rows: list[Row] = [
         {
             "model": named(model, PAPER_SOURCE),
@@ -283,14 +289,13 @@ def published_standings() -> Iterator[Drawn]:
             "label": f"{value:.2f}",
         }
         for model, value in sorted(values.items(), key=lambda each: -each[1])
-        if published_model("MCS-Bench", model)
+        if published_model(benchmark, model)
     ]
-    yield Figure(
+    return Figure(
         kind="standings",
-        of="mcs-bench",
-        title="MCS-Bench: overall means as printed",
-        caption="Table 3 of the paper, in percent. The paper gives no intervals; Calligraphy, and "
-        "so the mean, contains T8 twice (keju audit published).",
+        of=slug(benchmark),
+        title=f"{benchmark}: overall means as printed",
+        caption=form.caption,
         rows=rows,
         draw=_printed_chart,
     )

@@ -1,4 +1,4 @@
-"""Models by tasks: the heatmap (MCS-Bench Fig. 3) and box plots over models (Fig. 4)."""
+"""Models by tasks: the heatmap, and box plots over models."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 
 from keju.definitions import OWN_BENCHMARK, benchmark_title, task, tasks
 from keju.items import Protocol
-from keju.published import AVERAGE, papers, published_tables, published_values
+from keju.published import (
+    AVERAGE,
+    PrintedTable,
+    paper,
+    papers,
+    published_tables,
+    published_values,
+)
 from keju.reporting.figures.figure import Drawn, Figure, Row, Undrawn
 from keju.reporting.figures.parts import (
     AS_PRINTED_MARKS,
@@ -39,7 +46,7 @@ from keju.reporting.figures.theme import (
     PAPERS,
     SOFT,
 )
-from keju.reporting.labels import higher_is_better, task_name
+from keju.reporting.labels import higher_is_better, is_numbered, task_name
 from keju.reporting.latex import slug
 from keju.reporting.papers_form import Source
 from keju.reporting.words import Words
@@ -55,10 +62,6 @@ _SCALED = (
 _BOXES = (
     "Boxes hold the middle half of the models, the line is the median, whiskers reach the furthest "
     "model within 1.5 box lengths; every model is a dot. In percent."
-)
-_LACKING = (
-    "T9 as printed repeats T8 (keju audit published); of T38, T39 and T44 only BERTScore and "
-    "ANLS are in a transcribed table (28), of T40 to T43 and T45 nothing."
 )
 
 
@@ -97,7 +100,7 @@ def paper_values(benchmark: str) -> list[Value]:
     found: dict[tuple[str, str, str, str], Value] = {}
     for each in published_values(benchmark):
         query = next(query for query in task(each.task).queries if query.name == each.query)
-        if each.metric != query.official[0] or each.subset == "Average":
+        if each.metric != query.official[0] or each.subset == AVERAGE:
             continue
         higher = higher_is_better(each.task, each.query, "official", each.metric)
         key = (each.model.name, each.task, each.query, each.subset)
@@ -143,10 +146,10 @@ def _beside(source: OfRun, benchmark: str, protocol: Protocol) -> list[Value]:
 
 
 def published_heatmaps() -> Iterator[Drawn]:
-    """The three papers' own models by tasks."""
+    """The papers' own models by tasks."""
     for benchmark in papers():
-        note = f"\n{_LACKING}" if benchmark == "MCS-Bench" else ""
-        yield _heatmap(benchmark, paper_values(benchmark), _SCALED + note)
+        caption = "\n".join(filter(None, (_SCALED, paper(benchmark).figures.lacking)))
+        yield _heatmap(benchmark, paper_values(benchmark), caption)
 
 
 def _heatmap(benchmark: str, values: Sequence[Value], caption: str) -> Drawn:
@@ -229,12 +232,13 @@ def _columns_axis(rows: Sequence[Row], words: Words) -> alt.Axis:
 
 
 def _column_name(row: Row, words: Words) -> str:
-    """MCS-Bench's tasks by number and name, AncientDoc's by name, OBI-Bench's as they are asked."""
+    """A numbered task by number and name, another by its name, with queries as it is asked."""
     column = str(row["column"])
     name = str(row["name_zh" if words.language == "zh" else "name_en"])
     if row["query"] or not name:
         return column
-    return f"{column} {name}" if column.startswith("T") else column.replace(str(row["task"]), name)
+    task_id = str(row["task"])
+    return f"{column} {name}" if is_numbered(task_id) else column.replace(task_id, name)
 
 
 def _quoted(text: str) -> str:
@@ -295,13 +299,22 @@ def boxes(source: OfRun) -> Iterator[Drawn]:
 
 
 def published_boxes() -> Iterator[Drawn]:
-    """Box plots over MCS-Bench's models, by task and by domain (Fig. 4)."""
-    values = [each for each in paper_values("MCS-Bench") if each.role != "human"]
-    yield _boxes("MCS-Bench", "tasks", task_box_rows(values), _LACKING)
-    table = published_tables("MCS-Bench")["Table 3"]
+    """Box plots over a paper's models, by task and by domain."""
+    for benchmark in papers():
+        known = paper(benchmark).figures
+        if known.boxes:
+            values = [each for each in paper_values(benchmark) if each.role != "human"]
+            yield _boxes(benchmark, "tasks", task_box_rows(values), known.lacking)
+            rows = _domain_rows(published_tables(benchmark)[known.boxes.tables[0]])
+            yield _boxes(benchmark, "domains", rows, known.boxes.caption)
+
+
+def _domain_rows(table: PrintedTable) -> list[Row]:
+    """A box for each domain of which a table prints the means."""
+    domains = {each.domain for each in tasks() if each.benchmark == table.benchmark}
     rows: list[Row] = []
     for column in table.columns.values():
-        if column.metric == "mean" and column.task not in ("MCQ", "QA", "OverAll"):
+        if column.metric == "mean" and column.task in domains:
             name = {"domain": "", "column": column.task, "name_en": "", "name_zh": ""}
             models = [
                 (model, PAPER_SOURCE, value)
@@ -309,7 +322,7 @@ def published_boxes() -> Iterator[Drawn]:
                 if model != AVERAGE
             ]
             rows += _box(models, name)
-    yield _boxes("MCS-Bench", "domains", rows, "Domain means of Table 3 as printed.")
+    return rows
 
 
 def _boxes(benchmark: str, of: str, rows: list[Row], note: str) -> Drawn:
