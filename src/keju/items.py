@@ -38,9 +38,9 @@ AnswerForm = Literal[
 Setting = Literal["image", "own-ocr", "gold-ocr", "own-text", "gold-text"]
 """What a model is sent beside the question.
 
-MCS-Bench 4.4: ``image`` is its Setting 1 (the image); ``own-ocr`` is Setting 2 (the image and the
-model's own transcription of it); ``gold-ocr`` is Setting 3 (the image and the true transcription).
-``own-text`` and ``gold-text`` send the same texts without the image; these two are our extension.
+``image``: the image; ``own-ocr``: the image and the model's own transcription of it; ``gold-ocr``:
+the image and the true transcription. ``own-text`` and ``gold-text`` send the same texts without the
+image.
 """
 
 OWN_READING: frozenset[Setting] = frozenset({"own-ocr", "own-text"})
@@ -160,10 +160,10 @@ class Item(Record, frozen=True, kw_only=True):
     it fills the blank ``{question}`` of the task's template and `fields` fill the others.
     `question_in` is the question as released in each script, where it was released in both.
     `answer` is in the script of the source (for MCQ the letter); `answer_simplified` is the form
-    that the `official` MCS-Bench protocol reads. `group` is the unit of independence (book, plate,
+    that some `official` metrics read. `group` is the unit of independence (book, plate,
     bone). `lines` are the page's lines in reading order, where they are known.
 
-    An item of a task of pairs (rejoining, classification, retrieval) asks for a ranking:
+    An item of a task of pairs asks for a ranking:
     ``images[0]`` is the picture asked about, the others are its candidates, and `relevant` are
     the places in `images`, 1 or more, of those that belong to it. A model sees one pair at a time.
 

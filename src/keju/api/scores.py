@@ -152,7 +152,7 @@ def score(
 
     Args:
         responses: the path of a run, whose scores are also stored in RUN/scores; the path of a JSON
-            file in the form of MCS-Bench's authors; or a list of items with the text that answers
+            file of responses with their items; or a list of items with the text that answers
             each.
         protocol: ``official`` (as published), ``strict`` (recommended), or ``both``.
         model: the name of the model that gave the answers in a list.

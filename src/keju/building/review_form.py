@@ -90,7 +90,7 @@ class ReviewForm(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def review_form(path: Path | None = None) -> ReviewForm:
-    """The user's form, or keju's own: three scales, as MCS-Bench reviewed (our reading).
+    """The user's form, or keju's own: three scales (our choice).
 
     Raises:
         DataError: the file cannot be read as a form.

@@ -34,7 +34,7 @@ def _unasked(item: Item) -> bool:
 
 
 def _length(text: str | None) -> int:
-    """Characters without white space, as in MCS-Bench's Table 5."""
+    """Characters without white space."""
     return sum(not character.isspace() for character in text or "")
 
 

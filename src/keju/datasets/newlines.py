@@ -1,7 +1,6 @@
 r"""`Newlines`: a literal ``\n`` in released texts (a backslash and an n) as a line break.
 
-AncientDoc's release writes line breaks so (seen in code that reads it). Scored as it is, every such
-break costs the character n.
+Some releases write line breaks so. Scored as it is, every such break costs the character n.
 """
 
 from __future__ import annotations

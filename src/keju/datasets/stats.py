@@ -1,4 +1,4 @@
-"""A dataset in numbers: the columns of MCS-Bench's Tables 2 and 5 and of OBI-Bench's Table 1."""
+"""A dataset in numbers: the columns with which papers describe a benchmark."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ _KINDS = ("category", "dynasty", "script", "subset")
 class Stats(NamedTuple):
     """A dataset in numbers, one frame a table.
 
-    `domains` (MCS-Bench Table 2) has a last row ``OverAll``; `tasks` (Table 5) has a row a task.
+    `domains` has a last row ``OverAll``; `tasks` has a row a task.
     Both: `n_q` questions, of them `n_reference` labelled examples that nobody is asked; `avg_q`
     and `avg_a`, mean length of prompt and answer in characters without white space; `avg_pv`,
     `max_pv`, `min_pv`, pixels an image; `avg_ar`, `max_ar`, `min_ar`, width over height. Means are
-    over questions, so an image counts as often as it is asked about, as the paper's do.
-    `sources` (OBI-Bench Table 1) has a row for each source, type and task: `images`, mean `width`
+    over questions, so an image counts as often as it is asked about, as in printed tables.
+    `sources` has a row for each source, type and task: `images`, mean `width`
     and `height` in pixels, and `boxes`, the mean number on images that have any. An item's source
     is what its metadata say, else the first of its provenance, else the dataset's name.
-    `strata` (AncientDoc Figures 2 and 3, OBI-Bench's tiers) counts `questions` and `images` by what
+    `strata` counts `questions` and `images` by what
     the items' metadata say: category, dynasty, script, subset; by canonical value (`value_label`).
     `distributions` counts items and images by bin or word of what is measured (`distributions`).
     """
@@ -102,7 +102,7 @@ def _unasked(item: Item) -> bool:
 
 
 def _length(text: str) -> int:
-    """Characters without white space; MCS-Bench's constant prompts come out as in its Table 5."""
+    """Characters without white space."""
     return sum(not character.isspace() for character in text)
 
 

@@ -1,4 +1,4 @@
-"""Recognise, then answer: an OCR engine reads, a text model is asked (MCS-Bench, F.2)."""
+"""Recognise, then answer: an OCR engine reads, a text model is asked."""
 
 from __future__ import annotations
 

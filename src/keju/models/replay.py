@@ -1,8 +1,8 @@
 """Answers made elsewhere, read from a file and put into a run like any model's.
 
-Read are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), the
-MCS-Bench authors' RESPONSES.json, a list of objects with ``ID`` and ``Response``, the result files
-of Inspect, lmms-eval and VLMEvalKit (see `other_harnesses`), and tables with id and prediction.
+Read are JSON lines of ``{"item": …, "text": …}`` (keju's own responses are such lines), a list of
+objects with ``ID`` and ``Response`` (RESPONSES.json), the result files of Inspect, lmms-eval and
+VLMEvalKit (see `other_harnesses`), and tables with id and prediction.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _rows(path: Path, rows: list[dict[str, Any]]) -> Iterator[Told]:
 
 
 def _list(path: Path, data: bytes) -> Iterator[Entry | Told]:
-    """A list of objects: the MCS-Bench authors' form, or a table such as VLMEvalKit's."""
+    """A list of objects: with ``ID`` and ``Response``, or a table such as VLMEvalKit's."""
     try:
         rows = msgspec.json.decode(data, type=list[dict[str, Any]])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -181,6 +181,6 @@ def _list(path: Path, data: bytes) -> Iterator[Entry | Told]:
 
 
 def _task_of(value: object) -> str:
-    """The task of the authors' ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
+    """The task of a ``Task_ID``: 7, "7", "T7" or 7.0; empty if it is none of these."""
     digits = str(value).strip().upper().removeprefix("T").removesuffix(".0")
     return f"T{int(digits)}" if digits.isascii() and digits.isdigit() and len(digits) < 4 else ""

@@ -29,8 +29,8 @@ SOURCE_PROMPTS: dict[Script, str] = {
     "traditional": "以下是圖中的文字：\n{source}\n\n{prompt}",
 }
 """How a transcription precedes the question: the true one (`gold-ocr`, `gold-text`), the model's
-own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). MCS-Bench gives no wording, so this one is
-our reading. It follows the script of the question."""
+own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). The wording is
+our own. It follows the script of the question."""
 
 
 def to_ask(item: Item, *, transcription: bool) -> Item:
@@ -110,7 +110,7 @@ def request_for(
         examples: the examples before the question (`keju.running.examples`).
 
     The images are sent unless the setting is text only, or is `image` and an engine transcribed
-    them (``ocr+llm``, MCS-Bench F.2).
+    them (``ocr+llm``).
 
     Raises:
         DataError: the prompt cannot be made from the item, or it has no transcription to send.

@@ -1,4 +1,4 @@
-"""Options for a question, taken from the answers to other questions of its kind (MCS-Bench M1).
+"""Options for a question, taken from the answers to other questions of its kind.
 
 Blind guessing must not score above chance, so nothing about an option may depend on its being the
 answer: every answer of a pool is a wrong option as many times more often than the right one as

@@ -1,4 +1,4 @@
-"""Step ``make-choices``: turn short answers into multiple-choice questions (MCS-Bench M1)."""
+"""Step ``make-choices``: turn short answers into multiple-choice questions."""
 
 from __future__ import annotations
 

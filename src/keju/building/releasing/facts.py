@@ -45,8 +45,8 @@ def facts_of(known: Known) -> dict[str, str]:
     return {
         "about": _about(known.manifest),
         "counts": _counts(known),
-        "domains": _measures(known.stats.domains, "domain", "By domain (MCS-Bench, Table 2)"),
-        "tasks": _measures(known.stats.tasks, "task", "By task (MCS-Bench, Table 5)"),
+        "domains": _measures(known.stats.domains, "domain", "By domain"),
+        "tasks": _measures(known.stats.tasks, "task", "By task"),
         "strata": _strata(known.stats.strata),
         "distributions": table(
             ["distribution of", "unit", "counts"], told(known.stats.distributions)

@@ -14,7 +14,7 @@ from keju.building.bench import TABLES
 from keju.building.sources.base import Site, SourceForm, writing
 from keju.building.sources.fetching import Fetcher, NotNowError, host_of
 from keju.building.sources.manifests import Manifest, Page, manifests_in, read_manifest
-from keju.building.standardising.step import MCS_PIXELS
+from keju.building.standardising.step import PIXEL_BUDGET
 from keju.building.step import Settings
 from keju.building.tables import write_table
 from keju.datasets.readers.base import files_under, inside, source_bytes
@@ -48,7 +48,7 @@ class IiifSettings(Settings, frozen=True, kw_only=True):
         tuple[str, ...], Meta(description="Only rights that hold one of these words.")
     ] = ()
     pixels: Annotated[int, Meta(description="Of the pictures asked for; 0: all.", ge=0)] = (
-        MCS_PIXELS
+        PIXEL_BUDGET
     )
     limit: Annotated[int, Meta(description="At most so many pages a manifest; 0: all.", ge=0)] = 0
     pause: Annotated[float, Meta(description="Seconds between two requests.", ge=0, le=3600)] = 1.0

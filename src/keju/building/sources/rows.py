@@ -1,7 +1,7 @@
 """Source ``rows``: a table of texts or of questions, whose columns are mapped to items' fields.
 
-An existing set of questions is thus converted to items of a benchmark's tasks (MCS-Bench's dataset
-conversion): by a mapping of columns, of kinds to tasks and of options, declared in the recipe.
+An existing set of questions is thus converted to items of a benchmark's tasks: by a mapping of
+columns, of kinds to tasks and of options, declared in the recipe.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Role = Literal[
 """The roles of a column; licence and source are the row's own, where it has some.
 
 Page names a saved web page, or several with | between, whose text becomes the item's notes; notes,
-description and keywords are known facts about the image (MCS-Bench B.4.1)."""
+description and keywords are known facts about the image."""
 
 
 _LISTS = frozenset({"page", "keywords"})

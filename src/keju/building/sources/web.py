@@ -1,7 +1,7 @@
 """Source ``web``: saved web pages as texts or notes, each with its address and licence.
 
-A page with an image becomes an item about the image, with the text as its notes (MCS-Bench's web
-crawling and model summarisation, 2.2.2 c); a page without one becomes a text to draft from.
+A page with an image becomes an item about the image, with the text as its notes; a page without one
+becomes a text to draft from.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ from keju.building.step import Settings, Step
 from keju.errors import DataError, number_of
 from keju.items import Box, ImageRef, Item, Line
 
-MCS_PIXELS = 1_365_984
-"""The budget of MCS-Bench (appendix on data processing): 1,365,984 pixels per image."""
+PIXEL_BUDGET = 1_365_984
+"""The default budget, 1,365,984 pixels per image: that of a published benchmark."""
 
 LEAST_PIXELS = 50_000
 """A budget below this number of pixels (about 220x220) must be confirmed: our reading."""
@@ -34,7 +34,7 @@ class StandardiseSettings(Settings, frozen=True):
             "side; 0: as many as it has.",
             ge=0,
         ),
-    ] = MCS_PIXELS
+    ] = PIXEL_BUDGET
     tiny: Annotated[
         bool, Meta(description="Allow fewer than 50,000 pixels, in which no page can be read.")
     ] = False

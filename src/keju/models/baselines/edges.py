@@ -18,7 +18,7 @@ SHARES = (0.18, 0.25, 0.35)
 """Lengths of edge that are tried, as shares of the shorter outline."""
 
 _THRESHOLD = 0.5
-_PAIRS_KEPT = 1 << 17  # every two of OBI-Bench's 483 fragments, in 30 MB
+_PAIRS_KEPT = 1 << 17  # every two of 500 fragments, in 30 MB
 _EVEN, _SLOPE = 0.85, 0.12
 _WEAR = 0.25  # of the distance between two points: what an edge has lost without being another
 _SMOOTHING = 3.0  # pixels
@@ -50,7 +50,7 @@ class Edges(PairBaseline[Curve]):
     the two mean squares, times the stretch's share of the outline: straight edges fit everything
     and so prove nothing. Fragments must be of one scale, on a plain ground. The steepness of the
     curve that makes it a probability was set on fragments torn by a program, and the threshold is
-    where it is even. Our reading: OBI-Bench names no baseline.
+    where it is even.
     """
 
     def __init__(self, options: ModelOptions) -> None:

@@ -21,7 +21,7 @@ from keju.outlines import Grey
 _T = TypeVar("_T")
 
 KEPT = 4096
-"""Pictures whose descriptors are kept: more than any gallery of OBI-Bench shows."""
+"""Pictures whose descriptors are kept: more than the galleries of published tasks have."""
 LEARNT_PAIRS = 2000
 """Pairs of the reference split that a threshold is learnt from, at most."""
 
