@@ -76,7 +76,6 @@ NOT_YET = frozenset(
         "models/baselines/edges.py",
         "models/baselines/hog.py",
         "reporting/assets/audit_words.toml",
-        "running/presets.toml",
         "running/reading.py",
         "running/transcriptions.py",
         "scoring/adjudicated.py",

@@ -214,7 +214,7 @@ def _literal_newlines(items: list[Item]) -> Iterator[Finding]:
             "warning",
             f"{names[0]}{more}",
             r"the reference has a literal \n, so each n counts as a character",
-            "Write line breaks instead. Formats with the option newlines do so: --option newlines=literal.",
+            "Write line breaks instead. Some formats do so: --option newlines=literal.",
         )
 
 

@@ -1,19 +1,23 @@
-"""Presets: the decoding parameters and rounds of published evaluations, by name."""
+"""Presets: the decoding parameters and rounds of published evaluations, by name.
+
+They are in ``presets.toml`` beside a benchmark's definition file, a table for each.
+"""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
-from keju.definitions import task
+from keju.definitions import definitions, folder_of, task
 from keju.errors import UsageError
+from keju.files import read_toml
 from keju.models import Decoding
 from keju.models.base import ENDPOINTS, UNKNOWN_DTYPE
 
+_FILE = "presets.toml"
 _DECODING = ("temperature", "top_p", "top_k", "max_tokens")
 
 
@@ -91,11 +95,26 @@ def preset_of(benchmark: str) -> Preset | None:
     return next(stating, None)
 
 
-@cache
 def presets() -> dict[str, Preset]:
-    """Every preset, by name."""
-    text = files("keju.running").joinpath("presets.toml").read_text("utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, Preset])
+    """Every preset of the known benchmarks, by name.
+
+    Raises:
+        DataError: a file is not presets.
+        UsageError: two benchmarks have a preset of one name.
+    """
+    found: dict[str, Preset] = {}
+    for each in definitions():
+        folder = folder_of(each.name)
+        own = _read(folder / _FILE) if folder and (folder / _FILE).is_file() else {}
+        if twice := sorted(found.keys() & own.keys()):
+            raise UsageError(f"{folder}/{_FILE}: there is another preset {twice[0]!r}. Rename it")
+        found |= own
+    return found
+
+
+@cache
+def _read(file: Path) -> dict[str, Preset]:
+    return read_toml(file, dict[str, Preset], what="a file of presets")
 
 
 def preset(name: str) -> Preset:

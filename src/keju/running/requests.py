@@ -29,8 +29,8 @@ SOURCE_PROMPTS: dict[Script, str] = {
     "traditional": "以下是圖中的文字：\n{source}\n\n{prompt}",
 }
 """How a transcription precedes the question: the true one (`gold-ocr`, `gold-text`), the model's
-own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). The wording is
-our own. It follows the script of the question."""
+own (`own-ocr`, `own-text`) or an engine's (``ocr+llm``). The wording is our own. It follows the
+script of the question."""
 
 
 def to_ask(item: Item, *, transcription: bool) -> Item:
