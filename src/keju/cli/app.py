@@ -17,6 +17,7 @@ from keju import __version__
 from keju.cli.addresses import refuse_addresses
 from keju.cli.benchmark_files import add_benchmark_option
 from keju.cli.command_hints import command_hint
+from keju.cli.help_texts import join_lines
 from keju.errors import KejuError, UsageError, printable
 from keju.local_paths import check_local
 from keju.registry import PLUGIN_FILES, add_plugin_files, debugging
@@ -29,10 +30,11 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="keju (科舉, the imperial examination): build, run, score and audit multimodal benchmarks "
-    "of Chinese classical studies.\n\nThe way data goes: a dataset is [b]planned[/b] into "
-    "requests, models are [b]run[/b] on them, responses are [b]scored[/b] and [b]reported[/b]. "
-    "Each step reads and writes files and can be run again. Start with: [b]keju demo[/b]",
+    help="keju (科舉, the imperial examination): build, run, score and audit multimodal "
+    "benchmarks of Chinese classical studies.\n\n"
+    "Typical order of commands: [b]keju plan[/b] (count requests and cost), [b]keju "
+    "run[/b] (run models on a dataset), [b]keju score[/b], [b]keju report[/b]. Each "
+    "command reads and writes files and can be repeated. Start with: [b]keju demo[/b]",
 )
 data_app = typer.Typer(
     no_args_is_help=True,
@@ -60,6 +62,7 @@ def main() -> NoReturn:
     command = typer.main.get_command(app)
     add_benchmark_option(command)
     refuse_addresses(command)
+    join_lines(command)
     try:
         status = command(args=_with_plugins(sys.argv[1:]), standalone_mode=False)
     except KejuError as error:
@@ -141,7 +144,7 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
     plugin: Annotated[
         list[Path] | None,

@@ -84,18 +84,21 @@ def plan(
     folder: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--out", metavar="DIR", help="A run to go on with: what it holds is not counted."
+            "-o",
+            "--out",
+            metavar="DIR",
+            help="Run directory to resume; responses that it contains are not counted.",
         ),
     ] = None,
     prices: PriceFile = None,
     per_minute: PerMinute = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count the calls, images, tokens, money and hours that a run would take. Asks nobody.
+    """Estimate the requests, images, tokens, cost and hours of a run. Sends nothing.
 
-    Tokens of images follow the vendors' published rules, those of text a stated rule. Unknown
-    counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has rows of
-    its own.
+    Image tokens are counted by the vendors' published rules, text tokens by a rule that is printed.
+    Unknown counts are shown as unknown. Transcribing images first (own-ocr, own-text, ocr+llm) has
+    separate rows.
     """
     from keju.datasets.store import Dataset
     from keju.models import open_models
@@ -173,7 +176,12 @@ def run(
     model: ModelNames,
     folder: Annotated[
         Path,
-        typer.Option("-o", "--out", metavar="DIR", help="The run's folder, new or to go on with."),
+        typer.Option(
+            "-o",
+            "--out",
+            metavar="DIR",
+            help="Run directory. Created if missing, resumed if it exists.",
+        ),
     ],
     task: TaskIds = None,
     limit: Limit = None,
@@ -194,14 +202,28 @@ def run(
     base_url: BaseUrl = "",
     api_key_env: KeyName = "OPENAI_API_KEY",
     concurrency: Annotated[
-        int | None, typer.Option(metavar="N", help="Requests in flight to each model at most.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum number of simultaneous requests to each model.",
+            rich_help_panel="Speed and budget",
+        ),
     ] = None,
     temperature: Annotated[
-        float | None, typer.Option(metavar="T", help="Sampling temperature.")
+        float | None,
+        typer.Option(metavar="T", help="Sampling temperature.", rich_help_panel="Model"),
     ] = None,
-    top_p: Annotated[float | None, typer.Option(metavar="P", help="Nucleus sampling.")] = None,
+    top_p: Annotated[
+        float | None,
+        typer.Option(metavar="P", help="Nucleus sampling probability.", rich_help_panel="Model"),
+    ] = None,
     top_k: Annotated[
-        int | None, typer.Option(metavar="K", help="Sample from the k likeliest tokens.")
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="Number of the most likely tokens to sample from.",
+            rich_help_panel="Model",
+        ),
     ] = None,
     max_tokens: MaxTokens = None,
     sampling_seed: SamplingSeed = None,
@@ -217,41 +239,66 @@ def run(
         float | None,
         typer.Option(
             metavar="MONEY",
-            help="Stop before the run's answers, those stored before included, cost more; needs "
-            "--prices.",
+            help="Maximum cost of the run, including responses stored before; needs --prices.",
+            rich_help_panel="Speed and budget",
         ),
     ] = None,
     max_requests: Annotated[
-        int | None, typer.Option(metavar="N", help="Stop after sending N, repeated ones included.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Maximum number of requests, including repeated ones.",
+            rich_help_panel="Speed and budget",
+        ),
     ] = None,
     max_hours: Annotated[
-        float | None, typer.Option(metavar="H", help="Send nothing more after H hours.")
+        float | None,
+        typer.Option(
+            metavar="H",
+            help="Hours after which no new request is sent.",
+            rich_help_panel="Speed and budget",
+        ),
     ] = None,
     prices: PriceFile = None,
     per_minute: PerMinute = None,
     tokens_per_minute: Annotated[
-        float | None, typer.Option(metavar="N", min=0.001, help="Tokens, those asked for included.")
+        float | None,
+        typer.Option(
+            metavar="N",
+            min=0.001,
+            help="Maximum number of tokens per minute for each model, including the requested "
+            "output.",
+            rich_help_panel="Speed and budget",
+        ),
     ] = None,
     images_per_minute: Annotated[
-        float | None, typer.Option(metavar="N", min=0.001, help="Images a minute to each model.")
+        float | None,
+        typer.Option(
+            metavar="N",
+            min=0.001,
+            help="Maximum number of images per minute for each model.",
+            rich_help_panel="Speed and budget",
+        ),
     ] = None,
     batch: Annotated[
         bool,
         typer.Option(
             "--batch",
-            help="Submit to the vendor's batch endpoints, or collect what is ready: half the "
-            "price, up to a day's wait.",
+            help="Use the vendor's batch endpoint: submit requests, or collect finished "
+            "ones. Half the price; can take a day.",
+            rich_help_panel="Speed and budget",
         ),
     ] = False,
     retry_failed: RetryFailed = False,
     reading_order: Annotated[
-        bool, typer.Option(help="Put an OCR engine's lines into reading order.")
+        bool,
+        typer.Option(help="Put an OCR engine's lines into reading order.", rich_help_panel="Model"),
     ] = True,
 ) -> None:
-    """Ask models the items of a dataset. Stop it as you like: it goes on where it stood.
+    """Run models on a dataset. You can interrupt it at any time; the same command resumes.
 
-    Responses are stored as they come, in OUT/responses. The same command again asks only what has
-    no response yet.
+    Each response is stored in OUT/responses as soon as it arrives. The same command then sends only
+    the requests that have no response yet.
     """
     from keju.models.request_fields import parse_extra_body, read_system_prompt
     from keju.running import run as ask
@@ -300,18 +347,19 @@ def run(
 
 @app.command()
 def merge(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN…", help="The shards' run folders.")],
-    folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="The new run's folder.")
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN…", help="Run directories of the shards.")
     ],
+    folder: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="New run directory.")],
     partial: Annotated[
-        bool, typer.Option("--partial", help="Merge what there is, and say what is missing.")
+        bool, typer.Option("--partial", help="Merge incomplete shards, and list what is missing.")
     ] = False,
 ) -> None:
-    """Make one run of the shards that several machines asked, or of runs of several models.
+    """Merge the shards of a run from several machines, or runs of several models, into one run.
 
-    Refused unless all were begun alike, no response is there twice and none is missing. The runs
-    are left as they are; a failure is a response, which --retry-failed asks again in the new run.
+    The runs must have equal settings, and no response may be duplicated or missing. The runs are
+    not changed. A failed request counts as a response; --retry-failed sends it again in the new
+    run.
     """
     from keju.running import merge as join
 

@@ -19,33 +19,36 @@ def audit(
         str,
         typer.Argument(
             metavar="published|RUN|TABLE.csv",
-            help="The three papers' tables, a scored run of yours, or any leaderboard.",
+            help="The papers' tables, a scored run, or a leaderboard as CSV.",
         ),
     ],
     benchmark: Annotated[
-        str, typer.Option(metavar="NAME", help="Only the paper of this benchmark.")
+        str, typer.Option(metavar="NAME", help="Audit only the paper of this benchmark.")
     ] = "",
     everything: Annotated[
         bool,
         typer.Option(
             "--all",
-            help="Print findings, claims, what holds and the method too, not the summary alone.",
+            help="Print all findings, claims, confirmed numbers and the method, not only "
+            "the summary.",
         ),
     ] = False,
     csv: Annotated[
         Path | None,
-        typer.Option("--csv", metavar="FILE", help="Write every cell of every finding as CSV."),
+        typer.Option("--csv", metavar="FILE", help="CSV file for every cell of every finding."),
     ] = None,
     rebuilt: Annotated[
         bool,
-        typer.Option("--rebuild", help="Rebuild the printed means with the code that runs use."),
+        typer.Option(
+            "--rebuild", help="Recompute the printed means with the code that scores runs."
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Recompute every number that others imply, and report those that do not hold.
+    """Recompute every number that other numbers imply, and report those that do not agree.
 
-    The summary comes first: what not to use, what to read differently, what is certain. Findings
-    are sorted by size. The exit status is 0, whatever is found.
+    The summary is printed first: what not to use, what to read differently, what is certain.
+    Findings are sorted by size. The exit status is always 0.
     """
     from keju.published import audit_leaderboard, audit_published, audit_run, benchmarks_of, rebuild
     from keju.reporting.audit_cells import write_cells

@@ -55,8 +55,8 @@ def _declared(
             "--benchmark",
             metavar="FILE.toml",
             is_eager=True,
-            help="Definition of a benchmark of your own (see keju benchmark new); may be given "
-            "several times. Datasets and runs contain theirs.",
+            help="Definition file of your own benchmark (see `keju benchmark new`). Can be"
+            " given several times. Datasets and runs contain their own definitions.",
         ),
     ] = None,
 ) -> None:

@@ -24,10 +24,10 @@ app.add_typer(benchmark_app, name="benchmark")
 
 @benchmark_app.command()
 def new(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the benchmark.")],
     file: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="FILE", help="The new file; by default NAME.toml."),
+        typer.Option("-o", "--out", metavar="FILE", help="New file. Default: NAME.toml."),
     ] = None,
 ) -> None:
     """Write a commented draft of a definition, for you to change."""
@@ -42,7 +42,7 @@ def new(
 
 @benchmark_app.command()
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The definition file (TOML).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Definition file (TOML).")],
 ) -> None:
     """Validate a definition, and print its prompts as a model receives them.
 
@@ -68,7 +68,7 @@ def check(
 
 @benchmark_app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The benchmark's name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the benchmark.")],
     as_json: AsJson = False,
 ) -> None:
     """Print what a known benchmark is, how to cite it, and its licence."""

@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 
 EngineOption = Annotated[
     Literal["native", "ray"],
-    typer.Option("--engine", help="Work on this machine, or on a Ray cluster."),
+    typer.Option(
+        "--engine", help="Where the work is done: `native` (this machine) or `ray` (a Ray cluster)."
+    ),
 ]
 RayAddress = Annotated[
     str,
     typer.Option(
         metavar="HOST:PORT",
-        help="The Ray cluster; by default RAY_ADDRESS, else a local one is started.",
+        help="Address of the Ray cluster. Default: RAY_ADDRESS; otherwise a local one is started.",
     ),
 ]
 
@@ -110,23 +112,27 @@ app.add_typer(build_app, name="build")
 
 @build_app.command()
 def recipe(
-    file: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
+    file: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe (TOML file).")],
     out: Annotated[
         Path | None,
         typer.Option(
             "-o",
             "--out",
             metavar="DIR",
-            help="The build's folder; by default the recipe's name, here.",
+            help="Build directory. Default: the recipe's name, in the current directory.",
         ),
     ] = None,
     engine: EngineOption = "native",
     ray_address: RayAddress = "",
     plan: Annotated[
-        bool, typer.Option("--plan", help="Only say what would be done, and what stands already.")
+        bool,
+        typer.Option(
+            "--plan",
+            help="Only print the state of each step: up to date, may need rebuilding, or pending.",
+        ),
     ] = False,
 ) -> None:
-    """Run a recipe: read its sources, join them, and do its steps. Safe to run again."""
+    """Run a recipe: read its sources, join them, and run its steps. The same command resumes."""
     from keju.building import pipeline
     from keju.building.engine import Engine
     from keju.building.recipe import read_recipe
@@ -152,7 +158,7 @@ def _folder_named(name: str) -> Path:
 
 @build_app.command()
 def sources(
-    form: Annotated[str, typer.Argument(metavar="[FORM]", help="A form of [[source]].")] = "",
+    form: Annotated[str, typer.Argument(metavar="[FORM]", help="Form of a [[source]].")] = "",
 ) -> None:
     """List the forms of a recipe's sources, or the keys of one."""
     from keju.building.sources import SOURCES, source_form
@@ -184,10 +190,10 @@ def _format_summary(reader: Reader) -> str:
 
 @build_app.command()
 def synth(
-    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="The recipe, a TOML file.")],
+    recipe: Annotated[Path, typer.Argument(metavar="RECIPE.toml", help="Recipe (TOML file).")],
     dataset: NewDataset,
 ) -> None:
-    """Draw synthetic pages and questions by a recipe. Needs keju-synthetic and CJK fonts."""
+    """Draw synthetic pages and questions from a recipe. Needs keju-synthetic and CJK fonts."""
     from keju.building.engine import Engine
     from keju.building.settings import settings_from
     from keju.building.sources import source_form
@@ -246,7 +252,7 @@ def _command(step: Step[Any]) -> Callable[..., None]:
     last: dict[str, tuple[Any, Any]] = {
         "engine": (EngineOption, "native"),
         "ray_address": (RayAddress, ""),
-        "seed": (Annotated[int, typer.Option(metavar="N", help="For what is drawn.")], 0),
+        "seed": (Annotated[int, typer.Option(metavar="N", help="Seed for random choices.")], 0),
     }
     declared = fixed | options | {k: v for k, v in last.items() if k not in options}
     run.__annotations__ = {name: kind for name, (kind, _) in declared.items()}

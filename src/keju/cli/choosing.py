@@ -11,10 +11,10 @@ from keju.cli.options import AsJson, DatasetPath
 
 @build_app.command("check-choices")
 def check_choices(dataset: DatasetPath, as_json: AsJson = False) -> None:
-    """Look whether options give the answer away: by length, letter, frequency, to a blind guess.
+    """Test whether the options reveal the answer by length, position, frequency or a blind guess.
 
-    Status 1 if any do. Each check is a test against chance, adjusted for their number in a task;
-    fewer than 20 questions say nothing.
+    The exit status is 1 if they do. Each check is a test against chance, adjusted for the number of
+    tests per task; at least 20 questions are needed.
     """
     from math import isnan
 

@@ -86,24 +86,30 @@ def _run_command(form: RunExport) -> Callable[..., None]:
 
 
 export_app = typer.Typer(
-    cls=_ExportGroup, no_args_is_help=True, help="Runs in the forms of other programs."
+    cls=_ExportGroup, no_args_is_help=True, help="Export runs in the formats of other programs."
 )
 app.add_typer(export_app, name="export")
 
 
 @export_app.command()
 def inspect(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run; scored, its scores go along.")],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Run directory. Scores are included if the run is scored."
+        ),
+    ],
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="The folder to write, new or empty.")
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory, new or empty.")
     ],
     images: Annotated[
-        bool, typer.Option("--images", help="Put the pictures in too, not only their names.")
+        bool, typer.Option("--images", help="Include the images, not only their names.")
     ] = False,
 ) -> None:
-    """Write the responses as logs that Inspect's viewer opens, one for each model and task.
+    """Write the responses as Inspect logs, one per model and task.
 
-    Failures are errors of samples, rounds are epochs. --model replay:DIR/MODEL reads them back.
+    Failed requests are sample errors and rounds are epochs. --model replay:DIR/MODEL reads the logs
+    back.
     """
     from keju.interop.inspect_logs import export_inspect
     from keju.runs import RunFolder

@@ -21,9 +21,12 @@ _PAPERS = "published"
 _PICTURES = 200_000_000
 """Bytes of small copies of pictures that specimens may be cut from."""
 
-Language = Annotated[Literal["en", "zh"], typer.Option(help="Of the figures' own words.")]
+Language = Annotated[Literal["en", "zh"], typer.Option(help="Language of the labels.")]
 FormatNames = Annotated[
-    str, typer.Option("--format", metavar="LIST", help="Of svg, png and pdf, joined by commas.")
+    str,
+    typer.Option(
+        "--format", metavar="LIST", help="File formats, separated by commas: svg, png, pdf."
+    ),
 ]
 
 
@@ -33,31 +36,35 @@ def figures(
         list[str],
         typer.Argument(
             metavar="RUN…|DATASET|published",
-            help="Scored runs, a dataset (mini is the bundled one), or the papers' printed tables.",
+            help="Scored runs, a dataset (`mini`: the bundled one), or `published` for the"
+            " papers' tables.",
         ),
     ],
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="Where the files go.")
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory.")
     ] = Path("figures"),
     formats: FormatNames = "svg",
     which: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only this kind; may be given several times."),
+        typer.Option(
+            metavar="NAME", help="Draw only this kind of figure. Can be given several times."
+        ),
     ] = None,
     published: Annotated[
         bool,
         typer.Option(
-            "--published", help="Lay the papers' models beside the run's, marked as theirs."
+            "--published", help="Also draw the papers' printed models, marked as printed."
         ),
     ] = False,
     prices: PriceFile = None,
     language: Language = "en",
 ) -> None:
-    """Draw figures, each with a CSV of exactly what is drawn.
+    """Draw figures, each with a CSV file of its data.
 
-    Of runs: standings, ranks, differences, heatmap, boxes, settings, options, classes, costs,
-    risks, specimens. Of a dataset: questions, strata, distributions, pictures. Of the papers: what
-    their printed tables permit. A figure that the data don't allow is named with the reason.
+    Figures of runs: standings, ranks, differences, heatmap, boxes, settings, options, classes,
+    costs, risks, specimens. Of a dataset: questions, strata, distributions, pictures. Of the
+    papers: those that their printed tables allow. For a figure that the data do not allow, the
+    reason is printed.
     """
     from keju.running.prices import read_prices
 

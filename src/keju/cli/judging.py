@@ -53,35 +53,43 @@ class _Judging(TyperGroup):
 judge_app = typer.Typer(
     cls=_Judging,
     no_args_is_help=True,
-    help="Language models as graders, 0 to 10: [b]keju judge RUN --model M[/b]; probes of the "
-    "judge itself; how far it agrees with people. See docs/judging.md",
+    help="Grade open answers from 0 to 10 with a language model ([b]keju judge RUN --model"
+    " M[/b]), probe the judge for bias, and measure its agreement with people. See "
+    "docs/judging.md",
 )
 app.add_typer(judge_app, name="judge")
 
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run whose answers are graded.")]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory.")]
 Judges = Annotated[
     list[str] | None,
-    typer.Option("--model", metavar="MODEL", help="Who judges; may be given several times."),
+    typer.Option("--model", metavar="MODEL", help="Model that grades. Can be given several times."),
 ]
 Answerers = Annotated[
     list[str] | None,
-    typer.Option("--of", metavar="MODEL", help="Only this model's answers; several times."),
+    typer.Option(
+        "--of",
+        metavar="MODEL",
+        help="Grade only the answers of this model. Can be given several times.",
+    ),
 ]
-First = Annotated[int | None, typer.Option(metavar="N", help="The first N items of each task.")]
+First = Annotated[
+    int | None, typer.Option(metavar="N", help="Number of items per task, from the first.")
+]
 RubricsFile = Annotated[
     Path | None,
-    typer.Option("--rubrics", metavar="FILE.toml", help="Rubrics of your own."),
+    typer.Option("--rubrics", metavar="FILE.toml", help="File of your own rubrics."),
 ]
 Concurrency = Annotated[
-    int | None, typer.Option(metavar="N", min=1, help="Requests in flight to each judge at most.")
+    int | None,
+    typer.Option(metavar="N", min=1, help="Maximum number of simultaneous requests to each judge."),
 ]
 Temperature = Annotated[float, typer.Option(metavar="T", help="Sampling temperature.")]
 PlanOnly = Annotated[
-    bool, typer.Option("--plan", help="Count calls, tokens, money and hours; ask nobody.")
+    bool, typer.Option("--plan", help="Estimate requests, tokens, cost and hours; send nothing.")
 ]
 MaxCost = Annotated[
     float | None,
-    typer.Option(metavar="MONEY", help="Stop before the replies cost more; needs --prices."),
+    typer.Option(metavar="MONEY", help="Maximum cost; needs --prices."),
 ]
 
 
@@ -94,10 +102,12 @@ def grade(
     limit: First = None,
     only: Annotated[
         Path | None,
-        typer.Option(metavar="SAMPLE.csv", help="Only the answers of a sample (judge sample)."),
+        typer.Option(
+            metavar="SAMPLE.csv", help="Sheet of `keju judge sample`: grade only its answers."
+        ),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100, help="How often each answer is graded.")
+        int, typer.Option(metavar="N", min=1, max=100, help="Number of grades per answer.")
     ] = 1,
     rubrics: RubricsFile = None,
     base_url: BaseUrl = "",
@@ -118,7 +128,7 @@ def grade(
     max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
-    """Grade a run's open answers, 0 to 10, and show the grades. Resumes like a run.
+    """Grade a run's open answers from 0 to 10, and print the grades. The same command resumes.
 
     Each judge sees the rubric, the question, the reference and the answer, but not the model's
     name. By default, open questions, translations, descriptions and all five tasks of AncientDoc
@@ -200,7 +210,10 @@ def probe(
     task: TaskIds = None,
     of: Answerers = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Answers of each task, drawn evenly.")
+        int,
+        typer.Option(
+            metavar="N", min=1, help="Number of answers per task, drawn evenly over groups."
+        ),
     ] = 20,
     seed: SampleSeed = 0,
     rubrics: RubricsFile = None,
@@ -222,10 +235,10 @@ def probe(
     max_cost: MaxCost = None,
     as_json: AsJson = False,
 ) -> None:
-    """Probe the judge: length, verbosity, its own name, orders hidden in answers, and more.
+    """Probe a judge for bias: length, verbosity, its own name, instructions in answers, and more.
 
-    Twelve changes are made to each answer that is drawn, and the grades laid beside each other.
-    What no sound judge shows is flagged.
+    Each sampled answer is changed in twelve ways, and the grades are compared. Differences that a
+    reliable judge does not show are flagged.
     """
     from keju.judging import (
         Chosen,
@@ -297,24 +310,28 @@ def probe(
 @judge_app.command("align")
 def align_(
     sheets: Annotated[
-        list[Path], typer.Argument(metavar="RATINGS.csv", help="One or several raters' sheets.")
+        list[Path],
+        typer.Argument(metavar="RATINGS.csv", help="Rating sheets of one or more people."),
     ],
     run: Annotated[
         Path | None,
-        typer.Option(metavar="RUN", help="A run whose stored judgements are held against them."),
+        typer.Option(
+            metavar="RUN", help="Run directory whose stored grades are compared with the sheets."
+        ),
     ] = None,
     rubrics: RubricsFile = None,
     figure: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Also draw the scatters, each with its CSV, here."),
+        typer.Option(metavar="DIR", help="Directory for scatter plots, each with its CSV file."),
     ] = None,
     formats: FormatNames = "svg",
     as_json: AsJson = False,
 ) -> None:
-    """Hold judges against people: correlations, errors, bias, and which judge is best.
+    """Compare judges with people: correlations, errors, bias, and which judge is best.
 
-    A sheet has the columns item, task, model, rater and score, or is a filled one of judge sample
-    (then name the RUN). Judges' grades come from the RUN, or from columns called judge:NAME.
+    A sheet has the columns item, task, model, rater and score, or is a completed sheet of `keju
+    judge sample` (then give the RUN). Judges' grades are read from the RUN, or from columns named
+    judge:NAME.
     """
     from keju.judging import align, code_of, graded_answers, judged_by, read_ratings, read_rubrics
     from keju.reporting.judging import alignment_lines, alignment_tables
@@ -347,9 +364,11 @@ def align_(
 def sample(
     run: RunPath,
     sheet: Annotated[
-        Path, typer.Option("-o", "--out", metavar="FILE.csv", help="The sheet to write.")
+        Path, typer.Option("-o", "--out", metavar="FILE.csv", help="Rating sheet to write.")
     ],
-    per_task: Annotated[int, typer.Option(metavar="N", min=1, help="Answers of each task.")] = 50,
+    per_task: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Number of answers per task.")
+    ] = 50,
     task: TaskIds = None,
     of: Answerers = None,
     seed: SampleSeed = 0,
@@ -357,8 +376,8 @@ def sample(
 ) -> None:
     """Draw answers for people to rate, 50 of each task as in AncientDoc's study, without names.
 
-    Items are drawn evenly over books and pages, models take turns, the order is shuffled. Give each
-    rater a copy; then: keju judge RUN --only FILE.csv --model M, and judge align.
+    Items are drawn evenly over books and pages and over models, in random order. Give each rater a
+    copy; then: keju judge RUN --only FILE.csv --model M, and keju judge align.
     """
     from keju.judging import Chosen, answers_of, draw_sample, read_rubrics, write_sample
     from keju.runs import RunFolder

@@ -15,10 +15,10 @@ from keju.cli.options import AsJson
 def demo(
     folder: Annotated[
         Path,
-        typer.Option("-o", "--out", metavar="DIR", help="Where to put the run and its report."),
+        typer.Option("-o", "--out", metavar="DIR", help="Directory for the run and its report."),
     ] = (Path("demo-run")),
 ) -> None:
-    """Go the whole way on the bundled set: real OCR and baselines, scores, a report. Offline."""
+    """Run the whole pipeline on the bundled set: OCR and baselines, scores, a report. Offline."""
     from keju.demo import demonstrate
 
     demonstrate(folder, out)
@@ -27,11 +27,12 @@ def demo(
 @app.command()
 def tasks(
     prompts: Annotated[
-        bool, typer.Option("--prompts", help="Print the prompt of every task and question form.")
+        bool,
+        typer.Option("--prompts", help="Also print the prompt of every task and question form."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List all tasks, published ones, that of own pages and your own, with how each is scored."""
+    """List all tasks and how each is scored: published ones, own pages, and your own benchmarks."""
     from keju.definitions import know_all_installed, task_row
     from keju.definitions import tasks as all_tasks
     from keju.reporting.plain import print_json
@@ -55,7 +56,7 @@ def tasks(
 def metrics(
     as_json: AsJson = False,
 ) -> None:
-    """List all metrics, those of keju and of plug-ins, with what each counts."""
+    """List all metrics of keju and of plug-ins, with what each measures."""
     from keju.reporting.plain import print_json
     from keju.reporting.terminal import metrics_table
     from keju.scoring import metric_row
@@ -71,11 +72,11 @@ def metrics(
 @app.command()
 def models(
     published: Annotated[
-        bool, typer.Option("--published", help="List the models of the three papers instead.")
+        bool, typer.Option("--published", help="List the models of the papers instead.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the kinds of model, how each is spelled, and whether it can answer here."""
+    """List the kinds of model, how each is written, and whether it can be used on this machine."""
     from keju.models import model_kinds
     from keju.published import published_models
     from keju.reporting.plain import print_json

@@ -13,7 +13,7 @@ from keju.cli.options import LICENSE_TOO, AsJson, DatasetPath, NewDataset
 from keju.errors import UsageError, number_of, printable
 from keju.items import UNKNOWN
 
-Source = Annotated[Path, typer.Argument(metavar="SRC", help="The file or folder to read.")]
+Source = Annotated[Path, typer.Argument(metavar="SRC", help="File or folder to read.")]
 MapFile = Annotated[
     Path | None,
     typer.Option(
@@ -32,7 +32,7 @@ def detect(
     write_map: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A new mapping file, drafted from SRC for you to complete."
+            metavar="FILE", help="New mapping file, drafted from SRC for you to complete."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -63,24 +63,26 @@ def detect(
 @data_app.command("import", context_settings=LICENSE_TOO)
 def import_(
     form: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="A name of keju data formats, or auto.")
+        str,
+        typer.Argument(metavar="FORMAT", help="Format name (see `keju data formats`), or auto."),
     ],
     src: Source,
     dataset: NewDataset,
     licence: Annotated[
         str,
-        typer.Option(metavar="NAME", help="The licence of the data, e.g. CC-BY-4.0."),
+        typer.Option(metavar="NAME", help="Licence of the data, e.g. CC-BY-4.0."),
     ] = UNKNOWN,
-    source: Annotated[
-        str, typer.Option(metavar="TEXT", help="Where the data comes from.")
-    ] = UNKNOWN,
+    source: Annotated[str, typer.Option(metavar="TEXT", help="Source of the data.")] = UNKNOWN,
     name: Annotated[
-        str, typer.Option(metavar="NAME", help="The dataset's name; by default its folder's.")
+        str,
+        typer.Option(metavar="NAME", help="Name of the dataset. Default: the name of its folder."),
     ] = "",
-    version: Annotated[str, typer.Option(metavar="TEXT", help="The dataset's version.")] = "1",
+    version: Annotated[str, typer.Option(metavar="TEXT", help="Version of the dataset.")] = "1",
     option: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="An option of the format; may be repeated."),
+        typer.Option(
+            metavar="NAME=VALUE", help="Option of the format. Can be given several times."
+        ),
     ] = None,
     map_: MapFile = None,
 ) -> None:
@@ -142,13 +144,15 @@ _SUSPICIONS = 5
 
 @data_app.command()
 def export(
-    form: Annotated[str, typer.Argument(metavar="FORMAT", help="See: keju data formats")],
+    form: Annotated[
+        str, typer.Argument(metavar="FORMAT", help="Format name (see `keju data formats`).")
+    ],
     dataset: DatasetPath,
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="The folder to write, new or empty.")
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory, new or empty.")
     ],
 ) -> None:
-    """Write a dataset in a format of other programs; a note counts what the format cannot hold."""
+    """Write a dataset in the format of another program. A note counts what is lost."""
     from keju.datasets.writers import export_dataset
 
     for each in export_dataset(form, dataset, folder):
@@ -160,7 +164,7 @@ def export(
 def formats(
     form: Annotated[
         str,
-        typer.Argument(metavar="[FORMAT]", help="A format to show with its files and options."),
+        typer.Argument(metavar="[FORMAT]", help="Format to show with its files and options."),
     ] = "",
 ) -> None:
     """List the formats that can be imported and exported, or show one: its files and options."""
@@ -195,7 +199,7 @@ def formats(
 
 @data_app.command("validate")
 def validate_(dataset: DatasetPath) -> None:
-    """Check every item and image; each problem is a line with the item and a hint."""
+    """Check every item and image. Each problem is one line with the item and a hint."""
     from keju.datasets.validate import validate
 
     counts: Counter[str] = Counter()

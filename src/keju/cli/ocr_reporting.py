@@ -28,50 +28,46 @@ def ocr_report(
         Path,
         typer.Argument(
             metavar="SCANS",
-            help="A folder of page images with their texts (page1.jpg, page1.txt), one folder a "
-            "book; also PAGE-XML, ALTO, a PDF, or a dataset.",
+            help="Folder of page images with their texts (page1.jpg, page1.txt), one "
+            "folder per book; or PAGE-XML, ALTO, a PDF, or a dataset.",
             callback=dataset_path,
         ),
     ],
     page: Annotated[
         Path,
         typer.Option(
-            "-o", "--out", metavar="FILE.html|DIR", help="The report: an HTML file, or a folder."
+            "-o", "--out", metavar="FILE.html|DIR", help="Report: an HTML file, or a folder."
         ),
     ] = (Path("report.html")),
     model: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MODEL",
-            help="An engine or model (keju models), or results of another program as "
-            "replay:NAME=FOLDER; may be given several times. By default ppocr, and tesseract where "
-            "it is installed.",
+            help="Engine or model (see `keju models`), or the results of another program "
+            "as replay:NAME=FOLDER. Can be given several times. Default: ppocr, and "
+            "tesseract if it is installed.",
         ),
     ] = None,
     limit: Limit = None,
     pages: Pages = None,
     machine_price: MachinePrice = "",
-    language: Annotated[
-        Literal["en", "zh"], typer.Option(help="Language of the report's own words.")
-    ] = "en",
+    language: Annotated[Literal["en", "zh"], typer.Option(help="Language of the report.")] = "en",
     licence: Annotated[
-        str, typer.Option(metavar="NAME", help="The licence of the scans; only a release needs it.")
+        str, typer.Option(metavar="NAME", help="Licence of the scans; needed only for a release.")
     ] = UNKNOWN,
     source: Annotated[
-        str, typer.Option(metavar="TEXT", help="The owner of the scans; only a release needs it.")
+        str, typer.Option(metavar="TEXT", help="Owner of the scans; needed only for a release.")
     ] = UNKNOWN,
     option: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="An option of the import, such as skip-missing=yes; may be repeated.",
+            help="Option of the import, e.g. skip-missing=yes. Can be given several times.",
         ),
     ] = None,
     work: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="The work folder; by default one beside the report (report-work)."
-        ),
+        typer.Option(metavar="DIR", help="Work folder. Default: next to the report (report-work)."),
     ] = None,
 ) -> None:
     """Compare OCR engines on your own scans: import, check, run, score and report in one command.

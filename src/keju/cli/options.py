@@ -12,7 +12,7 @@ LICENSE_TOO = {
 }
 """Settings of a command whose option --licence may be written --license."""
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for other programs.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def dataset_path(given: Path) -> Path:
@@ -26,19 +26,19 @@ DatasetPath = Annotated[
     Path,
     typer.Argument(
         metavar="DATASET",
-        help="A dataset's folder, or mini: the bundled synthetic set.",
+        help="Dataset directory, or `mini`: the bundled synthetic set.",
         callback=dataset_path,
     ),
 ]
 NewDataset = Annotated[
-    Path, typer.Option("-o", "--out", metavar="DIR", help="The new dataset's folder.")
+    Path, typer.Option("-o", "--out", metavar="DIR", help="New dataset directory.")
 ]
 Pages = Annotated[
     int | None,
     typer.Option(
         "--pages",
         metavar="N",
-        help="Pages of your collection: the engines' times are converted to days for it.",
+        help="Number of pages in your collection; the report then gives the time in days for it.",
     ),
 ]
 MachinePrice = Annotated[
@@ -46,8 +46,8 @@ MachinePrice = Annotated[
     typer.Option(
         "--machine-price",
         metavar="PRICE/h",
-        help="Price of an hour of the machine, as in 0.20/h or 0.20EUR/h; with --pages the cost "
-        "of the collection is shown.",
+        help="Price of one machine hour, e.g. 0.20/h or 0.20EUR/h; with --pages the report"
+        " gives the cost.",
     ),
 ]
 ModelNames = Annotated[
@@ -55,7 +55,7 @@ ModelNames = Annotated[
     typer.Option(
         "--model",
         metavar="MODEL",
-        help="Who answers; may be given several times. See: keju models",
+        help="Model or engine (see `keju models`). Can be given several times.",
     ),
 ]
 TaskIds = Annotated[
@@ -63,43 +63,87 @@ TaskIds = Annotated[
     typer.Option(
         "--task",
         metavar="TASK",
-        help="Only this task, or one question form of it such as recognition/Where; may be given "
-        "several times.",
+        help="Use only this task, or one question form of it, e.g. recognition/Where. Can "
+        "be given several times.",
+        rich_help_panel="Items",
     ),
 ]
-Limit = Annotated[int | None, typer.Option(metavar="N", help="The first N items of each task.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", help="Number of items per task, from the first.", rich_help_panel="Items"
+    ),
+]
 Sample = Annotated[
     int | None,
-    typer.Option(metavar="N", help="N items in all, drawn evenly over tasks and groups."),
+    typer.Option(
+        metavar="N",
+        help="Number of items in total, drawn evenly over tasks and groups.",
+        rich_help_panel="Items",
+    ),
 ]
 Seed = Annotated[
-    int, typer.Option(metavar="N", help="For --sample and for the baselines that draw.")
+    int,
+    typer.Option(
+        metavar="N", help="Seed of --sample and of random baselines.", rich_help_panel="Items"
+    ),
 ]
 SampleSeed = Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the sample.")]
 Rounds = Annotated[
-    int | None, typer.Option(metavar="N", help="How often each item is asked; once by default.")
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Number of times that each item is asked. Default: 1.",
+        rich_help_panel="Prompts",
+    ),
 ]
 PresetName = Annotated[
     str,
     typer.Option(
-        "--preset", metavar="NAME", help="Ask as a paper did: mcs-bench (decoding) or obi-bench."
+        "--preset",
+        metavar="NAME",
+        help="Settings of a paper: mcs-bench (decoding) or obi-bench.",
+        rich_help_panel="Prompts",
     ),
 ]
 KeyName = Annotated[
-    str, typer.Option(metavar="NAME", help="Environment variable that has the API key.")
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="Environment variable that contains the API key.",
+        rich_help_panel="Model",
+    ),
 ]
 MaxTokens = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Maximum number of new tokens; by default the server's."),
+    typer.Option(
+        metavar="N",
+        help="Maximum number of new tokens. Default: the server's.",
+        rich_help_panel="Model",
+    ),
 ]
 Timeout = Annotated[
-    float, typer.Option(metavar="SECONDS", min=0.001, help="Time limit of one attempt.")
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.001,
+        help="Time limit of one attempt, in seconds.",
+        rich_help_panel="Model",
+    ),
 ]
-RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Send failed requests again.")]
+RetryFailed = Annotated[
+    bool,
+    typer.Option(
+        "--retry-failed", help="Send failed requests again.", rich_help_panel="Speed and budget"
+    ),
+]
 SamplingSeed = Annotated[
     int | None,
     typer.Option(
-        "--sampling-seed", metavar="N", help="Seed of sampling on the server; none by default."
+        "--sampling-seed",
+        metavar="N",
+        help="Seed of sampling on the server. Default: none.",
+        rich_help_panel="Model",
     ),
 ]
 SystemPrompt = Annotated[
@@ -108,7 +152,8 @@ SystemPrompt = Annotated[
         "--system-prompt",
         "--system",
         metavar="TEXT|@FILE",
-        help="System prompt of every request, as text or from a file; none by default.",
+        help="System prompt of every request, as text or from a file. Default: none.",
+        rich_help_panel="Prompts",
     ),
 ]
 ReasoningEffort = Annotated[
@@ -116,20 +161,26 @@ ReasoningEffort = Annotated[
     typer.Option(
         "--reasoning-effort",
         metavar="EFFORT",
-        help="Reasoning effort as the server names it: none, minimal, low, medium, high …; by "
-        "default the server's.",
+        help="Reasoning effort as the server names it: none, minimal, low, medium, high … "
+        "Default: the server's.",
+        rich_help_panel="Model",
     ),
 ]
 ThinkingSwitch = Annotated[
     Literal["on", "off"] | None,
-    typer.Option("--thinking", help="Thinking switch of a hybrid model; by default the server's."),
+    typer.Option(
+        "--thinking",
+        help="Thinking mode of a hybrid model. Default: the server's.",
+        rich_help_panel="Model",
+    ),
 ]
 ExtraBody = Annotated[
     list[str] | None,
     typer.Option(
         "--extra-body",
         metavar="NAME=JSON",
-        help="Additional field of every request's body; may be given several times.",
+        help="Additional field of every request. Can be given several times.",
+        rich_help_panel="Model",
     ),
 ]
 Dtype = Annotated[
@@ -139,6 +190,7 @@ Dtype = Annotated[
         metavar="FORMAT",
         help="Number format in which the server runs the model, e.g. bf16. It is recorded as you "
         "declare it, not sent.",
+        rich_help_panel="Model",
     ),
 ]
 SettingNames = Annotated[
@@ -146,23 +198,30 @@ SettingNames = Annotated[
     typer.Option(
         "--setting",
         metavar="SETTING",
-        help="Input setting: image (the default); own-ocr: the image and the "
-        "model's own transcription of it, made first; gold-ocr: the image and its true "
-        "transcription; own-text, gold-text: these texts without the image. May be given several "
+        help="Input setting. image (default); own-ocr: the image and the model's own "
+        "transcription of it; gold-ocr: the image and its true transcription; "
+        "own-text, gold-text: these texts without the image. Can be given several "
         "times.",
+        rich_help_panel="Prompts",
     ),
 ]
 ScriptName = Annotated[
     Literal["released", "simplified", "traditional"],
-    typer.Option("--script", help="Chinese prompts as released (the default), or in one script."),
+    typer.Option(
+        "--script",
+        help="Script of Chinese prompts: as released (default), simplified, or traditional.",
+        rich_help_panel="Prompts",
+    ),
 ]
 ScriptNames = Annotated[
     list[str] | None,
     typer.Option(
         "--script",
         metavar="SCRIPT",
-        help="Chinese prompts as released (the default), simplified or traditional: the released "
-        "wording where the item has one, else converted with OpenCC. May be given several times.",
+        help="Script of Chinese prompts: released (default), simplified, or traditional. A"
+        " script in which the item was not released is converted with OpenCC. Can be "
+        "given several times.",
+        rich_help_panel="Prompts",
     ),
 ]
 WordingNames = Annotated[
@@ -170,8 +229,10 @@ WordingNames = Annotated[
     typer.Option(
         "--wording",
         metavar="NAME",
-        help="Prompts as released (the default), or in another declared wording: obi-gemini (How "
-        "and Where of recognition in one prompt); may be given several times.",
+        help="Wording of the prompts: released (default), or another declared one: "
+        "obi-gemini (How and Where of recognition in one prompt). Can be given "
+        "several times.",
+        rich_help_panel="Prompts",
     ),
 ]
 PromptFiles = Annotated[
@@ -179,8 +240,10 @@ PromptFiles = Annotated[
     typer.Option(
         "--prompts",
         metavar="FILE",
-        help="TOML file of your own prompts, with one or several wordings; may be given several "
-        "times. Only these wordings are asked; add --wording released for the published one.",
+        help="TOML file of your own prompts, with one or more wordings. Only these "
+        "wordings are asked; add --wording released for the published one. Can be "
+        "given several times.",
+        rich_help_panel="Prompts",
     ),
 ]
 ExampleCounts = Annotated[
@@ -188,21 +251,29 @@ ExampleCounts = Annotated[
     typer.Option(
         "--examples",
         metavar="N",
-        help="Number of solved items of the reference split that are shown before each question; "
-        "0 by default. May be given several times.",
+        help="Number of solved items of the reference split that are shown before each "
+        "question. Default: 0. Can be given several times.",
+        rich_help_panel="Prompts",
     ),
 ]
 ExamplesSeed = Annotated[
-    int, typer.Option("--examples-seed", metavar="N", help="Seed of the draw of examples.")
+    int,
+    typer.Option(
+        "--examples-seed",
+        metavar="N",
+        help="Seed of the choice of examples.",
+        rich_help_panel="Prompts",
+    ),
 ]
 BoxConventions = Annotated[
     list[str] | None,
     typer.Option(
         "--boxes",
         metavar="[MODEL=]CONVENTION",
-        help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh, in pixels, or with -unit "
-        "(0 to 1) or -1000 after it; by default the benchmark's (xyxy). With MODEL= for this "
-        "model only; may be given several times.",
+        help="Box convention of the prompt: xyxy, yxyx, xywh or cxcywh, in pixels, or with"
+        " the suffix -unit (0 to 1) or -1000. Default: the benchmark's (xyxy). MODEL="
+        " limits it to one model. Can be given several times.",
+        rich_help_panel="Prompts",
     ),
 ]
 ItemList = Annotated[
@@ -210,8 +281,9 @@ ItemList = Annotated[
     typer.Option(
         "--items",
         metavar="FILE",
-        help="List of the items to ask: one id per line, or CSV, TSV or JSON with a column id; by "
-        "default all items.",
+        help="List of the items to ask: one id per line, or CSV, TSV or JSON with a column"
+        " id. Default: all items.",
+        rich_help_panel="Items",
     ),
 ]
 PairFormName = Annotated[
@@ -219,41 +291,67 @@ PairFormName = Annotated[
     typer.Option(
         "--pairs",
         metavar="FORM",
-        help="Reduced form of tasks of pairs: once (one direction of each pair), gallery=N or "
-        "gallery=N,seed=S (N candidates, drawn at random, with all relevant ones among them), "
-        "edges=N or hog=N (the N candidates that a baseline ranks first). By default all pairs are "
-        "asked. Results of a reduced form do not enter the paper's tables.",
+        help="Reduced form of tasks of pairs: once (one direction of each pair), gallery=N"
+        " or gallery=N,seed=S (N random candidates that include all relevant ones), "
+        "edges=N or hog=N (the N candidates that a baseline ranks first). Default: "
+        "all pairs. Results of a reduced form are not shown in the paper's tables.",
+        rich_help_panel="Items",
     ),
 ]
 BaseUrl = Annotated[
-    str, typer.Option(metavar="URL", help="An OpenAI-compatible server, up to its /v1.")
+    str,
+    typer.Option(
+        metavar="URL",
+        help="Address of an OpenAI-compatible server, up to and including /v1.",
+        rich_help_panel="Model",
+    ),
 ]
 MaxPixels = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="A limit of an openai:, inspect: or http-ocr: model: larger pictures are scaled down "
-        "to N pixels.",
+        help="Maximum number of pixels of an image for openai:, inspect: and http-ocr: "
+        "models; larger images are scaled down.",
+        rich_help_panel="Model",
     ),
 ]
 MaxBytes = Annotated[
-    int | None, typer.Option(metavar="N", help="The same, by bytes of the file before base64.")
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Maximum image size in bytes, before base64 encoding.",
+        rich_help_panel="Model",
+    ),
 ]
 PriceFile = Annotated[
     Path | None,
-    typer.Option("--prices", metavar="FILE", help="A price file; 'example' is the one that ships."),
+    typer.Option(
+        "--prices",
+        metavar="FILE",
+        help="Price file (TOML), or `example`: the one that keju ships.",
+        rich_help_panel="Speed and budget",
+    ),
 ]
 PerMinute = Annotated[
     float | None,
-    typer.Option(metavar="N", min=0.001, help="Requests a minute that each model takes."),
+    typer.Option(
+        metavar="N",
+        min=0.001,
+        help="Maximum number of requests per minute for each model.",
+        rich_help_panel="Speed and budget",
+    ),
 ]
 Shard = Annotated[
     str | None,
     typer.Option(
-        metavar="I/N", help="Only the I-th of N parts of the items; keju merge joins them."
+        metavar="I/N",
+        help="Part I of N of the items; `keju merge` joins the parts.",
+        rich_help_panel="Items",
     ),
 ]
 ProtocolName = Annotated[
     Literal["official", "strict", "both"],
-    typer.Option(help="The authors' reading, the sound one, or both."),
+    typer.Option(
+        help="Scoring protocol: `official` (as published), `strict` (recommended), or `both`."
+    ),
 ]

@@ -20,41 +20,43 @@ _SHOWN = 30
 def release(
     dataset: DatasetPath,
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="The release's folder, new or empty.")
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Release directory, new or empty.")
     ],
     licence: Annotated[
-        str, typer.Option(metavar="NAME", help="The licence, if the dataset's is unknown.")
+        str, typer.Option(metavar="NAME", help="Licence, if the dataset's is unknown.")
     ] = "",
     source: Annotated[
-        str, typer.Option(metavar="TEXT", help="Where the data comes from, if that is unknown.")
+        str, typer.Option(metavar="TEXT", help="Source of the data, if the dataset's is unknown.")
     ] = "",
     drafts: Annotated[
-        bool, typer.Option("--drafts", help="Release drafts too, which no person has accepted.")
+        bool, typer.Option("--drafts", help="Also release drafts, which no person has accepted.")
     ] = False,
     rights_cleared: Annotated[
         bool,
         typer.Option(
             "--rights-cleared",
-            help="You answer for licences of items that the release's does not cover.",
+            help="Release although the licences of some items do not allow the release's licence.",
         ),
     ] = False,
     answers: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.toml", help="The maker's answers to the datasheet's open questions."
+            metavar="FILE.toml", help="File with your answers to the datasheet's open questions."
         ),
     ] = None,
-    url: Annotated[str, typer.Option(metavar="URL", help="Where the set will be found.")] = "",
-    date: Annotated[str, typer.Option(metavar="DATE", help="Of publication: 2026-11-21.")] = "",
-    citation: Annotated[
-        str, typer.Option(metavar="TEXT", help="How the set wants to be cited.")
+    url: Annotated[
+        str, typer.Option(metavar="URL", help="Address at which the dataset will be published.")
     ] = "",
+    date: Annotated[
+        str, typer.Option(metavar="DATE", help="Date of publication, e.g. 2026-11-21.")
+    ] = "",
+    citation: Annotated[str, typer.Option(metavar="TEXT", help="Citation of the dataset.")] = "",
 ) -> None:
-    """Check a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
+    """Validate a dataset and write its release: parquet, Croissant, hashes, datasheet, README.
 
-    Refused: a dataset with errors, without a licence or a source, with a licence that its items'
-    licences do not allow, or with drafts. The folder is itself a dataset, and `datasets` and
-    `mlcroissant` load it.
+    A dataset is refused if it has errors, no licence or source, a licence that its items' licences
+    do not allow, or drafts. The release is itself a dataset; `datasets` and `mlcroissant` can load
+    it.
     """
     from keju.building.releasing.release import ReleaseSettings, write_release
     from keju.datasets.store import Dataset
@@ -86,17 +88,20 @@ def leaks(
     ] = None,
     pictures: Annotated[
         bool,
-        typer.Option(help="Look for nearly the same pictures too; without, only for the same."),
+        typer.Option(
+            help="Also search for nearly identical images; without it only for identical ones."
+        ),
     ] = True,
     sheet: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE", help="Write every leak there.")
+        Path | None, typer.Option("--csv", metavar="FILE", help="CSV file for every leak.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find images and texts that stand in other datasets, or in both splits of this one.
+    """Find images and texts that also occur in other datasets, or in both splits of this one.
 
-    Status 1 if there are any. Pictures count that are one but for coding, size, a small turn or
-    crop; texts are compared by runs of 13 characters, without punctuation and in one script.
+    The exit status is 1 if there are any. Images match if they differ only in encoding, size, a
+    small rotation or crop; texts are compared by sequences of 13 characters, without punctuation
+    and in one script.
     """
     import polars as pl
     from msgspec.structs import asdict

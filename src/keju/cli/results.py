@@ -26,38 +26,43 @@ MOST_PICTURES = 1000.0
 @app.command()
 def score(
     what: Annotated[
-        Path, typer.Argument(metavar="RUN|RESPONSES.json", help="A run, or the authors' form.")
+        Path,
+        typer.Argument(
+            metavar="RUN|RESPONSES.json", help="Run directory, or a file in the authors' form."
+        ),
     ],
     protocol: ProtocolName = "both",
     json_out: Annotated[
-        Path | None, typer.Option("--json", metavar="OUT.json", help="Write every number here.")
+        Path | None, typer.Option("--json", metavar="OUT.json", help="JSON file for every number.")
     ] = None,
     semantic: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=DIR",
-            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, roberta-large or "
-            "minilm; a bare DIR serves all of them. Without weights those metrics are unscored.",
+            help="Weights of an encoder: chinese-bert-wwm, bert-base-chinese, "
+            "roberta-large or minilm; DIR without a name is used for all of them. "
+            "Without weights these metrics are unscored.",
         ),
     ] = None,
     variants: Annotated[
         bool,
         typer.Option(
             "--variants",
-            help="Also the formulas that MCS-Bench's paper prints, where its script computes "
-            "something else; they stand beside, in no mean.",
+            help="Also compute the formulas that MCS-Bench's paper prints where its script"
+            " computes something else. They are shown separately and are not part of "
+            "any mean.",
         ),
     ] = False,
     adjudicated: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.csv",
-            help="What people said of unclear answers (keju serve): an accuracy beside, in no "
-            "mean.",
+            help="People's decisions on unclear answers (see `keju serve`). Their accuracy"
+            " is shown separately and is not part of any mean.",
         ),
     ] = None,
 ) -> None:
-    """Score responses, as often as you like: no model, key or network is needed.
+    """Score responses. No model, key or network is needed, and you can repeat it.
 
     RESPONSES.json is the MCS-Bench authors' form: a list of objects with ID, Task_ID,
     Answer_Simplified and Response. The scores of a run are kept in RUN/scores.
@@ -147,13 +152,18 @@ def _lines_of_run(path: Path, adjudicated: Path | None) -> list[str]:
 
 @app.command()
 def recital(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run over a dataset with controls.")],
+    run: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN", help="Run directory of a dataset with altered control pages."
+        ),
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Show how much of altered pages each model reads, and how much it recites from memory.
+    """Measure how much of altered pages each model reads, and how much it recites from memory.
 
-    Controls are made by: keju build controls. Recited beyond slips, which are the same mistakes on
-    the unaltered pages, is what no picture told.
+    Make the altered pages with: keju build controls. "Recited beyond slips" is the original text
+    where the page shows another, minus the same mistakes on unaltered pages.
     """
     from keju.reporting.plain import print_json
     from keju.reporting.recital import recital_table
@@ -172,21 +182,21 @@ def recital(
 
 @app.command()
 def ledger(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run that has been scored.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Scored run directory.")],
     model: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="Only this model; may be given several times."),
+        typer.Option(metavar="MODEL", help="Use only this model. Can be given several times."),
     ] = None,
     task: TaskIds = None,
     top: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Items of each task that are named.")
+        int, typer.Option(metavar="N", min=0, help="Number of items to list per task.")
     ] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Show where official and strict part in a run: per task by how much, on which items and why.
+    """Show where official and strict differ in a run: by how much, on which items, and why.
 
-    Differences are strict - official on one scale, errors as 1 - min(1, error). What the two
-    protocols do on every task, on specimen answers, is in docs/ledger.md.
+    A difference is strict - official on one scale; an error counts as 1 - min(1, error).
+    docs/ledger.md lists what the two protocols do on every task, on example answers.
     """
     from keju.reporting.ledger import ledger_lines, ledger_of, ledger_tables
     from keju.reporting.plain import print_json
@@ -209,42 +219,43 @@ def ledger(
 
 @app.command()
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One or two scored runs.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN", help="One or two scored run directories.")
+    ],
     models: Annotated[
         tuple[str, str] | None,
-        typer.Option(
-            metavar="A B", help="The two sides' models (default: the run's, if it has two)."
-        ),
+        typer.Option(metavar="A B", help="Models to compare. Default: the run's, if it has two."),
     ] = None,
     settings: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="The two sides' settings, such as image own-ocr."),
+        typer.Option(metavar="A B", help="Input settings to compare, e.g. image own-ocr."),
     ] = None,
     scripts: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="The two sides' scripts: simplified traditional."),
+        typer.Option(metavar="A B", help="Scripts to compare: simplified traditional."),
     ] = None,
     wordings: Annotated[
         tuple[str, str] | None,
-        typer.Option(metavar="A B", help="The two sides' wordings of the prompt."),
+        typer.Option(metavar="A B", help="Prompt wordings to compare."),
     ] = None,
-    model: Annotated[str, typer.Option(metavar="MODEL", help="The model of both sides.")] = "",
+    model: Annotated[str, typer.Option(metavar="MODEL", help="Model of both sides.")] = "",
     setting: Annotated[
-        str, typer.Option(metavar="SETTING", help="The setting of both sides.")
+        str, typer.Option(metavar="SETTING", help="Input setting of both sides.")
     ] = "",
-    script: Annotated[str, typer.Option(metavar="SCRIPT", help="The script of both sides.")] = "",
+    script: Annotated[str, typer.Option(metavar="SCRIPT", help="Script of both sides.")] = "",
     wording: Annotated[
-        str, typer.Option(metavar="WORDING", help="The wording of both sides.")
+        str, typer.Option(metavar="WORDING", help="Prompt wording of both sides.")
     ] = "",
     protocol: Annotated[
-        Literal["official", "strict"], typer.Option(help="Whose main metrics are compared.")
+        Literal["official", "strict"],
+        typer.Option(help="Protocol whose main metrics are compared."),
     ] = "strict",
     as_json: AsJson = False,
 ) -> None:
     """Compare two models, runs, settings, scripts or wordings, task by task.
 
-    Paired by item: a randomisation test and a bootstrap by group (book, plate, bone), adjusted over
-    the tasks (Holm). Two runs may have the same model, asked in different ways.
+    Items are paired: a randomisation test and a bootstrap by group (book, plate, bone), adjusted
+    over the tasks (Holm). Two runs can have the same model with different settings.
     """
     from keju.reporting.comparing import comparison_lines, comparison_of, comparison_table
     from keju.reporting.comparison_sides import Wanted
@@ -266,59 +277,60 @@ def compare(
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="One or several runs.")],
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN", help="Run directories.")],
     page: Annotated[
         Path,
         typer.Option(
             "-o",
             "--out",
             metavar="FILE.html|DIR",
-            help="One HTML file, or a folder for many items.",
+            help="Report: an HTML file, or a folder for many items.",
         ),
     ] = (Path("report.html")),
     csv: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Also write the scores, and the run in the papers' tables, as CSV files here.",
+            help="Directory for CSV files of the scores and of the papers' tables with this run.",
         ),
     ] = None,
     latex: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Also write the leaderboards and the papers' tables as LaTeX here."
+            metavar="DIR",
+            help="Directory for LaTeX files of the leaderboards and the papers' tables.",
         ),
     ] = None,
     published: Annotated[
         bool,
         typer.Option(
-            "--published", help="Lay the papers' printed results of the same tasks beside the run."
+            "--published",
+            help="Show the papers' printed results of the same tasks next to the run's.",
         ),
     ] = False,
     same_as: Annotated[
         list[str] | None,
         typer.Option(
             metavar="MODEL=PRINTED",
-            help="Declaration that a model of the runs is, in its version too, the one that a "
-            "paper prints under this name (keju models --published); the difference is then shown, "
-            "for each paper of the run's benchmarks that prints the name. "
-            "May be given several times; needs --published.",
+            help="Declare that a model of the runs is the model, in the same version, that"
+            " a paper prints under this name (see `keju models --published`). The "
+            "report then shows the difference for each paper that prints the name. "
+            "Can be given several times; needs --published.",
         ),
     ] = None,
     prices: PriceFile = None,
-    language: Annotated[
-        Literal["en", "zh"], typer.Option(help="Of the report's own words.")
-    ] = "en",
+    language: Annotated[Literal["en", "zh"], typer.Option(help="Language of the report.")] = "en",
     pages: Pages = None,
     machine_price: MachinePrice = "",
     pictures: Annotated[
-        float, typer.Option(metavar="MB", help="Megabytes of pictures at most.")
+        float,
+        typer.Option(metavar="MB", help="Maximum size of all images in the report, in megabytes."),
     ] = 24.0,
 ) -> None:
-    """Write the report: tables, and every item with its pictures, answers and differences.
+    """Write the report: tables, and every item with its images, answers and differences.
 
-    One HTML file, or a folder if -o doesn't end in .html: thousands of items then open as quickly.
-    Either asks no server for anything.
+    The report is one HTML file, or a folder if -o does not end in .html; a folder opens quickly
+    also with thousands of items. It needs no server and no network.
     """
     from keju.reporting import read_same_as, write_csv, write_latex, write_report
     from keju.reporting.engine_times import Costs, collection_of, time_lines

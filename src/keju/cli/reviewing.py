@@ -14,13 +14,13 @@ from keju.errors import number_of
 
 Scales = Annotated[
     Path | None,
-    typer.Option(metavar="FILE.toml", help="A review form of your own, in the place of keju's."),
+    typer.Option(metavar="FILE.toml", help="File of your own review form, instead of keju's."),
 ]
 
 review_app = typer.Typer(
     no_args_is_help=True,
-    help="Send items to people for review, in forms that their tools read, and take back what they "
-    "decided: accepted, mended, rejected, disputed.",
+    help="Send items to people for review in the formats of their tools, and read back "
+    "their decisions: accepted, corrected, rejected, disputed.",
 )
 build_app.add_typer(review_app, name="review")
 
@@ -30,17 +30,17 @@ def export(
     dataset: DatasetPath,
     out: Annotated[
         Path,
-        typer.Option("-o", "--out", metavar="PATH", help="A .csv or .jsonl file, else a folder."),
+        typer.Option("-o", "--out", metavar="PATH", help="A .csv or .jsonl file, or a folder."),
     ],
     form: Annotated[
         Literal["sheet", "label-studio", "coco", "voc", "yolo", "labelme"],
-        typer.Option(help="A sheet, a project of Label Studio, or boxes for a drawing tool."),
+        typer.Option(help="Format: a sheet, a Label Studio project, or boxes for a drawing tool."),
     ] = "sheet",
     task: TaskIds = None,
-    drafts: Annotated[bool, typer.Option("--drafts", help="Only drafts.")] = False,
+    drafts: Annotated[bool, typer.Option("--drafts", help="Export only drafts.")] = False,
     scales: Scales = None,
 ) -> None:
-    """Write items for review; drafts become predictions where the tool knows such a thing."""
+    """Write items for review. Drafts become predictions if the tool supports them."""
     from keju.building.review_form import review_form
     from keju.building.reviewing.forms import export_review, how_to_see
     from keju.datasets.store import Dataset
@@ -61,41 +61,43 @@ def import_(
     dataset: DatasetPath,
     reviewed: Annotated[
         list[Path],
-        typer.Option(metavar="PATH", help="What came back; may be given several times."),
+        typer.Option(
+            metavar="PATH", help="File or folder that came back. Can be given several times."
+        ),
     ],
     out: NewDataset,
     person: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose it is where it doesn't say.")
+        str, typer.Option(metavar="NAME", help="Reviewer of files that do not name one.")
     ] = "",
     people: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NUMBER=NAME",
-            help="Name of a person who comes back as a number or an address; several times.",
+            help="Name of a reviewer whom the tool exports as a number or address. Can be "
+            "given several times.",
         ),
     ] = None,
     need: Annotated[
-        int, typer.Option(metavar="N", min=1, max=9, help="People who must say the same.")
+        int, typer.Option(metavar="N", min=1, max=9, help="Number of people who must agree.")
     ] = 1,
     judge: Annotated[
-        str, typer.Option(metavar="NAME", help="Whose word settles what others dispute.")
+        str, typer.Option(metavar="NAME", help="Person whose decision settles disputes.")
     ] = "",
     rejected: Annotated[
-        Literal["keep", "drop"], typer.Option(help="Keep rejected items as drafts, or drop them.")
+        Literal["keep", "drop"],
+        typer.Option(help="What happens to rejected items: keep as drafts, or drop."),
     ] = "keep",
     scales: Scales = None,
     least_mark: Annotated[
         float,
-        typer.Option(
-            metavar="MARK", min=0, help="The mean mark an item needs on each scale; 0: any."
-        ),
+        typer.Option(metavar="MARK", min=0, help="Minimum mean mark on each scale; 0 accepts any."),
     ] = 0,
     below: Annotated[
         Literal["send-back", "drop"],
-        typer.Option(help="Keep items marked lower as drafts, or drop them."),
+        typer.Option(help="What happens to items with lower marks: keep as drafts, or drop."),
     ] = "send-back",
 ) -> None:
-    """Make of each item what people decided; tables beside it say who agrees, and where not."""
+    """Apply the decisions of people to the items; tables list agreement and disputes."""
     from keju.building.engine import Engine
     from keju.building.reviewing.step import STEP, ReviewSettings
     from keju.building.running import Work, run_step

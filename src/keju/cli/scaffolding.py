@@ -15,15 +15,17 @@ from keju.errors import number_of
 @data_app.command("scaffold")
 def scaffold_(
     form: Annotated[
-        str, typer.Argument(metavar="FORMAT", help="A format with tables, or auto to detect it.")
+        str, typer.Argument(metavar="FORMAT", help="Format with tables, or auto to detect it.")
     ],
     src: Source,
     folder: Annotated[
-        Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the tables.")
+        Path, typer.Option("-o", "--out", metavar="DIR", help="Output directory for the tables.")
     ],
     option: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="An option of the import; may be repeated."),
+        typer.Option(
+            metavar="NAME=VALUE", help="Option of the import. Can be given several times."
+        ),
     ] = None,
 ) -> None:
     """Write the tables that a person completes for an import, with what the source contains.

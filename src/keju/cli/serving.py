@@ -16,7 +16,7 @@ RunOrDataset = Annotated[
     Path,
     typer.Argument(
         metavar="RUN|DATASET",
-        help="A run, or a dataset (mini: the bundled one) with --out.",
+        help="Run directory, or a dataset (`mini`: the bundled one) with --out.",
         callback=_DatasetPath.__metadata__[0].callback,
     ),
 ]
@@ -27,7 +27,11 @@ def serve(
     what: RunOrDataset,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="RUN", help="The run that answers enter; new or begun."),
+        typer.Option(
+            "--out",
+            metavar="RUN",
+            help="Run directory that receives the answers. Created if missing.",
+        ),
     ] = None,
     task: TaskIds = None,
     limit: Limit = None,
@@ -35,37 +39,46 @@ def serve(
     script: ScriptName = "released",
     boxes: BoxConventions = None,
     per_task: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Answers of each task that are rated.")
+        int, typer.Option(metavar="N", min=1, help="Number of answers per task to rate.")
     ] = 50,
     seed: Seed = 0,
     rubrics: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="Rubrics of your own, for rating.")
+        Path | None, typer.Option(metavar="FILE.toml", help="File of your own rubrics, for rating.")
     ] = None,
     every: Annotated[
-        bool, typer.Option("--every", help="Review every item, not the drafts alone.")
+        bool, typer.Option("--every", help="Review every item, not only drafts.")
     ] = False,
     scales: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.toml", help="A form of your own for marks, for review."),
+        typer.Option(metavar="FILE.toml", help="File of your own review form."),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Listen there: opens the pages to others.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on. Another than the default opens the pages to other "
+            "machines.",
+        ),
     ] = "127.0.0.1",
     port: Annotated[
-        int, typer.Option(metavar="N", min=0, max=65535, help="0: any that is free.")
+        int,
+        typer.Option(
+            metavar="N", min=0, max=65535, help="Port to listen on; 0 chooses a free one."
+        ),
     ] = 8470,
     new_token: Annotated[
-        bool, typer.Option("--new-token", help="Addresses given out before open nothing more.")
+        bool,
+        typer.Option("--new-token", help="Make new access addresses; earlier ones stop working."),
     ] = False,
     collect: Annotated[
         bool,
-        typer.Option("--collect", help="Write out what people did so far, and serve nothing."),
+        typer.Option("--collect", help="Write what people did so far to files, and do not serve."),
     ] = False,
 ) -> None:
     """Serve pages to people: the exam, rating, review of drafts, authoring, adjudication.
 
-    The exam's answers enter the run as human:NAME, which score and report treat like any model.
-    Ratings, verdicts, decisions and new items go to RUN/people. See docs/serving.md
+    Answers of the exam are stored in the run as human:NAME, which `score` and `report` treat like a
+    model. Ratings, verdicts, decisions and new items are stored in RUN/people. See docs/serving.md
     """
     from keju.running import Selection
     from keju.running.box_conventions import parse_boxes
