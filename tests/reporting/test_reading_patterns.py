@@ -154,8 +154,24 @@ def test_notes_are_those_that_the_items_lines_name():
     assert counts.add("m", page(), response("".join(PAGES["p1"]))) is None
     assert counts.of("m", "T1").pages == 3
     assert counts.of("m", "T1").words == (
-        "notes misplaced on 1 of 3 pages, columns out of order on 1 of 3 pages"
+        "reading pattern: notes misplaced on 1 of 3 pages, columns out of order on 1 of 3 pages"
     )
+    assert counts.doubtful == {"m": []}
+
+
+def test_a_pattern_on_a_small_minority_of_the_pages_is_doubtful():
+    counts = PatternCounts()
+    columns = PAGES["p1"]
+    for read in [rows(columns)] * 4 + [columns] * 11 + [columns[2:] + columns[:2]] * 1:
+        counts.add("m", page(), response("".join(read)))
+    found = counts.of("m", "T1")
+    assert found.sure == [("rows across columns", 4)]
+    assert found.doubtful == [("columns out of order", 1)]
+    assert found.words == (
+        "reading pattern: rows across columns on 4 of 16 pages; "
+        "doubtful reading pattern: columns out of order on 1 of 16 pages"
+    )
+    assert counts.doubtful == {"m": ["columns out of order"]}
 
 
 def test_an_engines_own_lines_are_drawn_where_the_page_has_none():

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 from statistics import median
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from keju.layout.anchors import Anchor, anchors
 
 ReadingPattern = Literal[
     "rows across columns",
@@ -18,7 +19,7 @@ ReadingPattern = Literal[
     "no regular order",
 ]
 
-_FEWEST = 8
+_FEWEST = 12
 """Anchors; a page with fewer shows no pattern."""
 
 _MOVED = 0.05
@@ -37,6 +38,10 @@ _LOCAL = 0.28
 """Share of pairs in the reverse order below which characters were mixed within columns that are
 neighbours only: rows across C columns reverse (1 - 1/C)/2 of the pairs, C/2 merged pairs 1/(2C)."""
 
+_WIDE = 5
+"""Places apart from which on neighbours are not in merged columns, which hold two rows of notes
+each at most; so rows are found even where the anchors are in a few columns alone."""
+
 _REVERSED_KEPT, _REVERSED = 0.3, 0.6
 """Least shares of neighbours that are still neighbours, and of pairs in the reverse order; two
 blocks that change places reverse half of the pairs at most."""
@@ -44,20 +49,14 @@ blocks that change places reverse half of the pairs at most."""
 _NOTES = 0.7
 
 
-class _Anchor(NamedTuple):
-    """A character that occurs once in each text: its places in reference and hypothesis."""
-
-    true: int
-    read: int
-
-
 def reading_pattern(
     reference: str, hypothesis: str, notes: Collection[int] = ()
 ) -> ReadingPattern | None:
     """The pattern in which a page was read; None where its characters are in order.
 
-    The pattern is found from characters that occur once in both texts, so it depends neither on
-    line breaks nor on outlines (our reading). Neighbours in the reference are:
+    The pattern is found from anchors: characters that occur once in both texts, and runs of
+    repeated ones (`anchors`). So it depends neither on line breaks nor on outlines (our reading).
+    Neighbours in the reference are:
 
     * as many characters apart in the hypothesis as the page has columns: rows across columns;
     * further apart, but only within columns that are neighbours: columns merged, the characters
@@ -72,42 +71,45 @@ def reading_pattern(
             is ``notes misplaced`` if most breaks of the order are at one.
 
     Returns:
-        None also where fewer than eight characters occur once in both texts.
+        None also where fewer than twelve anchors are found.
     """
-    by_truth = _anchors(reference, hypothesis)
-    by_reading = sorted(by_truth, key=lambda anchor: anchor.read)
-    in_order = _longest_increasing([anchor.true for anchor in by_reading])
-    if len(by_truth) < _FEWEST or in_order > (1 - _MOVED) * len(by_truth):
+    by_truth = _out_of_order(reference, hypothesis)
+    if not by_truth:
         return None
+    by_reading = sorted(by_truth, key=lambda anchor: anchor.read)
     near = [(a, b) for a, b in pairwise(by_truth) if b.true - a.true <= _NEAR]
     kept = sum(_follows(a, b) for a, b in near)
     apart = [(b.read - a.read) / (b.true - a.true) for a, b in near if not _follows(a, b)]
     twice = sum(1.5 <= ratio <= 2.6 for ratio in apart)
-    further = _alike([ratio for ratio in apart if ratio > 2.6])
+    wide = [ratio for ratio in apart if ratio > 2.6]
+    further = _alike(wide)
     turned = _reversed_pairs(by_reading)
-    if turned >= _LOCAL and further > twice and further >= _ROWS * len(near):
+    in_rows = further > twice and further >= _ROWS * len(near)
+    if in_rows and (turned >= _LOCAL or median(wide) >= _WIDE):
         return "rows across columns"
     if kept >= _REVERSED_KEPT * len(near) and turned >= _REVERSED:
         return "columns from left to right"
     if notes and _breaks_at_notes(by_reading, frozenset(notes)):
         return "notes misplaced"
     merged = twice if turned >= _LOCAL else twice + further
-    moved = len(by_truth) - in_order
+    moved = len(by_truth) - _in_order(by_truth)
     if merged and merged >= _MERGED * len(near) and moved >= _MIXED * len(by_truth):
         return "columns merged"
     in_blocks = near and kept >= _KEPT * len(near)
     return _pattern_of_blocks(by_reading) if in_blocks else "no regular order"
 
 
-def _anchors(reference: str, hypothesis: str) -> list[_Anchor]:
-    """The anchors in the order of the reference."""
-    once = {char for char, count in Counter(hypothesis).items() if count == 1}
-    once &= {char for char, count in Counter(reference).items() if count == 1}
-    read = {char: place for place, char in enumerate(hypothesis) if char in once}
-    return [_Anchor(place, read[char]) for place, char in enumerate(reference) if char in once]
+def _out_of_order(reference: str, hypothesis: str) -> list[Anchor]:
+    """The anchors in the order of the reference; none where too few are out of order."""
+    single = anchors(reference, hypothesis, repeated=False)
+    if 4 * len(single) >= len(reference) and _in_order(single) == len(single):
+        return []
+    found = anchors(reference, hypothesis)
+    moved = len(found) - _in_order(found)
+    return found if len(found) >= _FEWEST and moved >= _MOVED * len(found) else []
 
 
-def _follows(before: _Anchor, after: _Anchor) -> bool:
+def _follows(before: Anchor, after: Anchor) -> bool:
     """Whether two anchors are as far apart in both texts; a character more or less is an error."""
     true, read = after.true - before.true, after.read - before.read
     return read == true or (true > 1 and abs(read - true) <= 1)
@@ -119,6 +121,11 @@ def _alike(ratios: Sequence[float]) -> int:
     return sum(0.6 * middle <= ratio <= 1.6 * middle for ratio in ratios)
 
 
+def _in_order(found: Sequence[Anchor]) -> int:
+    """How many anchors are in order; all others would have to be moved."""
+    return _longest_increasing([each.read for each in found])
+
+
 def _longest_increasing(values: Sequence[int]) -> int:
     """Length of the longest increasing subsequence."""
     ends: list[int] = []
@@ -128,7 +135,7 @@ def _longest_increasing(values: Sequence[int]) -> int:
     return len(ends)
 
 
-def _breaks_at_notes(by_reading: Sequence[_Anchor], notes: Collection[int]) -> bool:
+def _breaks_at_notes(by_reading: Sequence[Anchor], notes: Collection[int]) -> bool:
     """Whether breaks of the order are at notes, much more often than by chance."""
     breaks = [(a, b) for a, b in pairwise(by_reading) if not _goes_on(a, b)]
     share = sum(anchor.true in notes for anchor in by_reading) / len(by_reading)
@@ -137,20 +144,20 @@ def _breaks_at_notes(by_reading: Sequence[_Anchor], notes: Collection[int]) -> b
     return at_notes >= max(_NOTES, (1 + by_chance) / 2) * len(breaks)
 
 
-def _is_at_note(before: _Anchor, after: _Anchor, notes: Collection[int]) -> bool:
+def _is_at_note(before: Anchor, after: Anchor, notes: Collection[int]) -> bool:
     """Whether the order breaks at a note: one end is in a note, or a note was passed over."""
     passed = range(before.true + 1, after.true)
     over = 2 * sum(place in notes for place in passed) > len(passed)
     return before.true in notes or after.true in notes or over
 
 
-def _goes_on(before: _Anchor, after: _Anchor) -> bool:
+def _goes_on(before: Anchor, after: Anchor) -> bool:
     """Whether the reading goes on in the reference, with a few characters wrong in between."""
     true, read = after.true - before.true, after.read - before.read
     return abs(true - read) <= 1 + read // 4
 
 
-def _pattern_of_blocks(by_reading: Sequence[_Anchor]) -> ReadingPattern | None:
+def _pattern_of_blocks(by_reading: Sequence[Anchor]) -> ReadingPattern | None:
     """Whether columns are out of order if anchors that stand alone are left out.
 
     A wrong character that happens to be one of the page's stands alone.
@@ -161,7 +168,7 @@ def _pattern_of_blocks(by_reading: Sequence[_Anchor]) -> ReadingPattern | None:
     return None if in_order else "columns out of order"
 
 
-def _reversed_pairs(by_reading: Sequence[_Anchor]) -> float:
+def _reversed_pairs(by_reading: Sequence[Anchor]) -> float:
     """Share of all pairs of anchors that stand in the reverse order."""
     seen: list[int] = []
     inversions = 0

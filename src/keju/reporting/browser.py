@@ -82,6 +82,7 @@ class Browser:
             "items": self._items,
             "per_chunk": PER_CHUNK,
             "patterns": {name: sense.what for name, sense in pattern_senses().items()},
+            "doubtful": self.patterns.doubtful,
         }
 
     def _line(self, asked: Asked) -> list[Any]:

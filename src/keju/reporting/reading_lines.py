@@ -41,7 +41,7 @@ def reading_lines(results: Sequence[Result], run: RunFolder | None) -> Iterator[
     counts = PatternCounts() if run is None or not sentences else _counted(run, models, variants)
     for label, task, sentence in sentences:
         found = counts.of(label, task)
-        pattern = f"; reading pattern: {found.words}" if found.found else ""
+        pattern = f"; {found.words}" if found.found else ""
         yield f"{label}, {task}: {sentence}{pattern}"
 
 

@@ -16,6 +16,10 @@ _LONGEST = 20_000
 """Characters of an answer that are looked at."""
 
 
+DOUBTFUL = 0.2
+"""Share of a model's pages; a pattern on fewer is doubtful, because single pages are misjudged."""
+
+
 class Patterns(NamedTuple):
     """The patterns of a model's readings of a task, the commonest first, and its pages.
 
@@ -27,9 +31,23 @@ class Patterns(NamedTuple):
     undrawn: int = 0
 
     @property
+    def sure(self) -> list[tuple[ReadingPattern, int]]:
+        """The patterns that are named as those of the model."""
+        return [each for each in self.found if each[1] >= DOUBTFUL * self.pages]
+
+    @property
+    def doubtful(self) -> list[tuple[ReadingPattern, int]]:
+        """The patterns on a small minority of the pages."""
+        return [each for each in self.found if each[1] < DOUBTFUL * self.pages]
+
+    @property
     def words(self) -> str:
-        """In a line: each pattern with the number of its pages."""
-        return ", ".join(f"{name} on {count} of {self.pages} pages" for name, count in self.found)
+        """In a line: each pattern with the number of its pages, the doubtful ones last."""
+        parts = (("reading pattern", self.sure), ("doubtful reading pattern", self.doubtful))
+        return "; ".join(f"{kind}: {self._listed(found)}" for kind, found in parts if found)
+
+    def _listed(self, found: list[tuple[ReadingPattern, int]]) -> str:
+        return ", ".join(f"{name} on {count} of {self.pages} pages" for name, count in found)
 
 
 class PatternCounts:
@@ -54,6 +72,21 @@ class PatternCounts:
     def note_undrawn(self, model: str, item: Item) -> None:
         """Count a page with a pattern whose order cannot be drawn."""
         self._undrawn[model, task_name(item.task, item.query)] += 1
+
+    @property
+    def doubtful(self) -> dict[str, list[ReadingPattern]]:
+        """By model, the patterns that are doubtful in each task that has them."""
+        found: dict[str, dict[ReadingPattern, bool]] = {}
+        for model, task in self._found:
+            of_task = self.of(model, task)
+            known = found.setdefault(model, {})
+            known |= {name: False for name, _ in of_task.sure}
+            for name, _ in of_task.doubtful:
+                known.setdefault(name, True)
+        return {
+            model: [name for name, doubtful in known.items() if doubtful]
+            for model, known in found.items()
+        }
 
     def of(self, model: str, task: str) -> Patterns:
         """The patterns of a model's readings of a task."""

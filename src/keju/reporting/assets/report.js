@@ -327,7 +327,9 @@
       const from = answer.taken[1] ? ` (${answer.taken[1]})` : "";
       tag("tag", say("taken: {}", answer.taken[0] + from));
     }
-    if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)),
+    if (answer.pattern && (data.doubtful[data.models[answer.m]] || []).includes(answer.pattern))
+      tag("tag", say("doubtful reading pattern: {}", say(answer.pattern)), say(data.patterns[answer.pattern]));
+    else if (answer.pattern) tag("tag bad", say("reading pattern: {}", say(answer.pattern)),
       say(data.patterns[answer.pattern]));
     part.append(head);
     const rows = new Map();
